@@ -1,0 +1,3 @@
+//! Everything that belongs to one directory.
+
+pub mod containment;

@@ -1,0 +1,245 @@
+//! Identifiers: `<prefix>_` + 12 hex digits of time and counter + 14 random characters.
+//!
+//! The time part wraps and clocks step back, so identifiers never decide order: sequence numbers do.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+
+/// Longest identifier accepted from outside, in bytes.
+pub const MAX_ID_BYTES: usize = 256;
+
+/// Why a text is not an identifier of the wanted kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// It does not begin with the prefix of its kind.
+    #[error("Expected a string starting with {prefix:?}, got {got:?}")]
+    Prefix {
+        /// What it must begin with.
+        prefix: &'static str,
+        /// What it was, cut to a length fit for a message.
+        got: String,
+    },
+    /// It is longer than [`MAX_ID_BYTES`].
+    #[error("Expected an identifier of at most {MAX_ID_BYTES} bytes, got {0}")]
+    Length(usize),
+}
+
+macro_rules! id_kind {
+    ($(#[$doc:meta])* $name:ident, $accepted:literal, $generated:literal, $descending:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "Arc<str>")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// What a text must begin with to be accepted as this kind.
+            pub const PREFIX: &'static str = $accepted;
+
+            /// Checks prefix and length, which is all that is known of a caller's identifier.
+            pub fn parse(text: &str) -> Result<Self, IdError> {
+                check(text, $accepted)?;
+                Ok(Self(text.into()))
+            }
+
+            /// A new identifier of this kind.
+            pub fn generate(source: &IdSource) -> Self {
+                Self(source.next($generated, $descending).into())
+            }
+
+            /// The text on the wire.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = IdError;
+            fn try_from(text: String) -> Result<Self, IdError> {
+                check(&text, $accepted)?;
+                Ok(Self(text.into()))
+            }
+        }
+
+        impl From<$name> for Arc<str> {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": concat!("^", $accepted) })
+            }
+        }
+    };
+}
+
+id_kind!(
+    /// Names a session; newest sorts first.
+    SessionID, "ses", "ses", true
+);
+id_kind!(
+    /// Names a projected message and, before its promotion, an Admitted Prompt.
+    MessageID, "msg_", "msg", false
+);
+id_kind!(
+    /// Names an event.
+    EventID, "evt_", "evt", false
+);
+id_kind!(
+    /// Names a workspace. Reserved for future placement; validated, stored and echoed.
+    WorkspaceID, "wrk", "wrk", false
+);
+
+fn check(text: &str, prefix: &'static str) -> Result<(), IdError> {
+    if text.len() > MAX_ID_BYTES {
+        return Err(IdError::Length(text.len()));
+    }
+    if !text.starts_with(prefix) {
+        return Err(IdError::Prefix {
+            prefix,
+            got: text.chars().take(64).collect(),
+        });
+    }
+    Ok(())
+}
+
+/// Fills the random part of an identifier.
+type Random = Box<dyn Fn(&mut [u8; 14]) + Send + Sync>;
+
+/// The one source of generated identifiers of a process or of a test.
+pub struct IdSource {
+    clock: Arc<dyn Clock>,
+    random: Random,
+    /// Last millisecond and how many identifiers it has given. One pair for all kinds, so that
+    /// identifiers made together sort in the order they were made. Held for a few instructions.
+    last: Mutex<(i64, u64)>,
+}
+
+impl IdSource {
+    /// Identifiers with cryptographically random tails.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self::with_random(clock, |bytes| {
+            getrandom::fill(bytes).expect("the operating system gives random bytes");
+        })
+    }
+
+    /// Identifiers whose random tail the caller decides: for tests that want the same ones again.
+    pub fn with_random(
+        clock: Arc<dyn Clock>,
+        random: impl Fn(&mut [u8; 14]) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            clock,
+            random: Box::new(random),
+            last: Mutex::new((i64::MIN, 0)),
+        }
+    }
+
+    /// The next identifier with this prefix; a descending one sorts before those made earlier.
+    pub fn next(&self, prefix: &str, descending: bool) -> String {
+        const ALPHABET: &[u8; 62] =
+            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let number = self.tick() & 0xffff_ffff_ffff;
+        let number = if descending {
+            !number & 0xffff_ffff_ffff
+        } else {
+            number
+        };
+        let mut bytes = [0; 14];
+        (self.random)(&mut bytes);
+        let tail: String = bytes
+            .iter()
+            .map(|b| ALPHABET[usize::from(b % 62)] as char)
+            .collect();
+        format!("{prefix}_{number:012x}{tail}")
+    }
+
+    fn tick(&self) -> u64 {
+        let now = self.clock.now();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != now {
+            *last = (now, 0);
+        }
+        last.1 += 1;
+        (now as u64).wrapping_mul(4096).wrapping_add(last.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct At(i64);
+    impl Clock for At {
+        fn now(&self) -> i64 {
+            self.0
+        }
+    }
+
+    fn source(time: i64) -> IdSource {
+        IdSource::with_random(Arc::new(At(time)), |bytes| *bytes = [61; 14])
+    }
+
+    #[test]
+    fn an_identifier_holds_time_counter_and_tail() {
+        let ids = source(1);
+        assert_eq!(
+            MessageID::generate(&ids).as_str(),
+            "msg_000000001001zzzzzzzzzzzzzz"
+        );
+        assert_eq!(
+            EventID::generate(&ids).as_str(),
+            "evt_000000001002zzzzzzzzzzzzzz"
+        );
+        assert_eq!(
+            SessionID::generate(&ids).as_str(),
+            "ses_ffffffffeffczzzzzzzzzzzzzz"
+        );
+    }
+
+    #[test]
+    fn the_time_part_keeps_48_bits() {
+        assert_eq!(
+            &source((1 << 36) + 5).next("evt", false)[..16],
+            "evt_000000005001"
+        );
+    }
+
+    #[test]
+    fn only_prefix_and_length_are_checked() {
+        assert!(SessionID::parse("sesX").is_ok());
+        assert!(MessageID::parse("msg_").is_ok());
+        assert_eq!(
+            MessageID::parse("foo").unwrap_err().to_string(),
+            r#"Expected a string starting with "msg_", got "foo""#
+        );
+        assert_eq!(
+            MessageID::parse(&format!("msg_{}", "x".repeat(300))),
+            Err(IdError::Length(304))
+        );
+    }
+}
