@@ -1,0 +1,272 @@
+//! An assistant message from its part rows and the entries they name.
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{EventProvider, SessionEvent, StepStarted};
+use opencode_schema::message::{
+    AssistantMessage, AssistantPart, SpanTime, StepSnapshot, ToolProvider, ToolState, ToolTime,
+};
+use rusqlite::Row;
+
+use crate::error::StoreError;
+use crate::log::StoredEvent;
+use crate::messages::{Entries, entry};
+
+/// A row of `part`: the entries that tell one part's story.
+pub(crate) struct PartRow {
+    kind: i64,
+    name: String,
+    started: i64,
+    input: Option<i64>,
+    called: Option<i64>,
+    progress: Option<i64>,
+    settled: Option<i64>,
+    pruned: Option<Millis>,
+}
+
+impl PartRow {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            kind: row.get(0)?,
+            name: row.get(1)?,
+            started: row.get(2)?,
+            input: row.get(3)?,
+            called: row.get(4)?,
+            progress: row.get(5)?,
+            settled: row.get(6)?,
+            pruned: row.get(7)?,
+        })
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = i64> {
+        let later = [self.input, self.called, self.progress, self.settled];
+        std::iter::once(self.started).chain(later.into_iter().flatten())
+    }
+
+    fn read_part(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
+        match self.kind {
+            crate::projection::part::TEXT => self.text(entries),
+            crate::projection::part::REASONING => self.reasoning(entries),
+            _ => self.tool(entries),
+        }
+    }
+
+    fn text(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
+        let text = match payload(entries, self.settled)? {
+            Some((_, SessionEvent::TextEnded(ended))) => ended.text,
+            _ => String::new(),
+        };
+        Ok(AssistantPart::Text {
+            id: self.name.clone(),
+            text,
+        })
+    }
+
+    fn reasoning(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
+        let started = entry(entries, self.started)?;
+        let mut provider_metadata = match started.payload()? {
+            SessionEvent::ReasoningStarted(it) => it.provider_metadata,
+            _ => None,
+        };
+        let mut time = SpanTime {
+            created: started.timestamp,
+            completed: None,
+        };
+        let mut text = String::new();
+        if let Some((at, SessionEvent::ReasoningEnded(ended))) = payload(entries, self.settled)? {
+            text = ended.text;
+            time.completed = Some(at);
+            provider_metadata = ended.provider_metadata.or(provider_metadata);
+        }
+        let id = self.name.clone();
+        Ok(AssistantPart::Reasoning {
+            id,
+            text,
+            provider_metadata,
+            time: Some(time),
+        })
+    }
+
+    fn tool(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
+        let started = entry(entries, self.started)?;
+        let SessionEvent::ToolInputStarted(call) = started.payload()? else {
+            return Err(StoreError::corrupt(
+                self.started,
+                "it does not start a call",
+            ));
+        };
+        let time = ToolTime {
+            created: started.timestamp,
+            ran: self
+                .called
+                .and_then(|seq| entries.get(&seq))
+                .map(|it| it.timestamp),
+            completed: self
+                .settled
+                .and_then(|seq| entries.get(&seq))
+                .map(|it| it.timestamp),
+            pruned: self.pruned,
+        };
+        let (state, provider) = self.tool_state(entries)?;
+        let (id, name, state) = (call.call_id, call.name, Box::new(state));
+        Ok(AssistantPart::Tool {
+            id,
+            name,
+            provider,
+            state,
+            time,
+        })
+    }
+
+    fn tool_state(
+        &self,
+        entries: &Entries,
+    ) -> Result<(ToolState, Option<ToolProvider>), StoreError> {
+        let called = match payload(entries, self.called)? {
+            Some((_, SessionEvent::ToolCalled(called))) => Some(called),
+            _ => None,
+        };
+        let (structured, content) = match payload(entries, self.progress)? {
+            Some((_, SessionEvent::ToolProgress(it))) => (it.structured, it.content),
+            _ => (Record::new(), Vec::new()),
+        };
+        let provider = called.as_ref().map(|called| call_side(&called.provider));
+        let input = called.map(|called| called.input);
+        Ok(match payload(entries, self.settled)? {
+            Some((_, SessionEvent::ToolSuccess(it))) => {
+                let state = ToolState::Completed {
+                    input: input.unwrap_or_default(),
+                    content: it.content,
+                    output_paths: Some(it.output_paths.unwrap_or_default()),
+                    structured: it.structured,
+                    result: it.result,
+                };
+                (state, Some(settled_side(provider, it.provider)))
+            }
+            Some((_, SessionEvent::ToolFailed(it))) => {
+                let state = ToolState::Error {
+                    input: input.unwrap_or_default(),
+                    content,
+                    structured,
+                    error: it.error,
+                    result: it.result,
+                };
+                (state, Some(settled_side(provider, it.provider)))
+            }
+            _ => match input {
+                Some(input) => (
+                    ToolState::Running {
+                        input,
+                        structured,
+                        content,
+                    },
+                    provider,
+                ),
+                None => (
+                    ToolState::Pending {
+                        input: self.argument_text(entries)?,
+                    },
+                    provider,
+                ),
+            },
+        })
+    }
+
+    fn argument_text(&self, entries: &Entries) -> Result<String, StoreError> {
+        Ok(match payload(entries, self.input)? {
+            Some((_, SessionEvent::ToolInputEnded(ended))) => ended.text,
+            _ => String::new(),
+        })
+    }
+}
+
+/// The message that a Provider Turn projects to.
+pub(crate) fn assistant(
+    started: StepStarted,
+    metadata: Option<Record>,
+    time: SpanTime,
+    settled: Option<i64>,
+    parts: &[PartRow],
+    entries: &Entries,
+) -> Result<AssistantMessage, StoreError> {
+    let mut message = AssistantMessage {
+        id: started.assistant_message_id,
+        metadata,
+        time,
+        agent: started.agent,
+        model: started.model,
+        content: parts
+            .iter()
+            .map(|part| part.read_part(entries))
+            .collect::<Result<_, _>>()?,
+        snapshot: started.snapshot.map(|start| StepSnapshot {
+            start: Some(start),
+            ..StepSnapshot::default()
+        }),
+        finish: None,
+        cost: None,
+        tokens: None,
+        error: None,
+    };
+    if let Some(entry) = settled.map(|seq| entry(entries, seq)).transpose()? {
+        settle(&mut message, entry)?;
+    }
+    Ok(message)
+}
+
+fn settle(message: &mut AssistantMessage, entry: &StoredEvent) -> Result<(), StoreError> {
+    match entry.payload()? {
+        SessionEvent::StepEnded(ended) => {
+            message.finish = Some(ended.finish);
+            message.cost = Some(ended.cost);
+            message.tokens = Some(ended.tokens);
+            if ended.snapshot.is_some() || ended.files.is_some() {
+                let snapshot = message.snapshot.get_or_insert_default();
+                snapshot.end = ended.snapshot;
+                snapshot.files = ended.files;
+            }
+        }
+        SessionEvent::StepFailed(failed) => {
+            message.finish = Some("error".into());
+            message.error = Some(failed.error);
+        }
+        _ => {
+            return Err(StoreError::corrupt(
+                entry.seq as i64,
+                "it does not end a step",
+            ));
+        }
+    }
+    if let Some(more) = crate::messages::metadata(entry)? {
+        message.metadata.get_or_insert_default().extend(more);
+    }
+    Ok(())
+}
+
+fn call_side(provider: &EventProvider) -> ToolProvider {
+    let EventProvider { executed, metadata } = provider.clone();
+    ToolProvider {
+        executed,
+        metadata,
+        result_metadata: None,
+    }
+}
+
+/// What the provider attached to the call and to the result never overwrite each other.
+fn settled_side(call: Option<ToolProvider>, settlement: EventProvider) -> ToolProvider {
+    let call = call.unwrap_or_default();
+    ToolProvider {
+        executed: settlement.executed || call.executed,
+        metadata: call.metadata,
+        result_metadata: settlement.metadata,
+    }
+}
+
+fn payload(
+    entries: &Entries,
+    seq: Option<i64>,
+) -> Result<Option<(Millis, SessionEvent)>, StoreError> {
+    let Some(seq) = seq else { return Ok(None) };
+    let entry = entry(entries, seq)?;
+    Ok(Some((entry.timestamp, entry.payload()?)))
+}

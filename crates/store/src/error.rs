@@ -1,0 +1,88 @@
+//! What can go wrong with the database.
+
+use std::path::PathBuf;
+
+use opencode_schema::event::EventError;
+
+/// Why a database could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another host, in this process or another, has it open.
+    #[error(
+        "the database {path} is already open in another host; close that host, or give this one another file"
+    )]
+    InUse {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// A newer version of this program wrote it.
+    #[error(
+        "the database {path} has schema version {found}, this version of opencode-embedded knows up to {known}; use a newer version of the package, or another file"
+    )]
+    Version {
+        /// The database file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest schema version known here.
+        known: i64,
+    },
+    /// It cannot be opened, or it is no database of ours.
+    #[error("cannot open the database {path}: {reason}")]
+    Unavailable {
+        /// The database file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Why a command on an open database failed. Nothing of it was stored.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// Storage failed earlier or now (full, I/O error, damage). The host must be opened again.
+    #[error("the database failed ({0}); close this host and open it again")]
+    Poisoned(String),
+    /// The host is closing.
+    #[error("the database is closed")]
+    Closed,
+    /// SQLite refused the command.
+    #[error("the database refused the command: {0}")]
+    Database(String),
+    /// A stored entry cannot be read.
+    #[error("the stored entry {seq} cannot be read: {reason}")]
+    Corrupt {
+        /// Its sequence.
+        seq: i64,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
+        };
+        match error.sqlite_error_code() {
+            Some(
+                DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly,
+            ) => Self::Poisoned(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}
+
+impl StoreError {
+    /// A stored entry that does not read as what it says it is.
+    pub(crate) fn corrupt(seq: i64, reason: impl ToString) -> Self {
+        Self::Corrupt {
+            seq,
+            reason: reason.to_string(),
+        }
+    }
+
+    pub(crate) fn event(seq: i64, error: &EventError) -> Self {
+        Self::corrupt(seq, error)
+    }
+}

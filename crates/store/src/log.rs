@@ -1,0 +1,319 @@
+//! The log: appending entries with their projections, and reading them back.
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{DURABLE_EVENTS, DurableEvent, EventSpec, SessionEvent};
+use opencode_schema::id::{EventID, SessionID};
+use opencode_schema::location::LocationRef;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::codec::{self, Compact};
+use crate::error::StoreError;
+use crate::packed::{Packed, unpack};
+use crate::projection::{LifecycleConflict, Target};
+use crate::reader::Reader;
+use crate::transaction::Transaction;
+
+/// First catalogue number that belongs to the durable stream of a session.
+const STREAMED: u32 = 10;
+
+/// What is about to happen.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// When, epoch milliseconds.
+    pub timestamp: Millis,
+    /// What.
+    pub payload: SessionEvent,
+    /// Additive values, stored with the event.
+    pub metadata: Option<Record>,
+}
+
+impl Draft {
+    /// An event without metadata.
+    pub fn new(timestamp: Millis, payload: impl Into<SessionEvent>) -> Self {
+        Self {
+            timestamp,
+            payload: payload.into(),
+            metadata: None,
+        }
+    }
+}
+
+/// An entry that was committed, with the Location it came from.
+#[derive(Debug, Clone)]
+pub struct Committed {
+    /// The entry.
+    pub event: DurableEvent,
+    /// Where its session lived; shown on the live stream, not stored.
+    pub location: Option<LocationRef>,
+    pub(crate) aggregate: i64,
+}
+
+/// An entry as it is read: its payload is JSON text in the order of the catalogue, without
+/// `timestamp` and `sessionID`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its id.
+    pub id: EventID,
+    /// Its sequence.
+    pub seq: u64,
+    /// Its number in the catalogue.
+    pub number: u32,
+    /// When.
+    pub timestamp: Millis,
+    /// The payload.
+    pub data: String,
+    /// Additive values, JSON text.
+    pub metadata: Option<String>,
+}
+
+impl StoredEvent {
+    /// Its kind.
+    pub fn spec(&self) -> Option<&'static EventSpec> {
+        let at = DURABLE_EVENTS
+            .binary_search_by_key(&self.number, |spec| spec.number)
+            .ok()?;
+        DURABLE_EVENTS.get(at)
+    }
+
+    /// The payload as a value.
+    pub fn payload(&self) -> Result<SessionEvent, StoreError> {
+        SessionEvent::read(self.number, &self.data)
+            .map_err(|error| StoreError::event(self.seq as i64, &error))
+    }
+}
+
+impl Transaction<'_> {
+    /// The key of a session's log, made when it has none.
+    pub(crate) fn aggregate(&self, id: &SessionID) -> Result<i64, StoreError> {
+        if let Some(key) = self.reader().aggregate(id)? {
+            return Ok(key);
+        }
+        self.connection
+            .prepare_cached("INSERT INTO aggregate (id, seq) VALUES (?, -1)")?
+            .execute([id.as_str()])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict
+    /// for which the caller takes everything back.
+    pub fn append(
+        &mut self,
+        session: &SessionID,
+        location: Option<&LocationRef>,
+        draft: Draft,
+    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+        let aggregate = self.aggregate(session)?;
+        let seq: i64 = self
+            .connection
+            .prepare_cached("UPDATE aggregate SET seq = seq + 1 WHERE key = ? RETURNING seq")?
+            .query_row([aggregate], |row| row.get(0))?;
+        let event = DurableEvent {
+            id: self.event_id(),
+            session_id: session.clone(),
+            seq: seq as u64,
+            timestamp: draft.timestamp,
+            payload: draft.payload,
+            metadata: draft.metadata,
+        };
+        let target = match self.project(aggregate, &event)? {
+            Ok(target) => target,
+            Err(conflict) => return Ok(Err(conflict)),
+        };
+        self.insert_entry(aggregate, &event, &target)?;
+        self.committed.push(Committed {
+            event,
+            location: location.cloned(),
+            aggregate,
+        });
+        Ok(Ok(seq as u64))
+    }
+
+    fn insert_entry(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        target: &Target,
+    ) -> Result<(), StoreError> {
+        let data = codec::write(&event.payload)?;
+        let Compact { data, source } = self.compact(aggregate, event, target, data)?;
+        let metadata = event
+            .metadata
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose();
+        let metadata = metadata.map_err(|error| {
+            StoreError::Database(format!("metadata cannot be written: {error}"))
+        })?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                aggregate,
+                event.seq as i64,
+                Packed::event(&event.id),
+                event.payload.number(),
+                event.timestamp,
+                target.message,
+                source,
+                data,
+                metadata,
+            ])?;
+        Ok(())
+    }
+
+    fn compact(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        target: &Target,
+        data: String,
+    ) -> Result<Compact, StoreError> {
+        let shared = match (&event.payload, target.source) {
+            (SessionEvent::Prompted(_), Some(seq)) => {
+                let same = self
+                    .reader()
+                    .entry_data(aggregate, seq)?
+                    .is_some_and(|it| it == data);
+                same.then(|| codec::same_as(seq))
+            }
+            (SessionEvent::ToolCalled(call), Some(seq)) => self
+                .reader()
+                .entry_data(aggregate, seq)?
+                .and_then(|ended| codec::argument_text(&ended))
+                .and_then(|text| codec::call_like(call, &data, &text, seq)),
+            _ => None,
+        };
+        let compact = shared.unwrap_or(Compact {
+            data: Some(data),
+            source: None,
+        });
+        Ok(match (target.message, compact.data) {
+            (Some(_), Some(data)) => Compact {
+                data: Some(codec::without_owner(&data).to_owned()),
+                source: compact.source,
+            },
+            (_, data) => Compact {
+                data,
+                source: compact.source,
+            },
+        })
+    }
+}
+
+/// Reads entries together with what they leave out.
+const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.data, c.data
+    FROM event e
+    LEFT JOIN event s ON s.aggregate = e.aggregate AND s.seq = e.source
+    LEFT JOIN event c ON c.aggregate = e.aggregate AND c.seq = e.message
+    WHERE e.aggregate = ?1";
+
+impl Reader<'_> {
+    pub(crate) fn aggregate(&self, id: &SessionID) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT key FROM aggregate WHERE id = ?")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?)
+    }
+
+    pub(crate) fn session_id(&self, key: i64) -> Result<SessionID, StoreError> {
+        let text: String = self
+            .connection
+            .prepare_cached("SELECT id FROM aggregate WHERE key = ?")?
+            .query_row([key], |row| row.get(0))?;
+        SessionID::parse(&text).map_err(|error| StoreError::corrupt(0, error))
+    }
+
+    /// Stored text of one entry, which for the entries that others refer to is the whole payload.
+    fn entry_data(&self, aggregate: i64, seq: i64) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT data FROM event WHERE aggregate = ? AND seq = ?")?
+            .query_row([aggregate, seq], |row| row.get(0))
+            .optional()?
+            .flatten())
+    }
+
+    /// Entries of the durable stream after `after`, ascending, at most `limit`.
+    pub fn events(
+        &self,
+        session: i64,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql =
+            format!("{SELECT} AND e.seq > ?2 AND e.type >= {STREAMED} ORDER BY e.seq LIMIT ?3");
+        let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![session, after, limit as i64])?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next()? {
+            events.push(stored(row)?);
+        }
+        Ok(events)
+    }
+
+    /// The entries at these sequences, which ascend. One scan when they lie close together.
+    pub(crate) fn entries(
+        &self,
+        session: i64,
+        seqs: &[i64],
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::with_capacity(seqs.len());
+        if last - first < 4 * seqs.len() as i64 + 16 {
+            let sql = format!("{SELECT} AND e.seq BETWEEN ?2 AND ?3 ORDER BY e.seq");
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([session, *first, *last])?;
+            while let Some(row) = rows.next()? {
+                if seqs.binary_search(&row.get(0)?).is_ok() {
+                    found.push(stored(row)?);
+                }
+            }
+        } else {
+            let mut statement = self
+                .connection
+                .prepare_cached(&format!("{SELECT} AND e.seq = ?2"))?;
+            for seq in seqs {
+                let mut rows = statement.query([session, *seq])?;
+                if let Some(row) = rows.next()? {
+                    found.push(stored(row)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sequence of the newest entry of a session's log.
+    pub fn latest_seq(&self, session: i64) -> Result<u64, StoreError> {
+        let seq: i64 = self
+            .connection
+            .prepare_cached("SELECT seq FROM aggregate WHERE key = ?")?
+            .query_row([session], |row| row.get(0))?;
+        Ok(seq.max(0) as u64)
+    }
+}
+
+fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
+    let seq: i64 = row.get(0)?;
+    let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
+    let source = row.get_ref(6)?.as_str_or_null();
+    let creator = row.get_ref(7)?.as_str_or_null();
+    let source = source.map_err(|error| StoreError::corrupt(seq, error))?;
+    let creator = creator.map_err(|error| StoreError::corrupt(seq, error))?;
+    let data = codec::restore(row.get(4)?, source, creator)
+        .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
+    Ok(StoredEvent {
+        id: EventID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?,
+        seq: seq as u64,
+        number: row.get(2)?,
+        timestamp: row.get(3)?,
+        data,
+        metadata: row.get(5)?,
+    })
+}

@@ -1,0 +1,376 @@
+//! Reading projected messages: rows say which entries tell a message's story, the entries say it.
+
+use std::collections::HashMap;
+
+use opencode_schema::Record;
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{CreatedTime, SessionMessage, SpanTime};
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::assemble::{self, PartRow};
+use crate::error::StoreError;
+use crate::log::StoredEvent;
+use crate::packed::Packed;
+use crate::projection::kind;
+use crate::reader::Reader;
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
+/// Where a page goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anchored<T> {
+    /// The element beside the page.
+    pub at: T,
+    /// The page lies before it in the order of the list, else after it.
+    pub before: bool,
+}
+
+/// Which messages belong to a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MessageRow {
+    pub(crate) seq: i64,
+    pub(crate) kind: i64,
+    pub(crate) settled: Option<i64>,
+    pub(crate) completed: Option<i64>,
+}
+
+/// Entries by sequence, for messages to be assembled from.
+pub(crate) type Entries = HashMap<i64, StoredEvent>;
+
+const SELECT: &str = "SELECT seq, type, settled, completed FROM message WHERE aggregate = ?1";
+
+impl Reader<'_> {
+    pub(crate) fn message_exists(&self, id: &MessageID) -> Result<bool, StoreError> {
+        Ok(self.message_position(id)?.is_some())
+    }
+
+    /// Session key and sequence of a message.
+    pub(crate) fn message_position(
+        &self,
+        id: &MessageID,
+    ) -> Result<Option<(i64, i64)>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT aggregate, seq FROM message WHERE id = ?")?
+            .query_row([Packed::message(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    }
+
+    /// One message of a session.
+    pub fn message(
+        &self,
+        session: i64,
+        id: &MessageID,
+    ) -> Result<Option<SessionMessage>, StoreError> {
+        let Some((owner, seq)) = self.message_position(id)? else {
+            return Ok(None);
+        };
+        if owner != session {
+            return Ok(None);
+        }
+        let sql = format!("{SELECT} AND seq = ?2");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let row = statement.query_row([session, seq], message_row)?;
+        Ok(self
+            .assemble(session, &[row])?
+            .pop()
+            .map(|(_, message)| message))
+    }
+
+    /// Messages of a session by sequence, at most `limit`, each with its sequence.
+    pub fn messages(
+        &self,
+        session: i64,
+        order: Order,
+        anchor: Option<&Anchored<u64>>,
+        limit: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        // A page before the anchor is read backwards from it, then turned round.
+        let ascending = match anchor {
+            Some(anchor) => (order == Order::Ascending) != anchor.before,
+            None => order == Order::Ascending,
+        };
+        let (comparison, direction) = if ascending {
+            (">", "ASC")
+        } else {
+            ("<", "DESC")
+        };
+        let start = if ascending { -1 } else { i64::MAX };
+        let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
+        let sql = format!("{SELECT} AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params![session, at, limit as i64], message_row)?;
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+        if !ascending {
+            rows.reverse();
+        }
+        let mut messages = self.assemble(session, &rows)?;
+        if order == Order::Descending {
+            messages.reverse();
+        }
+        Ok(messages)
+    }
+
+    /// The active history: from the newest checkpoint on, with the Mid-Conversation System Messages
+    /// of the active epoch only.
+    pub fn history(&self, session: i64) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let baseline = self
+            .epoch(session)?
+            .map_or(-1, |epoch| epoch.baseline_seq as i64);
+        let checkpoint: i64 = self
+            .connection
+            .prepare_cached(
+                "SELECT ifnull(max(seq), -1) FROM message WHERE aggregate = ? AND type = ?",
+            )?
+            .query_row([session, kind::COMPACTION], |row| row.get(0))?;
+        let sql = format!(
+            "{SELECT} AND (seq >= ?2 OR type = ?4 AND ?3 >= 0) AND (type <> ?4 OR seq > ?3)
+             ORDER BY seq"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement
+            .query_map([session, checkpoint, baseline, kind::SYSTEM], message_row)?
+            .collect::<Result<Vec<_>, _>>()?;
+        self.assemble(session, &rows)
+    }
+
+    /// Messages that entries after `after` made or changed, by sequence.
+    pub fn changed_since(
+        &self,
+        session: i64,
+        after: u64,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let sql = format!("{SELECT} AND changed > ?2 ORDER BY seq");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement
+            .query_map([session, after as i64], message_row)?
+            .collect::<Result<Vec<_>, _>>()?;
+        self.assemble(session, &rows)
+    }
+
+    /// Assistant messages with tool calls that never settled, and those calls.
+    pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT message, name, called FROM part WHERE aggregate = ?
+             AND kind = 2 AND settled IS NULL ORDER BY message, position",
+        )?;
+        let rows = statement
+            .query_map([session], |row| {
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get(1)?,
+                    row.get::<_, Option<i64>>(2)?,
+                ))
+            })?
+            .collect::<Result<Vec<_>, _>>()?;
+        rows.into_iter()
+            .map(|(message, call_id, called)| self.open_call(session, message, call_id, called))
+            .collect()
+    }
+
+    fn open_call(
+        &self,
+        session: i64,
+        message: i64,
+        call_id: String,
+        called: Option<i64>,
+    ) -> Result<OpenCall, StoreError> {
+        let started = self.entries(session, &[message])?.pop();
+        let Some(SessionEvent::StepStarted(started)) =
+            started.map(|entry| entry.payload()).transpose()?
+        else {
+            return Err(StoreError::corrupt(message, "it does not start a step"));
+        };
+        let called = match called {
+            Some(seq) => self.entries(session, &[seq])?.pop(),
+            None => None,
+        };
+        let executed = match called.map(|entry| entry.payload()).transpose()? {
+            Some(SessionEvent::ToolCalled(call)) => call.provider.executed,
+            _ => false,
+        };
+        let message_id = started.assistant_message_id;
+        Ok(OpenCall {
+            message_id,
+            call_id,
+            provider_executed: executed,
+        })
+    }
+
+    fn assemble(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let mut parts = self.parts(session, rows)?;
+        let mut seqs: Vec<i64> = Vec::new();
+        for row in rows {
+            seqs.push(row.seq);
+            seqs.extend(row.settled);
+            for part in parts.get(&row.seq).into_iter().flatten() {
+                seqs.extend(part.entries());
+            }
+        }
+        seqs.sort_unstable();
+        seqs.dedup();
+        let entries = self.entries(session, &seqs)?;
+        let entries: Entries = entries
+            .into_iter()
+            .map(|entry| (entry.seq as i64, entry))
+            .collect();
+        let session_id = self.session_id(session)?;
+        rows.iter()
+            .map(|row| {
+                let parts = parts.remove(&row.seq).unwrap_or_default();
+                Ok((row.seq as u64, message(&session_id, row, &parts, &entries)?))
+            })
+            .collect()
+    }
+
+    fn parts(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+    ) -> Result<HashMap<i64, Vec<PartRow>>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT kind, name, started, input, called, progress, settled, pruned FROM part
+             WHERE aggregate = ? AND message = ? ORDER BY position",
+        )?;
+        let mut parts = HashMap::new();
+        for row in rows.iter().filter(|row| row.kind == kind::ASSISTANT) {
+            let of_message = statement
+                .query_map([session, row.seq], PartRow::read)?
+                .collect::<Result<Vec<_>, _>>()?;
+            parts.insert(row.seq, of_message);
+        }
+        Ok(parts)
+    }
+}
+
+/// A tool call that never settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its message.
+    pub message_id: MessageID,
+    /// The provider's call ID.
+    pub call_id: String,
+    /// Whether the provider ran it.
+    pub provider_executed: bool,
+}
+
+fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
+        seq: row.get(0)?,
+        kind: row.get(1)?,
+        settled: row.get(2)?,
+        completed: row.get(3)?,
+    })
+}
+
+/// The entry at `seq`, which a row refers to and which therefore exists.
+pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreError> {
+    entries
+        .get(&seq)
+        .ok_or_else(|| StoreError::corrupt(seq, "the entry is missing"))
+}
+
+pub(crate) fn metadata(entry: &StoredEvent) -> Result<Option<Record>, StoreError> {
+    let text = entry.metadata.as_deref();
+    text.map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| StoreError::corrupt(entry.seq as i64, error))
+}
+
+fn message(
+    session_id: &SessionID,
+    row: &MessageRow,
+    parts: &[PartRow],
+    entries: &Entries,
+) -> Result<SessionMessage, StoreError> {
+    let created = entry(entries, row.seq)?;
+    let time = CreatedTime {
+        created: created.timestamp,
+    };
+    let span = SpanTime {
+        created: created.timestamp,
+        completed: row.completed,
+    };
+    let metadata = metadata(created)?;
+    Ok(match created.payload()? {
+        SessionEvent::Prompted(it) => SessionMessage::User {
+            id: it.message_id,
+            metadata,
+            time,
+            text: it.prompt.text,
+            files: it.prompt.files,
+            agents: it.prompt.agents,
+        },
+        SessionEvent::StepStarted(it) => SessionMessage::Assistant(Box::new(assemble::assistant(
+            it,
+            metadata,
+            span,
+            row.settled,
+            parts,
+            entries,
+        )?)),
+        SessionEvent::ContextUpdated(it) => SessionMessage::System {
+            id: it.message_id,
+            time,
+            text: it.text,
+        },
+        SessionEvent::Synthetic(it) => SessionMessage::Synthetic {
+            id: it.message_id,
+            metadata,
+            time,
+            session_id: session_id.clone(),
+            text: it.text,
+        },
+        SessionEvent::ShellStarted(it) => {
+            let output = match row.settled.map(|seq| entry(entries, seq)).transpose()? {
+                Some(ended) => match ended.payload()? {
+                    SessionEvent::ShellEnded(it) => it.output,
+                    _ => String::new(),
+                },
+                None => String::new(),
+            };
+            let (id, call_id, command) = (it.message_id, it.call_id, it.command);
+            SessionMessage::Shell {
+                id,
+                metadata,
+                time: span,
+                call_id,
+                command,
+                output,
+            }
+        }
+        SessionEvent::CompactionEnded(it) => SessionMessage::Compaction {
+            id: it.message_id,
+            metadata,
+            time,
+            reason: it.reason,
+            summary: it.text,
+            recent: it.recent,
+        },
+        SessionEvent::AgentSwitched(it) => SessionMessage::AgentSwitched {
+            id: it.message_id,
+            metadata,
+            time,
+            agent: it.agent,
+        },
+        SessionEvent::ModelSwitched(it) => SessionMessage::ModelSwitched {
+            id: it.message_id,
+            metadata,
+            time,
+            model: it.model,
+        },
+        _ => return Err(StoreError::corrupt(row.seq, "it makes no message")),
+    })
+}

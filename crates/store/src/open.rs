@@ -1,0 +1,182 @@
+//! Opening a database: the lock that keeps other hosts out, pragmas, migrations.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::OpenError;
+
+/// What survives which failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Nothing acknowledged is lost when the process dies; the last commits may be when the power does.
+    #[default]
+    Normal,
+    /// Nothing acknowledged is lost when the power fails either, at the price of a disk flush per commit.
+    Full,
+}
+
+/// Where the database lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabasePath {
+    /// In memory, gone when the host closes.
+    Memory,
+    /// In this file, beside which `-wal`, `-shm` and `.lock` files live.
+    File(PathBuf),
+}
+
+/// Marks a file as ours (`OCED`), so that a foreign SQLite file is refused instead of migrated.
+const APPLICATION_ID: i64 = 0x4f43_4544;
+
+/// Numbered, append-only. A database remembers how many it has seen in `user_version`.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_sessions.sql")];
+
+/// Page cache of each connection, in KiB. Small: the operating system caches the file as well.
+const CACHE_KIB: i64 = 2048;
+
+/// An open database: the writing connection and the lock that goes with it.
+pub(crate) struct Opened {
+    pub(crate) writer: Connection,
+    /// Held as long as the database is open; the operating system drops it with the process.
+    pub(crate) lock: Option<File>,
+}
+
+pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened, OpenError> {
+    match path {
+        DatabasePath::Memory => {
+            let named = Path::new(":memory:");
+            let mut writer =
+                Connection::open_in_memory().map_err(|error| unavailable(named, error))?;
+            prepare(&mut writer, named, durability)?;
+            Ok(Opened { writer, lock: None })
+        }
+        DatabasePath::File(path) => {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(|error| unavailable(path, error))?;
+            }
+            let lock = lock(path)?;
+            let mut writer = Connection::open_with_flags(path, flags(false))
+                .map_err(|error| unavailable(path, error))?;
+            prepare(&mut writer, path, durability)?;
+            Ok(Opened {
+                writer,
+                lock: Some(lock),
+            })
+        }
+    }
+}
+
+/// A connection that only reads.
+pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let reader = Connection::open_with_flags(path, flags(true))?;
+    settings(&reader)?;
+    Ok(reader)
+}
+
+fn flags(read_only: bool) -> OpenFlags {
+    let access = if read_only {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+    };
+    // Each connection belongs to one thread at a time, so SQLite's own mutexes are left out.
+    access | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+/// An advisory lock on a file of its own: locking the database file itself would disturb SQLite's
+/// locks. Two handles exclude each other within one process too.
+fn lock(path: &Path) -> Result<File, OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&name)
+        .map_err(|error| unavailable(path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
+            path: path.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(unavailable(path, error)),
+    }
+}
+
+fn prepare(writer: &mut Connection, path: &Path, durability: Durability) -> Result<(), OpenError> {
+    let fail = |error: rusqlite::Error| unavailable(path, error);
+    settings(writer).map_err(fail)?;
+    let found: i64 = pragma(writer, "user_version").map_err(fail)?;
+    check_owner(writer, path, found)?;
+    writer
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fail)?;
+    let synchronous = match durability {
+        Durability::Normal => "NORMAL",
+        Durability::Full => "FULL",
+    };
+    writer
+        .pragma_update(None, "synchronous", synchronous)
+        .map_err(fail)?;
+    migrate(writer, path, found)
+}
+
+/// Refuses a file that is not ours or that a newer version of this program wrote, untouched.
+fn check_owner(writer: &Connection, path: &Path, found: i64) -> Result<(), OpenError> {
+    let fail = |error: rusqlite::Error| unavailable(path, error);
+    let known = MIGRATIONS.len() as i64;
+    let owner: i64 = pragma(writer, "application_id").map_err(fail)?;
+    let tables: i64 = writer
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(fail)?;
+    if owner != APPLICATION_ID && (tables > 0 || owner != 0) {
+        return Err(unavailable(
+            path,
+            "it is a SQLite database of another program",
+        ));
+    }
+    if found > known {
+        return Err(OpenError::Version {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(())
+}
+
+fn migrate(writer: &mut Connection, path: &Path, found: i64) -> Result<(), OpenError> {
+    let fail = |error: rusqlite::Error| unavailable(path, error);
+    for (index, sql) in MIGRATIONS.iter().enumerate().skip(found.max(0) as usize) {
+        let transaction = writer.transaction().map_err(fail)?;
+        transaction.execute_batch(sql).map_err(fail)?;
+        transaction
+            .pragma_update(None, "application_id", APPLICATION_ID)
+            .map_err(fail)?;
+        transaction
+            .pragma_update(None, "user_version", index as i64 + 1)
+            .map_err(fail)?;
+        transaction.commit().map_err(fail)?;
+    }
+    Ok(())
+}
+
+fn settings(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(128);
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+fn unavailable(path: &Path, reason: impl ToString) -> OpenError {
+    OpenError::Unavailable {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
+}

@@ -1,0 +1,362 @@
+//! What an entry changes: the rows of sessions, inbox, messages and parts.
+//!
+//! Events that address a message or a part that does not exist, or one in another state, change
+//! nothing. A [`LifecycleConflict`] takes the entry back together with the command that wrote it.
+
+use opencode_schema::event::{
+    DurableEvent, Moved, PromptAdmitted, Prompted, SessionEvent, SessionRecord, StepEnded,
+};
+use opencode_schema::id::MessageID;
+use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::Delivery;
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::packed::Packed;
+use crate::transaction::Transaction;
+
+/// The entry contradicts what is stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LifecycleConflict {
+    /// A session with this id exists.
+    #[error("the session exists already")]
+    SessionExists,
+    /// The id names another input or message.
+    #[error("the id {0} is in use")]
+    IdInUse(MessageID),
+    /// The input is not pending, or differs from what was admitted.
+    #[error("the input {0} cannot be promoted")]
+    NotPending(MessageID),
+}
+
+/// What the stored form of an entry may refer to.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    /// The entry that names the message of an assistant's event.
+    pub(crate) message: Option<i64>,
+    /// The entry whose value this one repeats.
+    pub(crate) source: Option<i64>,
+}
+
+/// Numbers of message types in the database.
+pub(crate) mod kind {
+    pub(crate) const USER: i64 = 1;
+    pub(crate) const ASSISTANT: i64 = 2;
+    pub(crate) const SYSTEM: i64 = 3;
+    pub(crate) const SYNTHETIC: i64 = 4;
+    pub(crate) const SHELL: i64 = 5;
+    pub(crate) const COMPACTION: i64 = 6;
+    pub(crate) const AGENT_SWITCHED: i64 = 7;
+    pub(crate) const MODEL_SWITCHED: i64 = 8;
+}
+
+/// Numbers of part kinds in the database.
+pub(crate) mod part {
+    pub(crate) const TEXT: i64 = 0;
+    pub(crate) const REASONING: i64 = 1;
+    pub(crate) const TOOL: i64 = 2;
+}
+
+pub(crate) fn delivery_number(delivery: Delivery) -> i64 {
+    match delivery {
+        Delivery::Steer => 0,
+        Delivery::Queue => 1,
+    }
+}
+
+type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
+
+impl Transaction<'_> {
+    pub(crate) fn project(&self, aggregate: i64, event: &DurableEvent) -> Projected {
+        let seq = event.seq as i64;
+        let time = event.timestamp;
+        match &event.payload {
+            SessionEvent::SessionCreated(created) => return self.create(aggregate, &created.info),
+            SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
+            SessionEvent::SessionDeleted(_) => {
+                self.run("DELETE FROM session WHERE aggregate = ?", [aggregate])?;
+            }
+            SessionEvent::AgentSwitched(switched) => {
+                self.run(
+                    "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    params![aggregate, switched.agent, time],
+                )?;
+                return self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED);
+            }
+            SessionEvent::ModelSwitched(switched) => {
+                self.run(
+                    "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                    params![aggregate, model_text(&switched.model), time],
+                )?;
+                return self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED);
+            }
+            SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
+            SessionEvent::PromptAdmitted(admitted) => return self.admit(aggregate, seq, admitted),
+            SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
+            SessionEvent::PromptWithdrawn(it) => {
+                self.run(
+                    "UPDATE input SET withdrawn = ?2 WHERE id = ?1 AND promoted IS NULL",
+                    params![Packed::message(&it.message_id), seq],
+                )?;
+            }
+            SessionEvent::PromptRedelivered(it) => {
+                self.run(
+                    "UPDATE input SET delivery = ?2 WHERE id = ?1 AND promoted IS NULL",
+                    params![
+                        Packed::message(&it.message_id),
+                        delivery_number(it.delivery)
+                    ],
+                )?;
+            }
+            SessionEvent::ContextUpdated(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::SYSTEM);
+            }
+            SessionEvent::Synthetic(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::SYNTHETIC);
+            }
+            SessionEvent::ShellStarted(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::SHELL);
+            }
+            SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
+            SessionEvent::CompactionEnded(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::COMPACTION);
+            }
+            SessionEvent::RevertStaged(it) => {
+                let revert = serde_json::to_string(&it.revert).ok();
+                self.revert(aggregate, revert, time)?;
+            }
+            SessionEvent::RevertCleared(_) => self.revert(aggregate, None, time)?,
+            SessionEvent::RevertCommitted(it) => {
+                return self.commit_revert(aggregate, &it.message_id, time);
+            }
+            SessionEvent::Pruned(pruned) => {
+                for call in &pruned.calls {
+                    if let Some(message) = self.assistant(aggregate, &call.assistant_message_id)? {
+                        self.prune(aggregate, message, &call.call_id, seq, time)?;
+                    }
+                }
+            }
+            SessionEvent::Retried(_) | SessionEvent::CompactionStarted(_) => {}
+            assistant => return self.project_assistant(aggregate, seq, time, assistant),
+        }
+        Ok(Ok(Target::default()))
+    }
+
+    fn create(&self, aggregate: i64, info: &SessionRecord) -> Projected {
+        if self.reader().session_exists(aggregate)? {
+            return Ok(Err(LifecycleConflict::SessionExists));
+        }
+        self.run(
+            "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
+               title, version, agent, model, time_created, time_updated, time_archived)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                aggregate,
+                info.project_id,
+                info.workspace_id.as_ref().map(|id| id.as_str()),
+                info.parent_id.as_ref().map(|id| id.as_str()),
+                info.slug,
+                info.directory,
+                info.path,
+                info.title,
+                info.version,
+                info.agent,
+                info.model.as_ref().map(model_text),
+                info.time.created,
+                info.time.updated,
+                info.time.archived,
+            ],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    fn update(&self, aggregate: i64, info: &SessionRecord) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5
+             WHERE aggregate = ?1",
+            params![
+                aggregate,
+                info.title,
+                info.parent_id.as_ref().map(|id| id.as_str()),
+                info.time.updated,
+                info.time.archived,
+            ],
+        )
+    }
+
+    /// A move forgets the Context Epoch: the new Location starts with a complete baseline.
+    fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET directory = ?2, path = ?3, workspace = ?4, time_updated = ?5
+             WHERE aggregate = ?1",
+            params![
+                aggregate,
+                moved.location.directory,
+                moved.subdirectory,
+                moved.location.workspace_id.as_ref().map(|id| id.as_str()),
+                time,
+            ],
+        )?;
+        self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])
+    }
+
+    fn admit(&self, aggregate: i64, seq: i64, admitted: &PromptAdmitted) -> Projected {
+        let id = &admitted.message_id;
+        let reader = self.reader();
+        if reader.message_exists(id)? || reader.input_exists(id)? {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
+        self.run(
+            "INSERT INTO input (aggregate, admitted, id, delivery) VALUES (?, ?, ?, ?)",
+            params![
+                aggregate,
+                seq,
+                Packed::message(id),
+                delivery_number(admitted.delivery)
+            ],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    /// Marks the inbox row and makes the user message. A promotion without an admission, as
+    /// imported history has it, makes its row too.
+    fn promote(&self, aggregate: i64, event: &DurableEvent, prompted: &Prompted) -> Projected {
+        let seq = event.seq as i64;
+        let id = &prompted.message_id;
+        let row = self
+            .connection
+            .prepare_cached(
+                "SELECT aggregate, admitted, delivery, promoted, withdrawn FROM input WHERE id = ?",
+            )?
+            .query_row([Packed::message(id)], |row| {
+                let settled: (Option<i64>, Option<i64>) = (row.get(3)?, row.get(4)?);
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get::<_, i64>(1)?,
+                    row.get::<_, i64>(2)?,
+                    settled,
+                ))
+            })
+            .optional()?;
+        let source = match row {
+            Some((owner, admitted, delivery, (None, None)))
+                if owner == aggregate && delivery == delivery_number(prompted.delivery) =>
+            {
+                self.run(
+                    "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
+                    [aggregate, admitted, seq],
+                )?;
+                Some(admitted)
+            }
+            Some(_) => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+            None => {
+                self.run(
+                    "INSERT INTO input (aggregate, admitted, id, delivery, promoted)
+                     VALUES (?1, ?2, ?3, ?4, ?2)",
+                    params![
+                        aggregate,
+                        seq,
+                        Packed::message(id),
+                        delivery_number(prompted.delivery)
+                    ],
+                )?;
+                None
+            }
+        };
+        let added = self.add(aggregate, seq, id, kind::USER)?;
+        Ok(added.map(|target| Target { source, ..target }))
+    }
+
+    /// Adds a message row. Its entry names itself, so nothing is left out of it.
+    pub(crate) fn add(&self, aggregate: i64, seq: i64, id: &MessageID, kind: i64) -> Projected {
+        if self.reader().message_exists(id)? {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
+        self.run(
+            "INSERT INTO message (aggregate, seq, id, type, changed) VALUES (?1, ?2, ?3, ?4, ?2)",
+            params![aggregate, seq, Packed::message(id), kind],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    fn shell_ended(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        time: i64,
+        call_id: &str,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE message SET settled = ?2, completed = ?3, changed = ?2
+             WHERE aggregate = ?1 AND seq = (
+               SELECT m.seq FROM message m JOIN event e ON e.aggregate = m.aggregate AND e.seq = m.seq
+               WHERE m.aggregate = ?1 AND m.type = 5 AND json_extract(e.data, '$.callID') = ?4
+               ORDER BY m.seq DESC LIMIT 1)",
+            params![aggregate, seq, time, call_id],
+        )
+    }
+
+    fn revert(&self, aggregate: i64, revert: Option<String>, time: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET revert = ?2, time_updated = ?3 WHERE aggregate = ?1",
+            params![aggregate, revert, time],
+        )
+    }
+
+    /// Drops the messages after the boundary; the boundary, the log and the inbox stay. When a
+    /// Mid-Conversation System Message goes, the epoch goes with it, because its snapshot would be
+    /// ahead of what the model has seen.
+    fn commit_revert(&self, aggregate: i64, boundary: &MessageID, time: i64) -> Projected {
+        let Some((owner, seq)) = self.reader().message_position(boundary)? else {
+            return Ok(Err(LifecycleConflict::NotPending(boundary.clone())));
+        };
+        if owner != aggregate {
+            return Ok(Err(LifecycleConflict::NotPending(boundary.clone())));
+        }
+        self.run(
+            "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
+               SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
+                 AND m.seq > context_epoch.baseline_seq)",
+            [aggregate, seq],
+        )?;
+        self.run(
+            "DELETE FROM part WHERE aggregate = ?1 AND message > ?2",
+            [aggregate, seq],
+        )?;
+        self.run(
+            "DELETE FROM message WHERE aggregate = ?1 AND seq > ?2",
+            [aggregate, seq],
+        )?;
+        self.revert(aggregate, None, time)?;
+        Ok(Ok(Target::default()))
+    }
+
+    pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
+        let tokens = ended.tokens;
+        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        self.run(
+            "UPDATE session SET cost = cost + ?2, tokens_input = tokens_input + ?3,
+               tokens_output = tokens_output + ?4, tokens_reasoning = tokens_reasoning + ?5,
+               tokens_cache_read = tokens_cache_read + ?6,
+               tokens_cache_write = tokens_cache_write + ?7 WHERE aggregate = ?1",
+            params![
+                aggregate,
+                ended.cost,
+                count(tokens.input),
+                count(tokens.output),
+                count(tokens.reasoning),
+                count(tokens.cache.read),
+                count(tokens.cache.write)
+            ],
+        )
+    }
+
+    pub(crate) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        self.connection.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+}
+
+fn model_text(model: &ModelRef) -> String {
+    serde_json::to_string(model).expect("a model reference is plain text")
+}

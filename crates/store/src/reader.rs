@@ -1,0 +1,104 @@
+//! Reading: a few connections of their own, so that readers never wait for the writer.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use crate::error::StoreError;
+use crate::open::open_reader;
+use crate::writer::Writer;
+
+/// Reads that go on at the same time. Each costs a connection with its page cache.
+const READERS: usize = 2;
+
+/// What a read closure gets: one consistent view of the database.
+pub struct Reader<'a> {
+    pub(crate) connection: &'a Connection,
+}
+
+pub(crate) enum Readers {
+    /// A database in memory has one connection, so its reads run on the writer's thread.
+    OnWriter(Writer),
+    Pool(Arc<Pool>),
+}
+
+pub(crate) struct Pool {
+    path: PathBuf,
+    permits: Semaphore,
+    /// Connections that rest. Locked to take or give one back.
+    resting: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(crate) fn pool(path: PathBuf) -> Self {
+        Self::Pool(Arc::new(Pool {
+            path,
+            permits: Semaphore::new(READERS),
+            resting: Mutex::new(Vec::new()),
+        }))
+    }
+
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        match self {
+            Self::OnWriter(writer) => {
+                let answer = writer.write(move |transaction| {
+                    work(&transaction.reader()).map(Ok::<T, std::convert::Infallible>)
+                });
+                let Ok(value) = answer.await?;
+                Ok(value)
+            }
+            Self::Pool(pool) => {
+                let permit = pool
+                    .permits
+                    .acquire()
+                    .await
+                    .map_err(|_| StoreError::Closed)?;
+                let here = Arc::clone(pool);
+                let value = tokio::task::spawn_blocking(move || here.run(work))
+                    .await
+                    .map_err(|_| StoreError::Database("the read panicked".into()))?;
+                drop(permit);
+                value
+            }
+        }
+    }
+
+    /// Refuses further reads and closes the connections.
+    pub(crate) fn close(&self) {
+        if let Self::Pool(pool) = self {
+            pool.permits.close();
+            pool.lock().clear();
+        }
+    }
+}
+
+impl Pool {
+    fn run<T>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let rested = self.lock().pop();
+        let connection = match rested {
+            Some(connection) => connection,
+            None => open_reader(&self.path)?,
+        };
+        let value = {
+            let view = connection.unchecked_transaction()?;
+            work(&Reader { connection: &view })?
+        };
+        if !self.permits.is_closed() {
+            self.lock().push(connection);
+        }
+        Ok(value)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

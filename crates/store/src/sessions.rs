@@ -1,0 +1,237 @@
+//! Session rows, their epochs, and lists of them.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::id::{SessionID, WorkspaceID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::session::{CacheTokens, SessionInfo, SessionTime, Tokens};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+
+use crate::error::StoreError;
+use crate::messages::{Anchored, Order};
+use crate::reader::Reader;
+use crate::transaction::Transaction;
+
+/// A session with the key under which its log and projections are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// The key.
+    pub key: i64,
+    /// The record.
+    pub info: SessionInfo,
+}
+
+/// The Context Epoch of a session: the exact text sent and what it was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epoch {
+    /// Baseline System Context.
+    pub baseline: String,
+    /// Context Snapshot, JSON text.
+    pub snapshot: String,
+    /// Newest entry when the baseline was made.
+    pub baseline_seq: u64,
+}
+
+/// Which sessions a list holds. All given conditions must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Lives in exactly this directory.
+    pub directory: Option<String>,
+    /// Belongs to this project.
+    pub project: Option<String>,
+    /// Lives in this directory of its project.
+    pub subpath: Option<String>,
+    /// Was created with this workspace.
+    pub workspace: Option<String>,
+    /// Text in its title; `%` and `_` are wildcards, ASCII letters match in any case.
+    pub search: Option<String>,
+}
+
+const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
+    s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
+    s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
+    s.revert
+    FROM session s JOIN aggregate a ON a.key = s.aggregate";
+
+impl Reader<'_> {
+    /// One session.
+    pub fn session(&self, id: &SessionID) -> Result<Option<SessionRow>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!("{SELECT} WHERE a.id = ?"))?
+            .query_row([id.as_str()], row)
+            .optional()?)
+    }
+
+    pub(crate) fn session_exists(&self, key: i64) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM session WHERE aggregate = ?")?
+            .exists([key])?)
+    }
+
+    /// Sessions in the order of `(time created, id)`, at most `limit`.
+    pub fn sessions(
+        &self,
+        filter: &SessionFilter,
+        order: Order,
+        anchor: Option<&Anchored<(Millis, String)>>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let mut conditions = vec!["1"];
+        let mut values: Vec<Value> = Vec::new();
+        let mut equal = |condition: &'static str, value: &Option<String>| {
+            if let Some(value) = value {
+                conditions.push(condition);
+                values.push(value.clone().into());
+            }
+        };
+        equal("s.directory = ?", &filter.directory);
+        equal("s.project = ?", &filter.project);
+        equal("ifnull(s.path, '') = ?", &filter.subpath);
+        equal("s.workspace = ?", &filter.workspace);
+        equal("s.title LIKE '%' || ? || '%'", &filter.search);
+        // A page before the anchor is read backwards from it, then turned round.
+        let ascending = match anchor {
+            Some(anchor) => (order == Order::Ascending) != anchor.before,
+            None => order == Order::Ascending,
+        };
+        if let Some(Anchored { at: (time, id), .. }) = anchor {
+            conditions.push(if ascending {
+                "(s.time_created, a.id) > (?, ?)"
+            } else {
+                "(s.time_created, a.id) < (?, ?)"
+            });
+            values.extend([Value::from(*time), Value::from(id.clone())]);
+        }
+        let direction = if ascending { "ASC" } else { "DESC" };
+        let sql = format!(
+            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT {limit}",
+            conditions.join(" AND ")
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(params_from_iter(values), row)?;
+        let mut sessions = rows.collect::<Result<Vec<_>, _>>()?;
+        if ascending != (order == Order::Ascending) {
+            sessions.reverse();
+        }
+        Ok(sessions)
+    }
+
+    /// The Context Epoch of a session, once it has one.
+    pub fn epoch(&self, session: i64) -> Result<Option<Epoch>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT baseline, snapshot, baseline_seq FROM context_epoch WHERE aggregate = ?",
+            )?
+            .query_row([session], |row| {
+                let seq: i64 = row.get(2)?;
+                let (baseline, snapshot) = (row.get(0)?, row.get(1)?);
+                Ok(Epoch {
+                    baseline,
+                    snapshot,
+                    baseline_seq: seq.max(0) as u64,
+                })
+            })
+            .optional()?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Replaces the Context Epoch of a session.
+    pub fn set_epoch(&self, session: i64, epoch: &Epoch) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO context_epoch (aggregate, baseline, snapshot, baseline_seq)
+             VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (aggregate) DO UPDATE
+             SET baseline = ?2, snapshot = ?3, baseline_seq = ?4",
+            params![
+                session,
+                epoch.baseline,
+                epoch.snapshot,
+                epoch.baseline_seq as i64
+            ],
+        )
+    }
+
+    /// Remembers a project, once.
+    pub fn add_project(&self, id: &str, directory: &str, time: Millis) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO project (id, directory, time_created) VALUES (?, ?, ?)
+             ON CONFLICT (id) DO NOTHING",
+            params![id, directory, time],
+        )
+    }
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let count = |at| row.get::<_, i64>(at).map(|tokens| tokens.max(0) as u64);
+    let tokens = Tokens {
+        input: count(7)?,
+        output: count(8)?,
+        reasoning: count(9)?,
+        cache: CacheTokens {
+            read: count(10)?,
+            write: count(11)?,
+        },
+    };
+    let model: Option<opencode_schema::model::ModelRef> = json(row, 5)?;
+    let path: Option<String> = row.get(18)?;
+    let info = SessionInfo {
+        id: identifier(row, 1, SessionID::parse)?,
+        parent_id: optional(row, 2, SessionID::parse)?,
+        project_id: row.get(3)?,
+        agent: row.get(4)?,
+        model: model.map(|model| model.with_variant()),
+        cost: row.get(6)?,
+        tokens,
+        time: SessionTime {
+            created: row.get(12)?,
+            updated: row.get(13)?,
+            archived: row.get(14)?,
+        },
+        title: row.get(15)?,
+        location: LocationRef {
+            directory: row.get(16)?,
+            workspace_id: optional(row, 17, WorkspaceID::parse)?,
+        },
+        subpath: path.filter(|path| !path.is_empty()),
+        revert: json(row, 19)?,
+    };
+    Ok(SessionRow {
+        key: row.get(0)?,
+        info,
+    })
+}
+
+fn identifier<T, E: std::error::Error + Send + Sync + 'static>(
+    row: &Row<'_>,
+    at: usize,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(at)?;
+    parse(&text).map_err(|error| unreadable(at, error))
+}
+
+fn optional<T, E: std::error::Error + Send + Sync + 'static>(
+    row: &Row<'_>,
+    at: usize,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(at)?;
+    text.map(|text| parse(&text))
+        .transpose()
+        .map_err(|error| unreadable(at, error))
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(at)?;
+    text.map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|error| unreadable(at, error))
+}
+
+fn unreadable(at: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, Box::new(error))
+}

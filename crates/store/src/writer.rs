@@ -1,0 +1,299 @@
+//! The one writer: a thread that owns the writing connection and takes commands from a queue.
+//!
+//! Commands that wait together share one commit, each in a savepoint of its own, so that one that
+//! fails takes back only itself. Nothing is signalled or acknowledged before the outer commit.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use opencode_schema::id::IdSource;
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::StoreError;
+use crate::log::Committed;
+use crate::tail::Tails;
+use crate::transaction::Transaction;
+
+/// Commands that may wait for the writer; senders beyond it wait in order.
+const QUEUE: usize = 1024;
+/// Commands that share one commit at most, so that the first of them is not kept waiting for long.
+const BATCH: usize = 256;
+
+/// Hears of committed entries, in order, on the writer's thread. It must not block.
+pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
+
+/// A unit of work for the writer.
+trait Command: Send {
+    /// Runs inside the transaction. An error takes back what it did.
+    fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo>;
+    /// Tells the caller, after the commit or instead of it.
+    fn settle(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// Why a command is taken back.
+enum Undo {
+    /// It decided so itself.
+    Decided,
+    /// Storage failed.
+    Failed(StoreError),
+}
+
+enum Task {
+    Command(Box<dyn Command>),
+    Close(oneshot::Sender<()>),
+}
+
+/// Sends commands to the writer.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    queue: mpsc::Sender<Task>,
+    /// Set once, when storage has failed: later commands are refused without touching the file.
+    poison: Arc<OnceLock<String>>,
+}
+
+impl Writer {
+    pub(crate) fn start(
+        connection: Connection,
+        lock: Option<File>,
+        ids: Arc<IdSource>,
+        tails: Arc<Tails>,
+        listener: CommitListener,
+    ) -> std::io::Result<Self> {
+        let (queue, tasks) = mpsc::channel(QUEUE);
+        let poison = Arc::new(OnceLock::new());
+        let worker = Worker {
+            connection,
+            ids,
+            tails,
+            listener,
+            poison: Arc::clone(&poison),
+        };
+        std::thread::Builder::new()
+            .name("opencode-store".into())
+            .spawn(move || {
+                worker.run(tasks);
+                drop(lock);
+            })?;
+        Ok(Self { queue, poison })
+    }
+
+    /// Runs `work` in a transaction and returns once it is committed. An inner error takes the
+    /// work back and is returned as it is; an outer one says that storage failed.
+    pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&mut Transaction<'_>) -> Result<Result<T, E>, StoreError> + Send + 'static,
+    {
+        if let Some(reason) = self.poison.get() {
+            return Err(StoreError::Poisoned(reason.clone()));
+        }
+        let (reply, answer) = oneshot::channel();
+        let command = Work {
+            work: Some(work),
+            outcome: None,
+            reply,
+        };
+        let task = Task::Command(Box::new(command));
+        self.queue
+            .send(task)
+            .await
+            .map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Carries out what is queued, closes the connection and drops the lock.
+    pub(crate) async fn close(&self) {
+        let (reply, done) = oneshot::channel();
+        if self.queue.send(Task::Close(reply)).await.is_ok() {
+            // An error means that the writer is gone already, which is what was asked for.
+            let _ = done.await;
+        }
+    }
+}
+
+struct Work<T, E, F> {
+    work: Option<F>,
+    outcome: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<Result<T, E>, StoreError>>,
+}
+
+impl<T, E, F> Command for Work<T, E, F>
+where
+    T: Send,
+    E: Send,
+    F: FnOnce(&mut Transaction<'_>) -> Result<Result<T, E>, StoreError> + Send,
+{
+    fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo> {
+        let work = self.work.take().expect("a command runs once");
+        // A bug in one command must not end the writer for everybody.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(transaction)))
+            .unwrap_or_else(|_| Err(StoreError::Database("the command panicked".into())))
+            .map_err(Undo::Failed)?;
+        let decided = outcome.is_err();
+        self.outcome = Some(outcome);
+        if decided { Err(Undo::Decided) } else { Ok(()) }
+    }
+
+    fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
+        let answer = match (self.outcome, committed) {
+            (Some(Err(decided)), _) => Ok(Err(decided)),
+            (Some(outcome), Ok(())) => Ok(outcome),
+            (_, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::Closed),
+        };
+        // A caller that has gone away does not want the answer; the work stands.
+        let _ = self.reply.send(answer);
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    ids: Arc<IdSource>,
+    tails: Arc<Tails>,
+    listener: CommitListener,
+    poison: Arc<OnceLock<String>>,
+}
+
+impl Worker {
+    fn run(self, mut tasks: mpsc::Receiver<Task>) {
+        while let Some(task) = tasks.blocking_recv() {
+            let closing = match task {
+                Task::Close(reply) => Some(reply),
+                Task::Command(first) => self.batch(first, &mut tasks),
+            };
+            if let Some(reply) = closing {
+                tasks.close();
+                self.refuse_rest(&mut tasks);
+                // Folding the log into the file here spares the next opening the work.
+                let _ = self
+                    .connection
+                    .pragma_update(None, "wal_checkpoint", "TRUNCATE");
+                drop(self.connection);
+                let _ = reply.send(());
+                return;
+            }
+        }
+    }
+
+    fn refuse_rest(&self, tasks: &mut mpsc::Receiver<Task>) {
+        while let Ok(task) = tasks.try_recv() {
+            match task {
+                Task::Command(command) => command.settle(Err(StoreError::Closed)),
+                Task::Close(reply) => drop(reply.send(())),
+            }
+        }
+    }
+
+    /// Runs the first command and whatever waits behind it, commits once, then tells everybody.
+    fn batch(
+        &self,
+        first: Box<dyn Command>,
+        tasks: &mut mpsc::Receiver<Task>,
+    ) -> Option<oneshot::Sender<()>> {
+        let mut committed = Vec::new();
+        let mut kept: Vec<Box<dyn Command>> = Vec::new();
+        let mut closing = None;
+        let mut next = Some(first);
+        let mut taken = 0;
+        while let Some(command) = next.take() {
+            taken += 1;
+            if let Some(done) = self.execute(command, !kept.is_empty(), &mut committed) {
+                kept.push(done);
+            }
+            if taken < BATCH {
+                match tasks.try_recv() {
+                    Ok(Task::Command(command)) => next = Some(command),
+                    Ok(Task::Close(reply)) => closing = Some(reply),
+                    Err(_) => {}
+                }
+            }
+        }
+        if !kept.is_empty() {
+            self.commit(kept, &committed);
+        }
+        closing
+    }
+
+    /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
+    /// savepoint. Returns the command when its work stays.
+    fn execute(
+        &self,
+        mut command: Box<dyn Command>,
+        joined: bool,
+        committed: &mut Vec<Committed>,
+    ) -> Option<Box<dyn Command>> {
+        if let Some(reason) = self.poison.get() {
+            command.settle(Err(StoreError::Poisoned(reason.clone())));
+            return None;
+        }
+        let begin = if joined {
+            "SAVEPOINT command"
+        } else {
+            "BEGIN IMMEDIATE"
+        };
+        if let Err(error) = self.statement(begin) {
+            command.settle(Err(self.note(error)));
+            return None;
+        }
+        let before = committed.len();
+        let mut transaction = Transaction::new(&self.connection, &self.ids, committed);
+        let result = command.run(&mut transaction);
+        let failure = match result {
+            Ok(()) => {
+                if joined && let Err(error) = self.statement("RELEASE command") {
+                    Some(self.note(error))
+                } else {
+                    return Some(command);
+                }
+            }
+            Err(Undo::Decided) => None,
+            Err(Undo::Failed(error)) => Some(self.note(error)),
+        };
+        committed.truncate(before);
+        let undo = if joined {
+            "ROLLBACK TO command; RELEASE command"
+        } else {
+            "ROLLBACK"
+        };
+        if let Err(error) = self.connection.execute_batch(undo) {
+            // SQLite takes the transaction back by itself after some failures.
+            tracing::debug!(%error, "rollback was not needed");
+        }
+        command.settle(failure.map_or(Ok(()), Err));
+        None
+    }
+
+    fn commit(&self, kept: Vec<Box<dyn Command>>, committed: &[Committed]) {
+        let result = self.statement("COMMIT").map_err(|error| {
+            let error = self.note(error);
+            let _ = self.connection.execute_batch("ROLLBACK");
+            error
+        });
+        if result.is_ok() {
+            self.tails.signal(committed);
+            (self.listener)(committed);
+        }
+        for command in kept {
+            command.settle(result.clone());
+        }
+    }
+
+    fn statement(&self, sql: &str) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.execute([])?;
+        Ok(())
+    }
+
+    /// Remembers a failure of storage: what it left on disk is for the next opening to find out.
+    fn note(&self, error: StoreError) -> StoreError {
+        if let StoreError::Poisoned(reason) = &error {
+            tracing::error!(%reason, "the database failed");
+            let _ = self.poison.set(reason.clone());
+        }
+        error
+    }
+}
