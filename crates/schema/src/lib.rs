@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod clock;
+pub mod envelope;
 pub mod event;
 pub mod id;
 pub mod location;
