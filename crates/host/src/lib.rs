@@ -1,1 +1,108 @@
-//! Placeholder.
+//! Embedded OpenCode as a Rust value: the composition root.
+//!
+//! [`Host::open`] puts the parts together from one set of options; [`Host::request`] sends a
+//! request through the same router that a listener would serve. Nothing above this crate knows how
+//! the runtime is made, nothing below it knows that it is embedded.
+
+mod dispatch;
+mod options;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Request, Response};
+use opencode_llm::HttpModelClient;
+use opencode_location::environment::Environment;
+use opencode_location::locations::Locations;
+use opencode_protocol::failure::Failure;
+use opencode_runtime::{OpenError, Runtime, RuntimeOptions};
+use opencode_schema::clock::{Clock, SystemClock};
+use opencode_schema::id::IdSource;
+use opencode_tools::{
+    AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, built_in_tools,
+};
+
+pub use dispatch::Closed;
+pub use options::HostOptions;
+
+/// An open host. Closing it is the caller's duty; dropping it alone leaves the database to the end
+/// of the process, which loses nothing that was acknowledged.
+pub struct Host {
+    runtime: Runtime,
+    dispatcher: dispatch::Dispatcher,
+    /// The built-in tools, as long as the host lives.
+    _tools: Registration,
+}
+
+impl Host {
+    /// Opens a host.
+    ///
+    /// # Errors
+    ///
+    /// A tagged failure that says which option or which file is at fault.
+    pub async fn open(options: HostOptions) -> Result<Self, Failure> {
+        let database = options.database_path();
+        let path = options.database.clone();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
+        let output = ManagedOutput::new(
+            options.data_directory.join("tool-output"),
+            OutputLimits::default(),
+            Arc::clone(&ids),
+        );
+        let tools = Registry::new(Contributions::default(), Arc::new(output));
+        let registration = tools
+            .location()
+            .register(built_in_tools())
+            .expect("the names of the built-in tools are valid");
+        let directory = options.directory.clone();
+        let durability = options.durability.into();
+        let (environment, config) = options.into_environment();
+        let runtime = Runtime::open(RuntimeOptions {
+            database,
+            durability,
+            directory,
+            locations: Arc::new(Locations::new(Arc::new(environment), config)),
+            tools: Arc::new(tools),
+            permissions: Arc::new(AllowAll),
+            model: Arc::new(HttpModelClient::default()),
+            clock,
+            ids,
+        });
+        let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
+        let dispatcher = dispatch::Dispatcher::start(opencode_server::router(runtime.clone()));
+        Ok(Self {
+            runtime,
+            dispatcher,
+            _tools: registration,
+        })
+    }
+
+    /// Sends a request through the router. Requests are admitted in the order of these calls,
+    /// whenever the futures are awaited.
+    pub fn request(
+        &self,
+        request: Request<Body>,
+    ) -> impl Future<Output = Result<Response<Body>, Closed>> + Send + use<> {
+        self.dispatcher.send(request)
+    }
+
+    /// Interrupts every Session Drain, waits until they have settled, ends the streams and closes
+    /// the database. Closing twice is harmless.
+    pub async fn close(&self) {
+        self.runtime.close().await;
+        self.dispatcher.close();
+    }
+}
+
+fn open_failure(path: String, error: &OpenError) -> Failure {
+    let message = error.to_string();
+    match error {
+        OpenError::InUse { .. } => Failure::DatabaseInUse { path, message },
+        OpenError::Version { .. } => Failure::DatabaseVersion { path, message },
+        OpenError::Unavailable { .. } => Failure::DatabaseUnavailable { path, message },
+    }
+}
+
+/// What options say about the machine.
+type Surroundings = (Environment, Option<serde_json::Value>);

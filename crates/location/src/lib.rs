@@ -1,3 +1,35 @@
-//! Everything that belongs to one directory.
+//! Everything that belongs to one directory: its project, its configuration and the models that
+//! configuration offers.
+//!
+//! A host describes its machine once, in an [`Environment`]; nothing here reads the process's own
+//! environment, home or working directory. [`Locations`] opens a directory on first use and shares
+//! the [`Location`], an immutable snapshot, among all who work there.
+//!
+//! This crate must not know about sessions, storage, the HTTP interface or how a model request is
+//! sent. It hands out what a request needs and never sends one.
+//!
+//! How to read it:
+//!
+//! - [`locations`] and [`location`]: from a directory's name to its snapshot.
+//! - [`directory`]: the normal form of that name. [`project`]: the repository around it.
+//! - [`config`]: the documents that speak for a directory, each decoded by itself. Both generations
+//!   of the format end in the same patches there.
+//! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
+//!   turns a selection into something a model client can call.
+//! - [`containment`]: whether a path belongs to the directory.
+//!
+//! [`Environment`]: environment::Environment
+//! [`Locations`]: locations::Locations
+//! [`Location`]: location::Location
+//! [`Catalogue::resolve`]: catalogue::Catalogue::resolve
 
+mod bounded;
+pub mod catalogue;
+pub mod config;
 pub mod containment;
+pub mod directory;
+pub mod environment;
+pub mod location;
+pub mod locations;
+pub mod project;
+pub mod secret;

@@ -1,1 +1,273 @@
-//! Placeholder.
+//! Does a JSON value fit a JSON Schema, and if not, what is the first thing wrong with it?
+//!
+//! Understood are the keywords that our own types and ordinary tool schemas use: `type`,
+//! `properties`, `required`, `items`, `enum`, `const`, `$ref` into the same document, `allOf`,
+//! `anyOf` and `oneOf` (both mean "at least one"), the three bounds of numbers, a `pattern` that is
+//! a literal prefix, and an `additionalProperties` that is a schema. Any other keyword says nothing
+//! here: members nobody declared are accepted.
+//!
+//! Schemas come from us or from the embedding program; values may come from anybody. However deep
+//! or wide a value is, checking it takes bounded stack, and time in proportion to its size.
+
+mod issue;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+pub use issue::{Issue, Segment};
+use shape::{describe, discriminator, list, literal, takes, target};
+
+/// Schemas entered one within the other. A parsed document is at most 128 values deep, and a level
+/// of it enters up to four: the property, its union, the chosen alternative, the referenced type.
+const MAX_DEPTH: usize = 512;
+
+/// Steps spent on trying alternatives that nothing tells apart. Trying within trying grows
+/// exponentially, so an adversary's value is given up on.
+const MAX_TRIES: usize = 1 << 17;
+
+/// What a `null` member at the top of the value means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nulls {
+    /// A value like any other.
+    Values,
+    /// The same as leaving the member out, unless it is required.
+    Absent,
+}
+
+/// Checks `value` against `schema`.
+pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
+    let mut checker = Checker {
+        root: schema,
+        top: (nulls == Nulls::Absent).then_some(value),
+        depth: 0,
+        trying: false,
+        tries: 0,
+    };
+    checker.value(schema, value)
+}
+
+/// One run over one value.
+struct Checker<'a> {
+    root: &'a Value,
+    /// The value whose null members count as absent.
+    top: Option<&'a Value>,
+    depth: usize,
+    trying: bool,
+    tries: usize,
+}
+
+impl<'a> Checker<'a> {
+    fn value(&mut self, schema: &'a Value, value: &Value) -> Result<(), Issue> {
+        if self.depth == MAX_DEPTH {
+            return Err(Issue::new("Nested too deeply"));
+        }
+        if self.trying {
+            self.tries += 1;
+            if self.tries > MAX_TRIES {
+                return Err(Issue::new("Too many alternatives to try"));
+            }
+        }
+        self.depth += 1;
+        let result = match schema {
+            Value::Object(keywords) => self.keywords(schema, keywords, value),
+            Value::Bool(false) => Err(Issue::expected("nothing", value)),
+            _ => Ok(()),
+        };
+        self.depth -= 1;
+        result
+    }
+
+    fn keywords(
+        &mut self,
+        schema: &'a Value,
+        keywords: &'a Map<String, Value>,
+        value: &Value,
+    ) -> Result<(), Issue> {
+        if !takes(self.root, schema, value) {
+            return Err(self.expected(schema, value));
+        }
+        if let Some(target) = target(self.root, keywords) {
+            self.value(target, value)?;
+        }
+        for key in ["anyOf", "oneOf"] {
+            if keywords.contains_key(key) {
+                self.union(schema, list(keywords, key), value)?;
+            }
+        }
+        let literal = keywords.get("const").is_none_or(|literal| literal == value);
+        if !literal || (keywords.contains_key("enum") && !list(keywords, "enum").contains(value)) {
+            return Err(self.expected(schema, value));
+        }
+        match value {
+            Value::String(text) => prefix(keywords, text, value),
+            Value::Number(_) => bounds(keywords, value),
+            Value::Array(items) => self.items(keywords, items),
+            Value::Object(members) => self.members(keywords, members, value),
+            Value::Null | Value::Bool(_) => Ok(()),
+        }?;
+        list(keywords, "allOf")
+            .iter()
+            .try_for_each(|part| self.value(part, value))
+    }
+
+    fn items(&mut self, keywords: &'a Map<String, Value>, items: &[Value]) -> Result<(), Issue> {
+        let Some(schema) = keywords.get("items") else {
+            return Ok(());
+        };
+        for (index, item) in items.iter().enumerate() {
+            self.value(schema, item)
+                .map_err(|issue| issue.at(Segment::Index(index)))?;
+        }
+        Ok(())
+    }
+
+    fn members(
+        &mut self,
+        keywords: &'a Map<String, Value>,
+        members: &Map<String, Value>,
+        value: &Value,
+    ) -> Result<(), Issue> {
+        let required = list(keywords, "required");
+        let is_required = |key: &str| required.iter().any(|name| name == key);
+        let skips_nulls = self.top.is_some_and(|top| std::ptr::eq(top, value));
+        let declared = keywords.get("properties").and_then(Value::as_object);
+        for (key, schema) in declared.into_iter().flatten() {
+            match members.get(key) {
+                None if is_required(key) => return Err(Issue::new("Missing key").at_key(key)),
+                None => {}
+                Some(Value::Null) if skips_nulls && !is_required(key) => {}
+                Some(member) => self
+                    .value(schema, member)
+                    .map_err(|issue| issue.at_key(key))?,
+            }
+        }
+        for key in required.iter().filter_map(Value::as_str) {
+            if !members.contains_key(key) {
+                return Err(Issue::new("Missing key").at_key(key));
+            }
+        }
+        if let Some(schema @ Value::Object(_)) = keywords.get("additionalProperties") {
+            for (key, member) in members {
+                if declared.is_none_or(|declared| !declared.contains_key(key)) {
+                    self.value(schema, member)
+                        .map_err(|issue| issue.at_key(key))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the alternative that is meant, so that its own problem can be told: the only one that
+    /// takes values of this kind, or the one a discriminating member names.
+    fn union(
+        &mut self,
+        schema: &'a Value,
+        alternatives: &'a [Value],
+        value: &Value,
+    ) -> Result<(), Issue> {
+        let candidates: Vec<&Value> = alternatives
+            .iter()
+            .filter(|schema| takes(self.root, schema, value))
+            .collect();
+        if let [only] = candidates[..] {
+            return self.value(only, value);
+        }
+        if let (Some(tag), Value::Object(members)) = (discriminator(self.root, &candidates), value)
+        {
+            return self.tagged(schema, tag, &candidates, members, value);
+        }
+        self.any(schema, &candidates, value)
+    }
+
+    fn tagged(
+        &mut self,
+        schema: &'a Value,
+        tag: &str,
+        candidates: &[&'a Value],
+        members: &Map<String, Value>,
+        value: &Value,
+    ) -> Result<(), Issue> {
+        let Some(given) = members.get(tag) else {
+            return Err(Issue::new("Missing key").at_key(tag));
+        };
+        let literal = |schema: &&'a Value| literal(self.root, schema, tag);
+        let mut named = candidates.to_vec();
+        named.retain(|schema| literal(schema) == Some(given));
+        match named[..] {
+            [] => {
+                let names = candidates.iter().filter_map(literal).map(Value::to_string);
+                let names = names.collect::<Vec<_>>().join(" | ");
+                Err(Issue::expected(&names, given).at_key(tag))
+            }
+            [only] => self.value(only, value),
+            _ => self.any(schema, &named, value),
+        }
+    }
+
+    fn any(
+        &mut self,
+        schema: &'a Value,
+        candidates: &[&'a Value],
+        value: &Value,
+    ) -> Result<(), Issue> {
+        let was_trying = std::mem::replace(&mut self.trying, true);
+        let fits = candidates
+            .iter()
+            .any(|schema| self.value(schema, value).is_ok());
+        self.trying = was_trying;
+        if fits {
+            return Ok(());
+        }
+        Err(self.expected(schema, value))
+    }
+
+    fn expected(&self, schema: &Value, value: &Value) -> Issue {
+        Issue::expected(&describe(self.root, schema), value)
+    }
+}
+
+fn prefix(keywords: &Map<String, Value>, text: &str, value: &Value) -> Result<(), Issue> {
+    let pattern = keywords.get("pattern").and_then(Value::as_str);
+    let Some(prefix) = pattern.and_then(|pattern| pattern.strip_prefix('^')) else {
+        return Ok(());
+    };
+    let is_literal = !prefix.contains(|c: char| "\\^$.|?*+()[]{}".contains(c));
+    if is_literal && !text.starts_with(prefix) {
+        let what = format!("a string starting with {}", Value::from(prefix));
+        return Err(Issue::expected(&what, value));
+    }
+    Ok(())
+}
+
+fn bounds(keywords: &Map<String, Value>, value: &Value) -> Result<(), Issue> {
+    let number = value.as_f64().unwrap_or(f64::NAN);
+    if keywords.get("type").is_some_and(only_integers) && number.fract() != 0.0 {
+        return Err(Issue::expected("an integer", value));
+    }
+    let bound = |key: &str| Some((keywords.get(key)?, keywords.get(key)?.as_f64()?));
+    let failed =
+        |what: &str, bound: &Value| Issue::expected(&format!("a value {what} {bound}"), value);
+    match (
+        bound("exclusiveMinimum"),
+        bound("minimum"),
+        bound("maximum"),
+    ) {
+        (Some((shown, least)), ..) if number <= least => Err(failed("greater than", shown)),
+        (_, Some((shown, least)), _) if number < least => {
+            Err(failed("greater than or equal to", shown))
+        }
+        (.., Some((shown, most))) if number > most => Err(failed("less than or equal to", shown)),
+        _ => Ok(()),
+    }
+}
+
+fn only_integers(types: &Value) -> bool {
+    let names = || {
+        types
+            .as_array()
+            .map_or(std::slice::from_ref(types), Vec::as_slice)
+    };
+    names().iter().any(|name| name == "integer") && !names().iter().any(|name| name == "number")
+}

@@ -11,6 +11,8 @@ CREATE TABLE aggregate (
   owner TEXT
 );
 
+-- The one table with row ids: without them rows from a quarter of a page on spill into pages of
+-- their own, which would double the bytes of an ordinary answer.
 CREATE TABLE event (
   aggregate INTEGER NOT NULL REFERENCES aggregate(key) ON DELETE CASCADE,
   seq INTEGER NOT NULL,
@@ -22,7 +24,7 @@ CREATE TABLE event (
   data TEXT,                            -- payload less what the other columns say
   metadata TEXT,
   PRIMARY KEY (aggregate, seq)
-) WITHOUT ROWID;
+);
 
 CREATE TABLE project (
   id TEXT PRIMARY KEY,
@@ -66,9 +68,15 @@ CREATE TABLE message (
   changed INTEGER NOT NULL,             -- entry that changed it last
   settled INTEGER,                      -- entry that ended it
   completed INTEGER,                    -- when it was completed
+  run TEXT,                             -- of a shell command: the name of its run
   PRIMARY KEY (aggregate, seq)
 ) WITHOUT ROWID;
 CREATE INDEX message_changed ON message(aggregate, changed);
+-- The few messages that have to be found without walking the history.
+CREATE INDEX message_open ON message(aggregate, seq) WHERE type = 2 AND completed IS NULL;
+CREATE INDEX message_system ON message(aggregate, seq) WHERE type = 3;
+CREATE INDEX message_shell ON message(aggregate, run, seq) WHERE type = 5;
+CREATE INDEX message_checkpoint ON message(aggregate, seq) WHERE type = 6;
 
 CREATE TABLE part (
   aggregate INTEGER NOT NULL REFERENCES aggregate(key) ON DELETE CASCADE,

@@ -1,10 +1,12 @@
 //! The stored form of a payload: what other columns or entries say already is left out.
 //!
-//! Three things are left out. The message a payload belongs to is named by the entry that created
+//! Four things are left out. The message a payload belongs to is named by the entry that created
 //! it. A Prompt Promotion repeats its admission. The input of a tool call repeats the argument text
-//! when both read the same. A NUL character, which no JSON text contains, marks where the repeated
-//! value goes. Reading puts everything back, byte for byte.
+//! when both read the same. The result of a tool that returns a file holds its bytes for programs
+//! and for the model. A NUL character, which no JSON text contains, marks where the repeated value
+//! goes. Reading puts everything back, byte for byte.
 
+use opencode_schema::Record;
 use opencode_schema::event::{SessionEvent, ToolCalled};
 
 use crate::error::StoreError;
@@ -15,6 +17,12 @@ const OWNER: &str = r#"{"assistantMessageID":""#;
 /// Where a repeated value goes.
 const HOLE: char = '\0';
 
+/// What stands before the bytes of a file in a `data:` URI.
+const FILE: &str = ";base64,";
+
+/// Shorter values are repeated: a reference to them would save little.
+const SHORTEST: usize = 16;
+
 /// What of a payload is stored.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Compact {
@@ -23,9 +31,25 @@ pub(crate) struct Compact {
 }
 
 /// A payload as JSON text, in the order of the catalogue.
+///
+/// The text is read again: a number that is none or a value nested too deeply is refused here,
+/// because stored it would make the session unreadable for good.
 pub(crate) fn write(payload: &SessionEvent) -> Result<String, StoreError> {
-    serde_json::to_string(payload)
-        .map_err(|error| StoreError::Database(format!("the payload cannot be written: {error}")))
+    let refused = |reason: String| {
+        let name = payload.name();
+        StoreError::Database(format!("a payload of {name} cannot be stored: {reason}"))
+    };
+    let text = serde_json::to_string(payload).map_err(|error| refused(error.to_string()))?;
+    SessionEvent::read(payload.number(), &text).map_err(|error| refused(error.to_string()))?;
+    Ok(text)
+}
+
+/// Metadata as JSON text, which can be read again.
+pub(crate) fn write_metadata(metadata: &Record) -> Result<String, StoreError> {
+    let refused = |error| StoreError::Database(format!("metadata cannot be stored: {error}"));
+    let text = serde_json::to_string(metadata).map_err(refused)?;
+    serde_json::from_str::<Record>(&text).map_err(refused)?;
+    Ok(text)
 }
 
 /// Leaves out the message, which the entry at `message` names.
@@ -44,7 +68,7 @@ pub(crate) fn same_as(seq: i64) -> Compact {
 /// A call whose input reads like the argument text `text` of the entry at `seq`.
 pub(crate) fn call_like(call: &ToolCalled, data: &str, text: &str, seq: i64) -> Option<Compact> {
     let input = serde_json::to_string(&call.input).ok()?;
-    if input != text || input.len() < 16 {
+    if input != text || input.len() < SHORTEST {
         return None;
     }
     let member = format!(r#""input":{input},"provider":"#);
@@ -60,6 +84,29 @@ pub(crate) fn call_like(call: &ToolCalled, data: &str, text: &str, seq: i64) -> 
     })
 }
 
+/// A result whose file is also one of its values. Base64 needs no escapes, so both read the same.
+pub(crate) fn without_repeated_file(data: String) -> String {
+    let Some(file) = file(&data).filter(|file| file.len() >= SHORTEST) else {
+        return data;
+    };
+    let Some(at) = data.find(&format!("\"{file}\"")) else {
+        return data;
+    };
+    let compact = format!("{}{HOLE}{}", &data[..=at], &data[at + 1 + file.len()..]);
+    // Something else that looks like a file may come first now that the value is gone.
+    if self::file(&compact) == Some(file) {
+        compact
+    } else {
+        data
+    }
+}
+
+/// The bytes of the first file in a payload, as base64.
+fn file(data: &str) -> Option<&str> {
+    let (_, rest) = data.split_once(FILE)?;
+    rest.split_once('"').map(|(file, _)| file)
+}
+
 /// The payload as it was written: `data` with the repeated value of `source` and the message that
 /// `creator` names put back.
 pub(crate) fn restore(
@@ -72,6 +119,10 @@ pub(crate) fn restore(
         (Some(data), Some(source)) if data.contains(HOLE) => {
             let arguments = argument_text(source)?;
             data.replacen(HOLE, &arguments, 1)
+        }
+        (Some(data), None) if data.contains(HOLE) => {
+            let file = file(&data)?.to_owned();
+            data.replacen(HOLE, &file, 1)
         }
         (Some(data), _) => data,
         (None, None) => return None,

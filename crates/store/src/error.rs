@@ -52,7 +52,7 @@ pub enum StoreError {
     /// A stored entry cannot be read.
     #[error("the stored entry {seq} cannot be read: {reason}")]
     Corrupt {
-        /// Its sequence.
+        /// Its sequence; -1 where a row of a projection is what cannot be read.
         seq: i64,
         /// Why.
         reason: String,
@@ -61,17 +61,34 @@ pub enum StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
         use rusqlite::ErrorCode::{
             CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
         };
-        match error.sqlite_error_code() {
-            Some(
-                DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly,
+        match (&error, error.sqlite_error_code()) {
+            (
+                FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..),
+                _,
+            ) => Self::corrupt(NO_ENTRY, error),
+            (
+                _,
+                Some(
+                    DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen
+                    | ReadOnly,
+                ),
             ) => Self::Poisoned(error.to_string()),
             _ => Self::Database(error.to_string()),
         }
     }
 }
+
+/// Stands for the sequence where no entry but a row of a projection cannot be read.
+const NO_ENTRY: i64 = -1;
 
 impl StoreError {
     /// A stored entry that does not read as what it says it is.
@@ -79,6 +96,19 @@ impl StoreError {
         Self::Corrupt {
             seq,
             reason: reason.to_string(),
+        }
+    }
+
+    /// A stored row that does not read as what it says it is.
+    pub(crate) fn corrupt_row(reason: impl ToString) -> Self {
+        Self::corrupt(NO_ENTRY, reason)
+    }
+
+    /// The same failure, of the entry whose row was read.
+    pub(crate) fn of_entry(self, seq: i64) -> Self {
+        match self {
+            Self::Corrupt { reason, .. } => Self::Corrupt { seq, reason },
+            other => other,
         }
     }
 

@@ -1,11 +1,12 @@
 //! The inbox: Admitted Prompts, pending and promoted.
 
-use opencode_schema::event::{PromptAdmitted, SessionEvent};
+use opencode_schema::event::{DurableEvent, PromptAdmitted, Prompted, SessionEvent};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::log::StoredEvent;
 use crate::packed::Packed;
 use crate::projection::delivery_number;
 use crate::reader::Reader;
@@ -35,6 +36,28 @@ impl Reader<'_> {
             .connection
             .prepare_cached("SELECT 1 FROM input WHERE id = ?")?
             .exists([Packed::message(id)])?)
+    }
+
+    /// Whether a promotion repeats prompt and time of the admission at `admitted`.
+    pub(crate) fn was_admitted(
+        &self,
+        aggregate: i64,
+        admitted: i64,
+        event: &DurableEvent,
+        prompted: &Prompted,
+    ) -> Result<bool, StoreError> {
+        let entry = self.admission(aggregate, admitted)?;
+        Ok(match entry.payload()? {
+            SessionEvent::PromptAdmitted(it) => {
+                it.prompt == prompted.prompt && entry.timestamp == event.timestamp
+            }
+            _ => false,
+        })
+    }
+
+    fn admission(&self, aggregate: i64, admitted: i64) -> Result<StoredEvent, StoreError> {
+        let entry = self.entries(aggregate, &[admitted])?.pop();
+        entry.ok_or_else(|| StoreError::corrupt(admitted, "the admission is missing"))
     }
 
     /// The input with this id, of whatever session.
@@ -93,10 +116,10 @@ impl Reader<'_> {
              AND promoted IS NULL AND withdrawn IS NULL ORDER BY admitted LIMIT ?",
         )?;
         let number = delivery_number(delivery);
-        let rows = statement.query_map(
-            params![session, number, cutoff as i64, limit as i64],
-            |row| row.get::<_, i64>(0),
-        )?;
+        let cutoff = i64::try_from(cutoff).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![session, number, cutoff, limit as i64], |row| {
+            row.get::<_, i64>(0)
+        })?;
         let mut inputs = Vec::new();
         for admitted in rows {
             let row = InputRow {
@@ -117,9 +140,7 @@ impl Reader<'_> {
         row: &InputRow,
         session_id: SessionID,
     ) -> Result<SessionInputAdmitted, StoreError> {
-        let entry = self.entries(row.aggregate, &[row.admitted])?.pop();
-        let missing = || StoreError::corrupt(row.admitted, "the admission is missing");
-        let entry = entry.ok_or_else(missing)?;
+        let entry = self.admission(row.aggregate, row.admitted)?;
         let (message_id, prompt, admitted_delivery) = match entry.payload()? {
             SessionEvent::PromptAdmitted(PromptAdmitted {
                 message_id,

@@ -74,26 +74,20 @@ impl Store {
             DatabasePath::Memory => PathBuf::from(":memory:"),
             DatabasePath::File(path) => path.clone(),
         };
-        let target = path.clone();
         let unavailable = |reason: String| OpenError::Unavailable {
             path: name.clone(),
             reason,
         };
-        let opened = tokio::task::spawn_blocking(move || open::open(&target, durability))
+        let opened = tokio::task::spawn_blocking(move || open::open(&path, durability))
             .await
             .map_err(|error| unavailable(error.to_string()))??;
         let tails = Arc::new(tail::Tails::default());
-        let writer = writer::Writer::start(
-            opened.writer,
-            opened.lock,
-            ids,
-            Arc::clone(&tails),
-            listener,
-        )
-        .map_err(|error| unavailable(error.to_string()))?;
+        let (path, lock) = opened.file.map(|file| (file.path, file.lock)).unzip();
+        let writer = writer::Writer::start(opened.writer, lock, ids, Arc::clone(&tails), listener)
+            .map_err(|error| unavailable(error.to_string()))?;
         let readers = match path {
-            DatabasePath::Memory => reader::Readers::OnWriter(writer.clone()),
-            DatabasePath::File(path) => reader::Readers::pool(path),
+            Some(path) => reader::Readers::pool(path),
+            None => reader::Readers::OnWriter(writer.clone()),
         };
         Ok(Self {
             writer,
@@ -131,9 +125,9 @@ impl Store {
     }
 
     /// Carries out what is queued, then closes the file and lets other hosts open it. Later calls
-    /// are refused.
+    /// are refused; closing again waits for the first to be done.
     pub async fn close(&self) {
-        self.readers.close();
+        self.readers.close().await;
         self.writer.close().await;
     }
 }

@@ -6,6 +6,7 @@ use opencode_schema::event::{DURABLE_EVENTS, DurableEvent, EventSpec, SessionEve
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
 use rusqlite::{OptionalExtension, Row, params};
+use serde::de::IgnoredAny;
 
 use crate::codec::{self, Compact};
 use crate::error::StoreError;
@@ -84,30 +85,36 @@ impl StoredEvent {
 }
 
 impl Transaction<'_> {
-    /// The key of a session's log, made when it has none.
-    pub(crate) fn aggregate(&self, id: &SessionID) -> Result<i64, StoreError> {
-        if let Some(key) = self.reader().aggregate(id)? {
-            return Ok(key);
+    /// Key and newest sequence of a session's log, which its first entry makes.
+    fn aggregate(&self, id: &SessionID, event: &SessionEvent) -> Result<(i64, i64), StoreError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT key, seq FROM aggregate WHERE id = ?")?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match (found, event) {
+            (Some(found), _) => Ok(found),
+            (None, SessionEvent::SessionCreated(_)) => {
+                self.run(
+                    "INSERT INTO aggregate (id, seq) VALUES (?, -1)",
+                    [id.as_str()],
+                )?;
+                Ok((self.connection.last_insert_rowid(), -1))
+            }
+            (None, _) => Err(StoreError::Database(format!("there is no session {id}"))),
         }
-        self.connection
-            .prepare_cached("INSERT INTO aggregate (id, seq) VALUES (?, -1)")?
-            .execute([id.as_str()])?;
-        Ok(self.connection.last_insert_rowid())
     }
 
-    /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict
-    /// for which the caller takes everything back.
+    /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
+    /// A conflict changes nothing, so the caller may go on or take back what it did before.
     pub fn append(
         &mut self,
         session: &SessionID,
         location: Option<&LocationRef>,
         draft: Draft,
     ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
-        let aggregate = self.aggregate(session)?;
-        let seq: i64 = self
-            .connection
-            .prepare_cached("UPDATE aggregate SET seq = seq + 1 WHERE key = ? RETURNING seq")?
-            .query_row([aggregate], |row| row.get(0))?;
+        let (aggregate, latest) = self.aggregate(session, &draft.payload)?;
+        let seq = latest + 1;
         let event = DurableEvent {
             id: self.event_id(),
             session_id: session.clone(),
@@ -121,6 +128,10 @@ impl Transaction<'_> {
             Err(conflict) => return Ok(Err(conflict)),
         };
         self.insert_entry(aggregate, &event, &target)?;
+        self.run(
+            "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
+            [aggregate, seq],
+        )?;
         self.committed.push(Committed {
             event,
             location: location.cloned(),
@@ -137,14 +148,8 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let data = codec::write(&event.payload)?;
         let Compact { data, source } = self.compact(aggregate, event, target, data)?;
-        let metadata = event
-            .metadata
-            .as_ref()
-            .map(serde_json::to_string)
-            .transpose();
-        let metadata = metadata.map_err(|error| {
-            StoreError::Database(format!("metadata cannot be written: {error}"))
-        })?;
+        let metadata = event.metadata.as_ref();
+        let metadata = metadata.map(codec::write_metadata).transpose()?;
         self.connection
             .prepare_cached(
                 "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
@@ -186,20 +191,18 @@ impl Transaction<'_> {
                 .and_then(|text| codec::call_like(call, &data, &text, seq)),
             _ => None,
         };
-        let compact = shared.unwrap_or(Compact {
-            data: Some(data),
+        let Compact { data, source } = shared.unwrap_or_else(|| Compact {
+            data: Some(match &event.payload {
+                SessionEvent::ToolSuccess(_) => codec::without_repeated_file(data),
+                _ => data,
+            }),
             source: None,
         });
-        Ok(match (target.message, compact.data) {
-            (Some(_), Some(data)) => Compact {
-                data: Some(codec::without_owner(&data).to_owned()),
-                source: compact.source,
-            },
-            (_, data) => Compact {
-                data,
-                source: compact.source,
-            },
-        })
+        let data = match target.message {
+            Some(_) => data.map(|data| codec::without_owner(&data).to_owned()),
+            None => data,
+        };
+        Ok(Compact { data, source })
     }
 }
 
@@ -211,20 +214,12 @@ const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.
     WHERE e.aggregate = ?1";
 
 impl Reader<'_> {
-    pub(crate) fn aggregate(&self, id: &SessionID) -> Result<Option<i64>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT key FROM aggregate WHERE id = ?")?
-            .query_row([id.as_str()], |row| row.get(0))
-            .optional()?)
-    }
-
     pub(crate) fn session_id(&self, key: i64) -> Result<SessionID, StoreError> {
         let text: String = self
             .connection
             .prepare_cached("SELECT id FROM aggregate WHERE key = ?")?
             .query_row([key], |row| row.get(0))?;
-        SessionID::parse(&text).map_err(|error| StoreError::corrupt(0, error))
+        SessionID::parse(&text).map_err(StoreError::corrupt_row)
     }
 
     /// Stored text of one entry, which for the entries that others refer to is the whole payload.
@@ -251,7 +246,9 @@ impl Reader<'_> {
         let mut rows = statement.query(params![session, after, limit as i64])?;
         let mut events = Vec::new();
         while let Some(row) = rows.next()? {
-            events.push(stored(row)?);
+            let event = stored(row)?;
+            check(&event)?;
+            events.push(event);
         }
         Ok(events)
     }
@@ -301,6 +298,23 @@ impl Reader<'_> {
 
 fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
     let seq: i64 = row.get(0)?;
+    read(row, seq).map_err(|error| error.of_entry(seq))
+}
+
+/// Callers pass payload and metadata on as text, so nothing else would notice damage there.
+fn check(event: &StoredEvent) -> Result<(), StoreError> {
+    let seq = event.seq as i64;
+    if event.spec().is_none() {
+        return Err(StoreError::corrupt(seq, "its type is unknown"));
+    }
+    for text in std::iter::once(&event.data).chain(&event.metadata) {
+        serde_json::from_str::<IgnoredAny>(text)
+            .map_err(|error| StoreError::corrupt(seq, error))?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
     let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
     let source = row.get_ref(6)?.as_str_or_null();
     let creator = row.get_ref(7)?.as_str_or_null();

@@ -6,7 +6,7 @@ use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{CreatedTime, SessionMessage, SpanTime};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Params, Row, params};
 
 use crate::assemble::{self, PartRow};
 use crate::error::StoreError;
@@ -76,11 +76,9 @@ impl Reader<'_> {
         if owner != session {
             return Ok(None);
         }
-        let sql = format!("{SELECT} AND seq = ?2");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let row = statement.query_row([session, seq], message_row)?;
+        let rows = self.rows("AND seq = ?2", [session, seq])?;
         Ok(self
-            .assemble(session, &[row])?
+            .assemble(session, &rows)?
             .pop()
             .map(|(_, message)| message))
     }
@@ -105,10 +103,10 @@ impl Reader<'_> {
         };
         let start = if ascending { -1 } else { i64::MAX };
         let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
-        let sql = format!("{SELECT} AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params![session, at, limit as i64], message_row)?;
-        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let mut rows = self.rows(
+            &format!("AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"),
+            params![session, at, limit as i64],
+        )?;
         if !ascending {
             rows.reverse();
         }
@@ -128,17 +126,21 @@ impl Reader<'_> {
         let checkpoint: i64 = self
             .connection
             .prepare_cached(
-                "SELECT ifnull(max(seq), -1) FROM message WHERE aggregate = ? AND type = ?",
+                "SELECT ifnull(max(seq), -1) FROM message WHERE aggregate = ? AND type = 6",
             )?
-            .query_row([session, kind::COMPACTION], |row| row.get(0))?;
-        let sql = format!(
-            "{SELECT} AND (seq >= ?2 OR type = ?4 AND ?3 >= 0) AND (type <> ?4 OR seq > ?3)
-             ORDER BY seq"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement
-            .query_map([session, checkpoint, baseline, kind::SYSTEM], message_row)?
-            .collect::<Result<Vec<_>, _>>()?;
+            .query_row([session], |row| row.get(0))?;
+        let mut rows = if baseline >= 0 {
+            self.rows(
+                "AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
+                [session, baseline, checkpoint],
+            )?
+        } else {
+            Vec::new()
+        };
+        rows.extend(self.rows(
+            "AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
+            [session, checkpoint, baseline],
+        )?);
         self.assemble(session, &rows)
     }
 
@@ -148,12 +150,17 @@ impl Reader<'_> {
         session: i64,
         after: u64,
     ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        let sql = format!("{SELECT} AND changed > ?2 ORDER BY seq");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement
-            .query_map([session, after as i64], message_row)?
-            .collect::<Result<Vec<_>, _>>()?;
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let rows = self.rows("AND changed > ?2 ORDER BY seq", [session, after])?;
         self.assemble(session, &rows)
+    }
+
+    /// Rows of a session's messages that satisfy `condition`.
+    fn rows(&self, condition: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
+        let sql = format!("{SELECT} {condition}");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(values, message_row)?;
+        Ok(rows.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// Assistant messages with tool calls that never settled, and those calls.

@@ -1,9 +1,11 @@
 //! Opening a database: the lock that keeps other hosts out, pragmas, migrations.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
@@ -36,11 +38,21 @@ const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_sessions.sql")];
 /// Page cache of each connection, in KiB. Small: the operating system caches the file as well.
 const CACHE_KIB: i64 = 2048;
 
-/// An open database: the writing connection and the lock that goes with it.
+/// Links to links that are followed to a file which does not exist yet.
+const MAX_LINKS: usize = 40;
+
+/// An open database: the writing connection, and the file unless it lies in memory.
 pub(crate) struct Opened {
     pub(crate) writer: Connection,
+    pub(crate) file: Option<Locked>,
+}
+
+/// A database file that no other host can open.
+pub(crate) struct Locked {
+    /// Its one name, which stays right when the working directory changes.
+    pub(crate) path: PathBuf,
     /// Held as long as the database is open; the operating system drops it with the process.
-    pub(crate) lock: Option<File>,
+    pub(crate) lock: File,
 }
 
 pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened, OpenError> {
@@ -50,19 +62,17 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             let mut writer =
                 Connection::open_in_memory().map_err(|error| unavailable(named, error))?;
             prepare(&mut writer, named, durability)?;
-            Ok(Opened { writer, lock: None })
+            Ok(Opened { writer, file: None })
         }
-        DatabasePath::File(path) => {
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).map_err(|error| unavailable(path, error))?;
-            }
-            let lock = lock(path)?;
-            let mut writer = Connection::open_with_flags(path, flags(false))
-                .map_err(|error| unavailable(path, error))?;
-            prepare(&mut writer, path, durability)?;
+        DatabasePath::File(named) => {
+            let path = resolve(named).map_err(|error| unavailable(named, error))?;
+            let lock = lock(&path, named)?;
+            let mut writer = Connection::open_with_flags(&path, flags(false))
+                .map_err(|error| unavailable(named, error))?;
+            prepare(&mut writer, named, durability)?;
             Ok(Opened {
                 writer,
-                lock: Some(lock),
+                file: Some(Locked { path, lock }),
             })
         }
     }
@@ -85,9 +95,35 @@ fn flags(read_only: bool) -> OpenFlags {
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
+/// The one name of a file, however the caller spelled it, with its folders made. Through links and
+/// relative parts two hosts would otherwise take two locks for one file, and SQLite two logs.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match path.canonicalize() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            resolved => return resolved,
+        }
+        let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(folder)?;
+        let folder = folder.canonicalize()?;
+        let file = folder.join(name);
+        // SQLite follows a link to nothing and makes the file it names.
+        match std::fs::read_link(&file) {
+            Ok(target) => path = folder.join(target),
+            Err(_) => return Ok(file),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
 /// An advisory lock on a file of its own: locking the database file itself would disturb SQLite's
 /// locks. Two handles exclude each other within one process too.
-fn lock(path: &Path) -> Result<File, OpenError> {
+fn lock(path: &Path, named: &Path) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let file = OpenOptions::new()
@@ -95,21 +131,25 @@ fn lock(path: &Path) -> Result<File, OpenError> {
         .truncate(false)
         .write(true)
         .open(&name)
-        .map_err(|error| unavailable(path, error))?;
+        .map_err(|error| unavailable(named, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
-            path: path.to_owned(),
+            path: named.to_owned(),
         }),
-        Err(TryLockError::Error(error)) => Err(unavailable(path, error)),
+        Err(TryLockError::Error(error)) => Err(unavailable(named, error)),
     }
 }
 
 fn prepare(writer: &mut Connection, path: &Path, durability: Durability) -> Result<(), OpenError> {
     let fail = |error: rusqlite::Error| unavailable(path, error);
     settings(writer).map_err(fail)?;
+    // A log that another program or version left is not ours to fold into its file.
+    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    writer.set_db_config(keep_log, true).map_err(fail)?;
     let found: i64 = pragma(writer, "user_version").map_err(fail)?;
     check_owner(writer, path, found)?;
+    writer.set_db_config(keep_log, false).map_err(fail)?;
     writer
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
@@ -119,6 +159,10 @@ fn prepare(writer: &mut Connection, path: &Path, durability: Durability) -> Resu
     };
     writer
         .pragma_update(None, "synchronous", synchronous)
+        .map_err(fail)?;
+    // On macOS an ordinary flush stops at the drive's own cache; elsewhere this says nothing.
+    writer
+        .pragma_update(None, "fullfsync", durability == Durability::Full)
         .map_err(fail)?;
     migrate(writer, path, found)
 }

@@ -7,6 +7,7 @@ use opencode_schema::id::MessageID;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
+use crate::packed::Packed;
 use crate::projection::{LifecycleConflict, Target, kind, part};
 use crate::transaction::Transaction;
 
@@ -28,13 +29,12 @@ impl Transaction<'_> {
         payload: &SessionEvent,
     ) -> Result<Result<Target, LifecycleConflict>, StoreError> {
         if let SessionEvent::StepStarted(started) = payload {
-            self.close_abandoned(aggregate, seq, time)?;
-            return self.add(
-                aggregate,
-                seq,
-                &started.assistant_message_id,
-                kind::ASSISTANT,
-            );
+            let id = &started.assistant_message_id;
+            let added = self.add(aggregate, seq, id, kind::ASSISTANT)?;
+            if added.is_ok() {
+                self.close_abandoned(aggregate, seq, time)?;
+            }
+            return Ok(added);
         }
         let Some(owner) = owner(payload) else {
             return Ok(Ok(Target::default()));
@@ -104,13 +104,12 @@ impl Transaction<'_> {
     }
 
     /// A turn that a crash abandoned, or whose stream never finished, ends where the next begins.
+    /// Because each one does this, no other than the latest can be open.
     fn close_abandoned(&self, aggregate: i64, seq: i64, time: i64) -> Result<(), StoreError> {
         self.run(
-            "UPDATE message SET completed = ?2, changed = ?3
-             WHERE aggregate = ?1 AND completed IS NULL AND seq = (
-               SELECT seq FROM message WHERE aggregate = ?1 AND type = 2
-               ORDER BY seq DESC LIMIT 1)",
-            [aggregate, time, seq],
+            "UPDATE message SET completed = ?3, changed = ?2
+             WHERE aggregate = ?1 AND type = 2 AND completed IS NULL AND seq < ?2",
+            [aggregate, seq, time],
         )
     }
 
@@ -120,10 +119,11 @@ impl Transaction<'_> {
         aggregate: i64,
         id: &MessageID,
     ) -> Result<Option<i64>, StoreError> {
-        let found = self.reader().message_position(id)?;
-        Ok(found
-            .filter(|(owner, _)| *owner == aggregate)
-            .map(|(_, seq)| seq))
+        Ok(self
+            .connection
+            .prepare_cached("SELECT seq FROM message WHERE id = ? AND aggregate = ? AND type = 2")?
+            .query_row(params![Packed::message(id), aggregate], |row| row.get(0))
+            .optional()?)
     }
 
     fn complete(&self, at: &At, time: i64) -> Result<(), StoreError> {

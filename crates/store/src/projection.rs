@@ -73,36 +73,43 @@ impl Transaction<'_> {
         match &event.payload {
             SessionEvent::SessionCreated(created) => return self.create(aggregate, &created.info),
             SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
-            SessionEvent::SessionDeleted(_) => {
-                self.run("DELETE FROM session WHERE aggregate = ?", [aggregate])?;
-            }
+            SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
             SessionEvent::AgentSwitched(switched) => {
-                self.run(
-                    "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
-                    params![aggregate, switched.agent, time],
-                )?;
-                return self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED);
+                let added = self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                        params![aggregate, switched.agent, time],
+                    )?;
+                }
+                return Ok(added);
             }
             SessionEvent::ModelSwitched(switched) => {
-                self.run(
-                    "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
-                    params![aggregate, model_text(&switched.model), time],
-                )?;
-                return self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED);
+                let added = self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                        params![aggregate, model_text(&switched.model), time],
+                    )?;
+                }
+                return Ok(added);
             }
             SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
             SessionEvent::PromptAdmitted(admitted) => return self.admit(aggregate, seq, admitted),
             SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
             SessionEvent::PromptWithdrawn(it) => {
                 self.run(
-                    "UPDATE input SET withdrawn = ?2 WHERE id = ?1 AND promoted IS NULL",
-                    params![Packed::message(&it.message_id), seq],
+                    "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
+                     AND promoted IS NULL AND withdrawn IS NULL",
+                    params![aggregate, Packed::message(&it.message_id), seq],
                 )?;
             }
             SessionEvent::PromptRedelivered(it) => {
                 self.run(
-                    "UPDATE input SET delivery = ?2 WHERE id = ?1 AND promoted IS NULL",
+                    "UPDATE input SET delivery = ?3 WHERE id = ?2 AND aggregate = ?1
+                     AND promoted IS NULL AND withdrawn IS NULL",
                     params![
+                        aggregate,
                         Packed::message(&it.message_id),
                         delivery_number(it.delivery)
                     ],
@@ -115,7 +122,14 @@ impl Transaction<'_> {
                 return self.add(aggregate, seq, &it.message_id, kind::SYNTHETIC);
             }
             SessionEvent::ShellStarted(it) => {
-                return self.add(aggregate, seq, &it.message_id, kind::SHELL);
+                let added = self.add(aggregate, seq, &it.message_id, kind::SHELL)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
+                        params![aggregate, seq, it.call_id],
+                    )?;
+                }
+                return Ok(added);
             }
             SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
             SessionEvent::CompactionEnded(it) => {
@@ -184,6 +198,20 @@ impl Transaction<'_> {
         )
     }
 
+    /// Drops everything that was projected; the log is for its owner to remove.
+    fn delete(&self, aggregate: i64) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM part WHERE aggregate = ?",
+            "DELETE FROM message WHERE aggregate = ?",
+            "DELETE FROM input WHERE aggregate = ?",
+            "DELETE FROM context_epoch WHERE aggregate = ?",
+            "DELETE FROM session WHERE aggregate = ?",
+        ] {
+            self.run(sql, [aggregate])?;
+        }
+        Ok(())
+    }
+
     /// A move forgets the Context Epoch: the new Location starts with a complete baseline.
     fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
         self.run(
@@ -218,8 +246,8 @@ impl Transaction<'_> {
         Ok(Ok(Target::default()))
     }
 
-    /// Marks the inbox row and makes the user message. A promotion without an admission, as
-    /// imported history has it, makes its row too.
+    /// Marks the inbox row, which must say the same as the promotion, and makes the user message. A
+    /// promotion without an admission, as imported history has it, makes its row too.
     fn promote(&self, aggregate: i64, event: &DurableEvent, prompted: &Prompted) -> Projected {
         let seq = event.seq as i64;
         let id = &prompted.message_id;
@@ -238,9 +266,16 @@ impl Transaction<'_> {
                 ))
             })
             .optional()?;
+        if self.reader().message_exists(id)? {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
         let source = match row {
             Some((owner, admitted, delivery, (None, None)))
-                if owner == aggregate && delivery == delivery_number(prompted.delivery) =>
+                if owner == aggregate
+                    && delivery == delivery_number(prompted.delivery)
+                    && self
+                        .reader()
+                        .was_admitted(aggregate, admitted, event, prompted)? =>
             {
                 self.run(
                     "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
@@ -289,9 +324,7 @@ impl Transaction<'_> {
         self.run(
             "UPDATE message SET settled = ?2, completed = ?3, changed = ?2
              WHERE aggregate = ?1 AND seq = (
-               SELECT m.seq FROM message m JOIN event e ON e.aggregate = m.aggregate AND e.seq = m.seq
-               WHERE m.aggregate = ?1 AND m.type = 5 AND json_extract(e.data, '$.callID') = ?4
-               ORDER BY m.seq DESC LIMIT 1)",
+               SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = 5 AND run = ?4)",
             params![aggregate, seq, time, call_id],
         )
     }

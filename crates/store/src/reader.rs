@@ -11,7 +11,7 @@ use crate::open::open_reader;
 use crate::writer::Writer;
 
 /// Reads that go on at the same time. Each costs a connection with its page cache.
-const READERS: usize = 2;
+const READERS: u32 = 2;
 
 /// What a read closure gets: one consistent view of the database.
 pub struct Reader<'a> {
@@ -26,7 +26,7 @@ pub(crate) enum Readers {
 
 pub(crate) struct Pool {
     path: PathBuf,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     /// Connections that rest. Locked to take or give one back.
     resting: Mutex<Vec<Connection>>,
 }
@@ -35,7 +35,7 @@ impl Readers {
     pub(crate) fn pool(path: PathBuf) -> Self {
         Self::Pool(Arc::new(Pool {
             path,
-            permits: Semaphore::new(READERS),
+            permits: Arc::new(Semaphore::new(READERS as usize)),
             resting: Mutex::new(Vec::new()),
         }))
     }
@@ -54,25 +54,30 @@ impl Readers {
                 Ok(value)
             }
             Self::Pool(pool) => {
-                let permit = pool
-                    .permits
-                    .acquire()
+                let permit = Arc::clone(&pool.permits)
+                    .acquire_owned()
                     .await
                     .map_err(|_| StoreError::Closed)?;
-                let here = Arc::clone(pool);
-                let value = tokio::task::spawn_blocking(move || here.run(work))
-                    .await
-                    .map_err(|_| StoreError::Database("the read panicked".into()))?;
-                drop(permit);
-                value
+                let pool = Arc::clone(pool);
+                // The permit goes along: a read goes on when its caller has gone away.
+                let read = tokio::task::spawn_blocking(move || {
+                    let value = pool.run(work);
+                    drop(permit);
+                    value
+                });
+                read.await
+                    .map_err(|_| StoreError::Database("the read panicked".into()))?
             }
         }
     }
 
-    /// Refuses further reads and closes the connections.
-    pub(crate) fn close(&self) {
+    /// Waits for the reads under way, refuses further ones and closes the connections.
+    pub(crate) async fn close(&self) {
         if let Self::Pool(pool) = self {
+            // An error means that they are closed already.
+            let all = pool.permits.acquire_many(READERS).await;
             pool.permits.close();
+            drop(all);
             pool.lock().clear();
         }
     }
@@ -90,12 +95,13 @@ impl Pool {
         };
         let value = {
             let view = connection.unchecked_transaction()?;
-            work(&Reader { connection: &view })?
+            work(&Reader { connection: &view })
         };
-        if !self.permits.is_closed() {
+        // After a failure of storage the connection may be the one to blame.
+        if !matches!(value, Err(StoreError::Poisoned(_))) {
             self.lock().push(connection);
         }
-        Ok(value)
+        value
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {

@@ -106,9 +106,10 @@ impl Reader<'_> {
         }
         let direction = if ascending { "ASC" } else { "DESC" };
         let sql = format!(
-            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT {limit}",
+            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT ?",
             conditions.join(" AND ")
         );
+        values.push(Value::from(limit as i64));
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params_from_iter(values), row)?;
         let mut sessions = rows.collect::<Result<Vec<_>, _>>()?;

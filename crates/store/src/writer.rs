@@ -5,8 +5,7 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use opencode_schema::id::IdSource;
 use rusqlite::Connection;
@@ -23,6 +22,8 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 256;
 
 /// Hears of committed entries, in order, on the writer's thread. It must not block.
+///
+/// What it panics with is logged and goes no further: the entries are committed all the same.
 pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
 
 /// A unit of work for the writer.
@@ -43,7 +44,7 @@ enum Undo {
 
 enum Task {
     Command(Box<dyn Command>),
-    Close(oneshot::Sender<()>),
+    Close,
 }
 
 /// Sends commands to the writer.
@@ -73,10 +74,7 @@ impl Writer {
         };
         std::thread::Builder::new()
             .name("opencode-store".into())
-            .spawn(move || {
-                worker.run(tasks);
-                drop(lock);
-            })?;
+            .spawn(move || worker.run(tasks, lock))?;
         Ok(Self { queue, poison })
     }
 
@@ -107,11 +105,9 @@ impl Writer {
 
     /// Carries out what is queued, closes the connection and drops the lock.
     pub(crate) async fn close(&self) {
-        let (reply, done) = oneshot::channel();
-        if self.queue.send(Task::Close(reply)).await.is_ok() {
-            // An error means that the writer is gone already, which is what was asked for.
-            let _ = done.await;
-        }
+        // An error means that the writer is gone already, which is what was asked for.
+        let _ = self.queue.send(Task::Close).await;
+        self.queue.closed().await;
     }
 }
 
@@ -159,55 +155,48 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(self, mut tasks: mpsc::Receiver<Task>) {
-        while let Some(task) = tasks.blocking_recv() {
-            let closing = match task {
-                Task::Close(reply) => Some(reply),
+    fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<File>) {
+        let mut closing = false;
+        while !closing && let Some(task) = tasks.blocking_recv() {
+            closing = match task {
+                Task::Close => true,
                 Task::Command(first) => self.batch(first, &mut tasks),
             };
-            if let Some(reply) = closing {
-                tasks.close();
-                self.refuse_rest(&mut tasks);
-                // Folding the log into the file here spares the next opening the work.
-                let _ = self
-                    .connection
-                    .pragma_update(None, "wal_checkpoint", "TRUNCATE");
-                drop(self.connection);
-                let _ = reply.send(());
-                return;
-            }
         }
-    }
-
-    fn refuse_rest(&self, tasks: &mut mpsc::Receiver<Task>) {
-        while let Ok(task) = tasks.try_recv() {
-            match task {
-                Task::Command(command) => command.settle(Err(StoreError::Closed)),
-                Task::Close(reply) => drop(reply.send(())),
-            }
-        }
+        // Folding the log into the file here spares the next opening the work.
+        let _ = self
+            .connection
+            .pragma_update(None, "wal_checkpoint", "TRUNCATE");
+        drop(self.connection);
+        drop(lock);
+        // Last, because it tells everybody that the file can be opened again: those who closed it,
+        // and those whose commands came too late and go with the queue.
+        drop(tasks);
     }
 
     /// Runs the first command and whatever waits behind it, commits once, then tells everybody.
-    fn batch(
-        &self,
-        first: Box<dyn Command>,
-        tasks: &mut mpsc::Receiver<Task>,
-    ) -> Option<oneshot::Sender<()>> {
+    /// Returns whether the next task was to close.
+    fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> bool {
         let mut committed = Vec::new();
         let mut kept: Vec<Box<dyn Command>> = Vec::new();
-        let mut closing = None;
+        let mut closing = false;
         let mut next = Some(first);
         let mut taken = 0;
         while let Some(command) = next.take() {
             taken += 1;
-            if let Some(done) = self.execute(command, !kept.is_empty(), &mut committed) {
-                kept.push(done);
+            kept.extend(self.execute(command, !kept.is_empty(), &mut committed));
+            if !kept.is_empty() && self.connection.is_autocommit() {
+                // Some failures make SQLite take the whole transaction back by itself.
+                let lost = StoreError::Database("the transaction was taken back".into());
+                for command in kept.drain(..) {
+                    command.settle(Err(lost.clone()));
+                }
+                committed.clear();
             }
             if taken < BATCH {
                 match tasks.try_recv() {
                     Ok(Task::Command(command)) => next = Some(command),
-                    Ok(Task::Close(reply)) => closing = Some(reply),
+                    Ok(Task::Close) => closing = true,
                     Err(_) => {}
                 }
             }
@@ -273,9 +262,12 @@ impl Worker {
             let _ = self.connection.execute_batch("ROLLBACK");
             error
         });
-        if result.is_ok() {
+        if result.is_ok() && !committed.is_empty() {
             self.tails.signal(committed);
-            (self.listener)(committed);
+            // A bug in the listener must not end the writer, nor keep the callers from their answers.
+            if catch_unwind(AssertUnwindSafe(|| (self.listener)(committed))).is_err() {
+                tracing::error!("the commit listener panicked");
+            }
         }
         for command in kept {
             command.settle(result.clone());

@@ -1,1 +1,36 @@
-//! Placeholder.
+//! Tools: what a model may ask the runtime to do, from the advertised definition to the settled
+//! result.
+//!
+//! A [`Tool`] is a value with one executor and no name. A [`Registry`] knows which tools a Location
+//! has at this moment, [`Registry::materialize`] fixes what one Provider Turn advertises, and
+//! [`Materialized::settle`] turns each call of that turn into exactly one [`Settlement`], whatever
+//! the tool does: fail, panic, never end, or answer with a gigabyte.
+//!
+//! This crate knows no session, event, provider or database. It does not decide permissions either:
+//! a tool asks [`Permissions`] before it acts, and somebody else answers.
+//!
+//! To read it, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, where
+//! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what
+//! they declare their parameters with.
+
+mod bounding;
+mod builtin;
+mod input;
+mod managed_output;
+mod materialized;
+mod permission;
+mod registry;
+mod settlement;
+mod tool;
+mod typed;
+
+pub use bounding::OutputLimits;
+pub use builtin::built_in_tools;
+pub use input::{Field, InputIssue, Object, Schema};
+pub use managed_output::ManagedOutput;
+pub use materialized::{Materialized, ToolCall};
+pub use permission::{AllowAll, PermissionError, PermissionRequest, PermissionSource, Permissions};
+pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};
+pub use settlement::{INTERRUPTED, Settlement};
+pub use tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+pub use typed::TypedTool;

@@ -1,0 +1,189 @@
+import os from "node:os";
+import path from "node:path";
+import { resolveOptions } from "../../embedded/options.js";
+
+const cwd = process.cwd();
+const at = (...parts: string[]) => path.resolve("/", ...parts);
+
+/** The failure an option is refused with. */
+function refusal(options: unknown): any {
+  try {
+    resolveOptions(options);
+  } catch (error) {
+    return error;
+  }
+  throw new Error("The options were accepted");
+}
+
+describe("defaults", () => {
+  const original = process.env;
+  beforeEach(() => {
+    process.env = { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" };
+  });
+  afterEach(() => {
+    process.env = original;
+  });
+
+  test("come from the process when nothing is given", () => {
+    expect(resolveOptions(undefined)).toEqual({
+      directory: cwd,
+      database: at("xdg/data/opencode/embedded/opencode.db"),
+      home: at("home/process"),
+      dataDirectory: at("xdg/data/opencode"),
+      configDirectory: at("xdg/config/opencode"),
+      cacheDirectory: at("home/process/.cache/opencode"),
+      config: {},
+      env: { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" },
+      durability: "normal",
+    });
+  });
+
+  test("with a home the variables of the process do not count", () => {
+    expect(resolveOptions({ home: "/home/given" })).toMatchObject({
+      database: at("home/given/.local/share/opencode/embedded/opencode.db"),
+      home: at("home/given"),
+      dataDirectory: at("home/given/.local/share/opencode"),
+      configDirectory: at("home/given/.config/opencode"),
+      cacheDirectory: at("home/given/.cache/opencode"),
+      env: { HOME: "/home/process" },
+    });
+  });
+
+  test("with a home and an environment the variables of that environment count", () => {
+    const env = { HOME: "/home/env", XDG_CACHE_HOME: "/xdg/cache", XDG_DATA_HOME: "" };
+    expect(resolveOptions({ home: "/home/given", env })).toMatchObject({
+      home: at("home/given"),
+      dataDirectory: at("home/given/.local/share/opencode"),
+      configDirectory: at("home/given/.config/opencode"),
+      cacheDirectory: at("xdg/cache/opencode"),
+      env,
+    });
+  });
+
+  test("an environment replaces that of the process", () => {
+    expect(resolveOptions({ env: { HOME: "/home/env" } })).toMatchObject({
+      home: at("home/env"),
+      dataDirectory: at("home/env/.local/share/opencode"),
+      configDirectory: at("home/env/.config/opencode"),
+      env: { HOME: "/home/env" },
+    });
+    expect(resolveOptions({ env: {} })).toMatchObject({ home: os.homedir(), env: {} });
+    expect(resolveOptions({ env: { HOME: "" } })).toMatchObject({ home: os.homedir() });
+  });
+
+  test("the database lies in the data directory", () => {
+    expect(resolveOptions({ dataDirectory: "/data" })).toMatchObject({
+      dataDirectory: at("data"),
+      database: at("data/embedded/opencode.db"),
+    });
+  });
+});
+
+test("everything that is given is kept", () => {
+  const options = {
+    directory: at("project"),
+    database: at("file.db"),
+    home: at("home"),
+    dataDirectory: at("data"),
+    configDirectory: at("config"),
+    cacheDirectory: at("cache"),
+    config: { model: "provider/model" },
+    env: { A: "1" },
+    durability: "full",
+  };
+  expect(resolveOptions(options)).toEqual(options);
+});
+
+test("relative paths are resolved against the working directory", () => {
+  const options = { directory: "a", database: "b.db", home: "c", dataDirectory: "d", env: { XDG_CACHE_HOME: "e" } };
+  expect(resolveOptions(options)).toMatchObject({
+    directory: path.join(cwd, "a"),
+    database: path.join(cwd, "b.db"),
+    home: path.join(cwd, "c"),
+    dataDirectory: path.join(cwd, "d"),
+    cacheDirectory: path.join(cwd, "e", "opencode"),
+    configDirectory: path.join(cwd, "c", ".config", "opencode"),
+  });
+});
+
+test("a database in memory is no path", () => {
+  expect(resolveOptions({ database: ":memory:", env: {} }).database).toBe(":memory:");
+});
+
+test("an option that is undefined counts as absent", () => {
+  expect(resolveOptions({ durability: undefined, database: undefined, env: {}, home: "/h" })).toEqual(
+    resolveOptions({ env: {}, home: "/h" }),
+  );
+});
+
+test("the environment is copied", () => {
+  const env: Record<string, string | undefined> = { A: "1", B: undefined };
+  const resolved = resolveOptions({ env });
+  env.A = "2";
+  expect(resolved.env).toEqual({ A: "1" });
+});
+
+test.each([
+  ["directroy", "directory"],
+  ["Directory", "directory"],
+  ["dir", "directory"],
+  ["cwd", "directory"],
+  ["db", "database"],
+  ["databse", "database"],
+  ["databasePath", "database"],
+  ["dataDir", "dataDirectory"],
+  ["data_directory", "dataDirectory"],
+  ["configDir", "configDirectory"],
+  ["configuration", "config"],
+  ["environment", "env"],
+  ["durabilty", "durability"],
+])("an unknown option %s is named, and so is %s", (option, intended) => {
+  const error = refusal({ [option]: "x" });
+  expect({ ...error }).toEqual({
+    _tag: "InvalidOptionError",
+    option,
+    message: `Unknown option "${option}". Did you mean "${intended}"?`,
+  });
+  expect(error).toBeInstanceOf(Error);
+});
+
+test.each(["x", "keepAlive", "toString", "__proto__", "y".repeat(10_000)])(
+  "an unknown option that resembles none: %.20s",
+  (option) => {
+    expect({ ...refusal(JSON.parse(`{${JSON.stringify(option)}:"x"}`)) }).toEqual({
+      _tag: "InvalidOptionError",
+      option,
+      message: `Unknown option ${JSON.stringify(option)}`,
+    });
+  },
+);
+
+const cycle: Record<string, unknown> = {};
+cycle.self = cycle;
+
+test.each<[option: string, value: unknown, message: string | RegExp]>([
+  ["directory", "", 'Option "directory" must be a non-empty string, got ""'],
+  ["directory", 5, 'Option "directory" must be a non-empty string, got 5'],
+  ["database", null, 'Option "database" must be a non-empty string, got null'],
+  ["database", "a\0b", 'Option "database" must not contain a NUL character'],
+  ["home", ["/"], 'Option "home" must be a non-empty string, got an array'],
+  ["dataDirectory", {}, 'Option "dataDirectory" must be a non-empty string, got an object'],
+  ["configDirectory", true, 'Option "configDirectory" must be a non-empty string, got true'],
+  ["cacheDirectory", () => {}, 'Option "cacheDirectory" must be a non-empty string, got a function'],
+  ["config", "{}", 'Option "config" must be an object, got "{}"'],
+  ["config", [], 'Option "config" must be an object, got an array'],
+  ["config", cycle, /^Option "config" must be representable as JSON: /],
+  ["config", { big: 1n }, /^Option "config" must be representable as JSON: /],
+  ["env", "A=1", 'Option "env" must be an object of strings, got "A=1"'],
+  ["env", { A: "1", B: 2 }, 'Option "env" must hold strings, but "B" is 2'],
+  ["durability", "always", 'Option "durability" must be "normal" or "full", got "always"'],
+  ["durability", null, 'Option "durability" must be "normal" or "full", got null'],
+])("option %s refuses %p", (option, value, message) => {
+  const error = refusal({ [option]: value });
+  expect({ ...error }).toEqual({ _tag: "InvalidOptionError", option, message: expect.stringMatching(message) });
+  if (typeof message === "string") expect(error.message).toBe(message);
+});
+
+test.each([[null], ["/project"], [[]], [5]])("the options must be an object: %p", (options) => {
+  expect(refusal(options)).toMatchObject({ _tag: "InvalidOptionError", option: "options" });
+});

@@ -1,0 +1,63 @@
+import { operations } from "./sample";
+import { openHost } from "../../embedded/host.js";
+
+type Head = { method: string; url: string; headers: [string, string][] };
+
+/** A native host that answers with `answer` and keeps what it was asked. */
+export function createFakeNative(answer: (head: Head, body: string | null) => unknown) {
+  const requests: (Head & { body: string | null })[] = [];
+  const opened: unknown[] = [];
+  let closes = 0;
+  const native = {
+    async request(head: string, body: string | null) {
+      requests.push({ ...JSON.parse(head), body });
+      return answer(JSON.parse(head), body);
+    },
+    async close() {
+      closes += 1;
+    },
+  };
+  const addon = {
+    async open(options: string) {
+      opened.push(JSON.parse(options));
+      return native;
+    },
+  };
+  return { addon, native, requests, opened, closes: () => closes };
+}
+
+export async function openTestHost(answer: (head: Head, body: string | null) => unknown) {
+  const fake = createFakeNative(answer);
+  const host = (await openHost({ env: {} }, operations as never, () => fake.addon as never)) as any;
+  return { ...fake, host };
+}
+
+export function finished(body: string, status = 200, headers = [["content-type", "application/json"]]) {
+  return `${JSON.stringify({ status, headers })}\n${body}`;
+}
+
+/** A body that is fed by hand. */
+export function openBody(contentType = "text/event-stream") {
+  const texts: (string | null | Error)[] = [];
+  const state = { cancelled: false, pulls: 0 };
+  let wake = () => {};
+  const add = (text: string | null | Error) => {
+    texts.push(text);
+    wake();
+  };
+  const body = {
+    head: JSON.stringify({ status: 200, headers: [["content-type", contentType]] }),
+    async next() {
+      state.pulls += 1;
+      while (texts.length === 0 && !state.cancelled) await new Promise<void>((resolve) => (wake = resolve));
+      const text = state.cancelled ? null : (texts.shift() as string | null | Error);
+      if (text instanceof Error) throw text;
+      return text;
+    },
+    cancel() {
+      state.cancelled = true;
+      wake();
+    },
+  };
+  return { body, state, send: add, end: () => add(null), fail: add };
+}

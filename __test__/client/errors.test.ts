@@ -1,0 +1,85 @@
+import vm from "node:vm";
+import { ClientError, createGuards, isClientError, isTagged, taggedError } from "../../client/errors.js";
+import { tags } from "./sample";
+
+const guards = createGuards(tags);
+
+/** The module once more, as a second copy of the package would have it. */
+function secondCopy(): typeof import("../../client/errors.js") {
+  let copy: typeof import("../../client/errors.js") | undefined;
+  jest.isolateModules(() => {
+    copy = require("../../client/errors.js");
+  });
+  return copy as typeof import("../../client/errors.js");
+}
+
+describe("guards", () => {
+  test("there is one for each tag, and one for the other name", () => {
+    expect(Object.keys(guards).sort()).toEqual([
+      "isConflictError",
+      "isMessageNotFoundError",
+      "isSessionMessageNotFoundError",
+      "isSessionNotFoundError",
+    ]);
+  });
+
+  test.each([
+    [{ _tag: "SessionNotFoundError" }, true],
+    [taggedError({ _tag: "SessionNotFoundError", message: "" }), true],
+    [vm.runInNewContext('Object.assign(new Error(), { _tag: "SessionNotFoundError" })'), true],
+    [{ _tag: "ConflictError" }, false],
+    [new Error("SessionNotFoundError"), false],
+    ["SessionNotFoundError", false],
+    [null, false],
+    [undefined, false],
+  ])("look at the tag alone: %p", (value, expected) => {
+    expect(guards.isSessionNotFoundError?.(value)).toBe(expected);
+    expect(isTagged(value, "SessionNotFoundError")).toBe(expected);
+  });
+
+  test("a missing message has two names", () => {
+    for (const _tag of ["MessageNotFoundError", "SessionMessageNotFoundError"]) {
+      expect(guards.isMessageNotFoundError?.({ _tag })).toBe(true);
+      expect(guards.isSessionMessageNotFoundError?.({ _tag })).toBe(true);
+    }
+  });
+});
+
+describe("ClientError", () => {
+  test("has a name, a reason and a cause", () => {
+    const cause = new Error("reset");
+    const error = new ClientError("Transport", { cause });
+    expect(error).toMatchObject({ name: "ClientError", reason: "Transport" });
+    expect(error.cause).toBe(cause);
+    expect(String(error)).toBe("ClientError: The request or its response could not be carried: reset");
+    expect(error).toBeInstanceOf(ClientError);
+  });
+
+  test("is known across copies of the package and across realms", () => {
+    const copy = secondCopy();
+    const error = new copy.ClientError("UnexpectedStatus", { cause: { status: 418 } });
+    expect(error).not.toBeInstanceOf(ClientError);
+    expect(isClientError(error)).toBe(true);
+    const foreign = vm.runInNewContext('Object.assign(new Error(), { name: "ClientError", reason: "Transport" })');
+    expect(foreign).not.toBeInstanceOf(Error);
+    expect(isClientError(foreign)).toBe(true);
+  });
+
+  test.each([
+    [new Error("ClientError")],
+    [{ name: "ClientError" }],
+    [{ reason: "Transport" }],
+    ["ClientError"],
+    [null],
+  ])("is not %p", (value) => {
+    expect(isClientError(value)).toBe(false);
+  });
+});
+
+test("a tagged failure belongs to the realm of its caller", () => {
+  const error = taggedError({ _tag: "ConflictError", message: "m" });
+  expect(error).toBeInstanceOf(Error);
+  expect(() => {
+    throw error;
+  }).toThrow("m");
+});

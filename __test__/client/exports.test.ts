@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+
+const root = path.resolve(__dirname, "../..");
+const { tags } = require("../../client/generated/operations.js") as { tags: string[] };
+
+// The compiler finds a name that is declared but missing here, or the reverse; the tests find a name that is
+// declared but not exported, or the reverse.
+const client: Record<keyof typeof import("../../client/index.js"), true> = {
+  createClient: true,
+  ClientError: true,
+  isClientError: true,
+  isTagged: true,
+  isConflictError: true,
+  isForbiddenError: true,
+  isInputNotFoundError: true,
+  isInvalidCursorError: true,
+  isInvalidRequestError: true,
+  isMessageNotFoundError: true,
+  isPermissionNotFoundError: true,
+  isProviderNotFoundError: true,
+  isPtyNotFoundError: true,
+  isQuestionNotFoundError: true,
+  isServiceUnavailableError: true,
+  isSessionBacklogError: true,
+  isSessionBusyError: true,
+  isSessionMessageNotFoundError: true,
+  isSessionNotFoundError: true,
+  isStorePoisonedError: true,
+  isUnauthorizedError: true,
+  isUnknownError: true,
+};
+const facade: Record<keyof typeof import("../../index.js"), true> = {
+  ...client,
+  OpenCode: true,
+  isDatabaseInUseError: true,
+  isDatabaseUnavailableError: true,
+  isDatabaseVersionError: true,
+  isInvalidOptionError: true,
+};
+
+/** What a program sees that imports the package both ways, by its name. */
+function inspect(specifier: string): { esm: string[]; cjs: string[]; same: boolean } {
+  const program = `
+    import { createRequire } from "node:module";
+    const esm = await import(${JSON.stringify(specifier)});
+    const cjs = createRequire(import.meta.url)(${JSON.stringify(specifier)});
+    const same = Object.keys(esm).every((name) => esm[name] === cjs[name]);
+    console.log(JSON.stringify({ esm: Object.keys(esm), cjs: Object.keys(cjs), same }));
+  `;
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
+  return JSON.parse(output.toString());
+}
+
+test.each([
+  ["opencode-embedded", facade],
+  ["opencode-embedded/client", client],
+])("%s exports what it declares, the same values to both module systems", (specifier, declared) => {
+  const { esm, cjs, same } = inspect(specifier);
+  expect(esm.sort()).toEqual(Object.keys(declared).sort());
+  expect(cjs.sort()).toEqual(esm);
+  expect(same).toBe(true);
+});
+
+test("every tag has a guard", () => {
+  expect(Object.keys(client)).toEqual(expect.arrayContaining(tags.map((tag) => `is${tag}`)));
+});
+
+test("the client needs nothing but itself, so that it runs in browsers", () => {
+  const folder = path.join(root, "client");
+  const files = fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?js$/.test(name));
+  expect(files).toContain("index.js");
+  for (const file of files) {
+    const source = fs.readFileSync(path.join(folder, file), "utf8");
+    const needed = [...source.matchAll(/(?:require\(|from )"([^"]+)"/g)].map(([, specifier]) =>
+      path.relative(folder, path.resolve(folder, path.dirname(file), specifier as string)),
+    );
+    expect(needed.filter((name) => !files.includes(name))).toEqual([]);
+  }
+});

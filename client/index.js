@@ -1,0 +1,17 @@
+"use strict";
+
+// The client alone: no native code, and nothing that a browser lacks.
+
+const { buildClient } = require("./core.js");
+const { ClientError, createGuards, isClientError, isTagged } = require("./errors.js");
+const { operations, tags } = require("./generated/operations.js");
+const { createFetchTransport } = require("./transport.js");
+
+/**
+ * @param {import("./index.js").ClientOptions} options
+ */
+function createClient(options) {
+  return buildClient(operations, createFetchTransport(options), options.headers);
+}
+
+module.exports = { createClient, ClientError, isClientError, isTagged, ...createGuards(tags) };

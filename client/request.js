@@ -1,0 +1,178 @@
+"use strict";
+
+const { ClientError, taggedError } = require("./errors.js");
+
+/**
+ * @typedef {import("./internal.js").HeaderList} HeaderList
+ * @typedef {import("./internal.js").Input} Input
+ * @typedef {import("./internal.js").Operation} Operation
+ */
+
+/**
+ * The request an input stands for. Throws a tagged failure for an input that must not be sent.
+ *
+ * @param {Operation} operation
+ * @param {Input} input
+ */
+function encodeRequest(operation, input) {
+  if (operation.success.kind === "page") refuseMixedCursor(operation.query, operation.success.continuation, input);
+  return {
+    method: operation.method,
+    path: encodePath(operation.path, input) + encodeQuery(operation.query, input),
+    body: operation.payload === null ? undefined : encodeBody(operation.payload, input),
+  };
+}
+
+/**
+ * A cursor carries the query it continues. A second query beside it would be ignored or contradict it,
+ * so the call is refused before anything is sent.
+ *
+ * @param {readonly string[]} query
+ * @param {readonly string[]} continuation
+ * @param {Input} input
+ */
+function refuseMixedCursor(query, continuation, input) {
+  if (isAbsent(input.cursor)) return;
+  const field = query.find((name) => !isAbsent(input[name]) && !continuation.includes(name));
+  if (field === undefined) return;
+  throw taggedError({ _tag: "InvalidCursorError", message: `Cursor cannot be combined with ${field}` });
+}
+
+/**
+ * @param {Operation["path"]} segments
+ * @param {Input} input
+ */
+function encodePath(segments, input) {
+  let path = "";
+  for (const segment of segments) {
+    path += typeof segment === "string" ? segment : encodeParameter(segment.param, input[segment.param]);
+  }
+  return path;
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function encodeParameter(name, value) {
+  const text = isAbsent(value) ? "" : String(value);
+  // Nothing, one dot and two dots change which path is meant, escaped or not: the call would reach
+  // another operation.
+  if (text === "" || text === "." || text === "..") {
+    throw taggedError({
+      _tag: "InvalidRequestError",
+      message: isAbsent(value) ? `Missing ${name}` : `Invalid ${name}: ${JSON.stringify(text)}`,
+      field: name,
+    });
+  }
+  return encodeText(text);
+}
+
+/**
+ * @param {readonly string[]} names
+ * @param {Input} input
+ */
+function encodeQuery(names, input) {
+  /** @type {string[]} */
+  const pairs = [];
+  for (const name of names) appendQuery(pairs, name, input[name]);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+/**
+ * Arrays repeat the name; the members of an object become `name[member]`.
+ *
+ * @param {string[]} pairs
+ * @param {string} name
+ * @param {unknown} value
+ */
+function appendQuery(pairs, name, value) {
+  if (isAbsent(value)) return;
+  if (Array.isArray(value)) {
+    for (const item of value) appendQuery(pairs, name, item);
+  } else if (typeof value === "object") {
+    for (const [key, member] of Object.entries(/** @type {object} */ (value))) {
+      appendQuery(pairs, `${name}[${key}]`, member);
+    }
+  } else {
+    pairs.push(`${encodeText(name)}=${encodeText(String(value))}`);
+  }
+}
+
+/**
+ * @param {readonly string[]} names
+ * @param {Input} input
+ */
+function encodeBody(names, input) {
+  /** @type {Record<string, unknown>} */
+  const body = {};
+  for (const name of names) if (input[name] !== undefined) body[name] = input[name];
+  try {
+    return encodeJson(body);
+  } catch (cause) {
+    // A cycle or a BigInt: there is no text to send.
+    throw new ClientError("Transport", { cause });
+  }
+}
+
+/**
+ * JSON that every parser accepts. JSON.stringify escapes half a surrogate pair, as cutting a string
+ * inside an emoji leaves it, and strict parsers refuse the whole document for it.
+ *
+ * @param {unknown} value
+ */
+function encodeJson(value) {
+  const json = JSON.stringify(value);
+  return json.includes("\\ud") ? replaceSurrogates(json) : json;
+}
+
+/**
+ * Whole pairs are never escaped by JSON.stringify, so every surrogate escape is half a pair. The second
+ * alternative steps over all other escapes: in `\\ud800` the text says `\ud800` and is left alone.
+ *
+ * @param {string} json
+ */
+function replaceSurrogates(json) {
+  return json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (match) => (match.length === 6 ? "\\ufffd" : match));
+}
+
+/**
+ * @param {string} text
+ */
+function encodeText(text) {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/**
+ * @param {unknown} value
+ */
+function isAbsent(value) {
+  return value === undefined || value === null;
+}
+
+/**
+ * @param {import("./types.js").HeadersInput | null | undefined} headers
+ * @returns {HeaderList}
+ */
+function createHeaders(headers) {
+  return isAbsent(headers) ? [] : [...new Headers(/** @type {HeadersInit} */ (headers))];
+}
+
+/**
+ * The client's headers under those of one call. `content-type` describes our own body, unless somebody
+ * said otherwise.
+ *
+ * @param {HeaderList} base
+ * @param {import("./types.js").HeadersInput | null | undefined} extra
+ * @param {boolean} hasBody
+ * @returns {HeaderList}
+ */
+function mergeHeaders(base, extra, hasBody) {
+  const own = createHeaders(extra);
+  const merged =
+    own.length === 0 ? [...base] : [...base.filter(([name]) => !own.some(([other]) => other === name)), ...own];
+  if (hasBody && !merged.some(([name]) => name === "content-type")) merged.push(["content-type", "application/json"]);
+  return merged;
+}
+
+module.exports = { createHeaders, encodeJson, encodeRequest, mergeHeaders };

@@ -1,0 +1,108 @@
+"use strict";
+
+const { ClientError } = require("./errors.js");
+const { malformed, parseJson, parseObject } = require("./json.js");
+
+// The largest event, and the largest unfinished line, we hold, in UTF-16 code units (16 MiB of ASCII).
+const EVENT_LIMIT = 16 * 1024 * 1024;
+
+// The name of the one frame that is no element: the server's last word about a stream that failed.
+const FAILURE = "effect/httpapi/stream/failure";
+
+/**
+ * Turns the text of an event stream into its elements.
+ *
+ * Pull based: `next()` parses one element and returns undefined when more text is needed; only then may
+ * `push()` be called. So one chunk may hold any number of frames, and each costs its own length only.
+ */
+class EventParser {
+  /** Complete lines, and where the first unread one begins. */
+  #text = "";
+  #position = 0;
+  /** The unfinished line after `#text`. */
+  #rest = "";
+  /** @type {string | undefined} The data lines of the frame being read, joined. */
+  #data = undefined;
+  #name = "";
+  /** Whether the last chunk ended in CR, whose LF may begin the next one. */
+  #skipLineFeed = false;
+
+  /** @param {string} chunk */
+  push(chunk) {
+    const text = this.#normalise(chunk);
+    this.#rest += text;
+    if (text.includes("\n")) {
+      this.#text = this.#rest;
+      this.#position = 0;
+      this.#rest = "";
+    } else {
+      this.#refuseOverlong(this.#rest.length);
+    }
+  }
+
+  /** The body has ended. What is left counts as a frame, also without the blank line that ends one. */
+  end() {
+    this.push("\n\n");
+  }
+
+  /** @returns {Record<string, unknown> | undefined} */
+  next() {
+    for (;;) {
+      const end = this.#text.indexOf("\n", this.#position);
+      if (end === -1) return this.#keepRest();
+      const line = this.#text.slice(this.#position, end);
+      this.#position = end + 1;
+      if (line !== "") this.#field(line);
+      else if (this.#data !== undefined) return this.#dispatch(this.#data);
+      else this.#name = "";
+    }
+  }
+
+  /** @returns {undefined} */
+  #keepRest() {
+    this.#rest = this.#text.slice(this.#position) + this.#rest;
+    this.#text = "";
+    this.#position = 0;
+  }
+
+  /**
+   * Makes every line end a LF. Almost all streams have no CR and pass untouched.
+   *
+   * @param {string} chunk
+   */
+  #normalise(chunk) {
+    if (chunk === "") return chunk;
+    const text = this.#skipLineFeed && chunk.startsWith("\n") ? chunk.slice(1) : chunk;
+    this.#skipLineFeed = chunk.endsWith("\r");
+    return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  }
+
+  /** @param {string} line */
+  #field(line) {
+    if (line.startsWith("data:")) this.#append(line.slice(line.startsWith(" ", 5) ? 6 : 5));
+    else if (line === "data") this.#append("");
+    else if (line.startsWith("event:")) this.#name = line.slice(line.startsWith(" ", 6) ? 7 : 6);
+  }
+
+  /** @param {string} value */
+  #append(value) {
+    this.#refuseOverlong(value.length);
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+  }
+
+  /** @param {number} length */
+  #refuseOverlong(length) {
+    if (length + (this.#data?.length ?? 0) > EVENT_LIMIT) throw malformed("An event larger than 16 MiB");
+  }
+
+  /** @param {string} data */
+  #dispatch(data) {
+    const name = this.#name;
+    this.#data = undefined;
+    this.#name = "";
+    if (name === FAILURE) throw new ClientError("Transport", { cause: parseJson(data) });
+    return parseObject(data);
+  }
+}
+
+module.exports = { EVENT_LIMIT, EventParser };

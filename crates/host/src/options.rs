@@ -1,0 +1,80 @@
+//! What a host is opened with. Every default has been decided by the time these are made: nothing
+//! below reads the process's environment, home or working directory.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use opencode_location::environment::Environment;
+use opencode_runtime::{DatabasePath, Durability};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Surroundings;
+
+/// Options of a host, complete.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HostOptions {
+    /// Directory of sessions and requests that name none; absolute.
+    pub directory: String,
+    /// The database file, absolute, or `:memory:`.
+    pub database: String,
+    /// Home directory.
+    pub home: PathBuf,
+    /// Where durable data lies.
+    pub data_directory: PathBuf,
+    /// Where the user's configuration lies.
+    pub config_directory: PathBuf,
+    /// What may be deleted at any time.
+    pub cache_directory: PathBuf,
+    /// Configuration over what is discovered.
+    #[serde(default)]
+    pub config: Option<Value>,
+    /// Environment variables.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What survives which failure.
+    #[serde(default)]
+    pub durability: DurabilityOption,
+}
+
+/// What survives which failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DurabilityOption {
+    /// The death of the process.
+    #[default]
+    Normal,
+    /// The loss of power, too.
+    Full,
+}
+
+impl From<DurabilityOption> for Durability {
+    fn from(option: DurabilityOption) -> Self {
+        match option {
+            DurabilityOption::Normal => Self::Normal,
+            DurabilityOption::Full => Self::Full,
+        }
+    }
+}
+
+impl HostOptions {
+    pub(crate) fn database_path(&self) -> DatabasePath {
+        if self.database == ":memory:" {
+            DatabasePath::Memory
+        } else {
+            DatabasePath::File(PathBuf::from(&self.database))
+        }
+    }
+
+    pub(crate) fn into_environment(self) -> Surroundings {
+        let environment = Environment {
+            home: self.home,
+            data: self.data_directory,
+            config: self.config_directory,
+            cache: self.cache_directory,
+            variables: self.env,
+        };
+        (environment, self.config)
+    }
+}

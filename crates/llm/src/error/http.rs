@@ -1,0 +1,111 @@
+//! Failures that came as an HTTP response.
+
+use std::time::SystemTime;
+
+use super::rate_limit::RateLimits;
+use super::{CONTEXT_CHARS, LlmError, bounded, classify};
+use crate::redact::Redactor;
+
+/// Bodies up to this many characters are shown in the message; longer ones are usually pages meant for a browser.
+const SHOWN_CHARS: usize = 500;
+
+/// Headers in which providers put the identifier of a request, best first.
+const REQUEST_ID_HEADERS: [&str; 6] = [
+    "x-request-id",
+    "request-id",
+    "x-amzn-requestid",
+    "x-amz-request-id",
+    "x-goog-request-id",
+    "cf-ray",
+];
+
+/// A failed exchange as it happened. [`HttpFailure::into_error`] decides what it means.
+#[derive(Clone, Debug)]
+pub struct HttpFailure<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The address with its query.
+    pub url: &'a str,
+    /// Headers as sent.
+    pub request_headers: &'a [(String, String)],
+    /// The status.
+    pub status: u16,
+    /// Headers as received; names in lower case.
+    pub response_headers: &'a [(String, String)],
+    /// As much of the body as was read.
+    pub body: &'a str,
+    /// There was more.
+    pub body_truncated: bool,
+    /// For a `retry-after` that is a date.
+    pub now: SystemTime,
+}
+
+/// What is kept of a failed exchange. Secrets are redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpContext {
+    /// The method.
+    pub method: String,
+    /// The address.
+    pub url: String,
+    /// Headers as sent.
+    pub request_headers: Vec<(String, String)>,
+    /// The status.
+    pub status: u16,
+    /// Headers as received.
+    pub response_headers: Vec<(String, String)>,
+    /// The beginning of the body.
+    pub body: String,
+    /// The body was longer.
+    pub body_truncated: bool,
+    /// What the provider calls the request.
+    pub request_id: Option<String>,
+    /// The rate limits the provider announced.
+    pub rate_limits: RateLimits,
+}
+
+impl HttpFailure<'_> {
+    /// Classifies the response and keeps what a person needs to see of it.
+    #[must_use]
+    pub fn into_error(self) -> LlmError {
+        let redactor = Redactor::new(self.request_headers, self.url);
+        let body = redactor.text(self.body);
+        let mut message = format!("Provider request failed with HTTP {}", self.status);
+        let shown = body.trim();
+        if !shown.is_empty() && !self.body_truncated && shown.chars().count() <= SHOWN_CHARS {
+            message.push_str(": ");
+            message.push_str(shown);
+        }
+        LlmError::new(classify::status_reason(&self), message)
+            .with_http(self.context(&redactor, &body))
+    }
+
+    fn context(&self, redactor: &Redactor, body: &str) -> HttpContext {
+        let longer = body.chars().nth(CONTEXT_CHARS).is_some();
+        HttpContext {
+            method: self.method.to_owned(),
+            url: redactor.url(self.url),
+            request_headers: redactor.headers(self.request_headers),
+            status: self.status,
+            response_headers: redactor.headers(self.response_headers),
+            body: bounded(body),
+            body_truncated: self.body_truncated || longer,
+            request_id: REQUEST_ID_HEADERS
+                .iter()
+                .find_map(|name| self.header(name))
+                .map(str::to_owned),
+            rate_limits: RateLimits::from_headers(self.response_headers),
+        }
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        find_header(self.response_headers, name)
+    }
+}
+
+/// The first header of that name, in any case.
+pub(super) fn find_header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_str())
+}

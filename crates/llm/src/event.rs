@@ -1,0 +1,181 @@
+//! The canonical event stream: what a model did, in the words of no provider.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::ErrorKind;
+use crate::request::{JsonMap, ToolContent, ToolResultValue};
+use crate::usage::Usage;
+
+/// Identifies a block or a tool call within one step. Shared, because every delta repeats it.
+pub type BlockId = Arc<str>;
+
+/// What a provider attached and wants back later: namespace, then members of unknown JSON.
+pub type ProviderMetadata = JsonMap;
+
+/// Why a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// The output limit was reached.
+    Length,
+    /// The model waits for tool results.
+    ToolCalls,
+    /// The provider withheld the rest.
+    ContentFilter,
+    /// The provider reported a failure as the reason.
+    Error,
+    /// A reason nobody told us about.
+    Unknown,
+}
+
+impl FinishReason {
+    /// The name stored with a finished step.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ToolCalls => "tool-calls",
+            Self::ContentFilter => "content-filter",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The output of a provider-executed tool in the shape stored for local ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutput {
+    /// The structured value.
+    pub structured: Value,
+    /// The model-visible pieces.
+    pub content: Vec<ToolContent>,
+}
+
+/// One event of a step. [`Lifecycle`](crate::Lifecycle) describes the order they come in.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields mean the same in every variant")]
+pub enum LlmEvent {
+    /// The reply begins.
+    StepStart { index: u32 },
+    /// A text block begins.
+    TextStart {
+        id: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// More text.
+    TextDelta {
+        id: BlockId,
+        text: String,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// A text block is complete; carries the metadata of the whole block.
+    TextEnd {
+        id: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// A reasoning block begins.
+    ReasoningStart {
+        id: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// More reasoning.
+    ReasoningDelta {
+        id: BlockId,
+        text: String,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// A reasoning block is complete; carries the metadata of the whole block.
+    ReasoningEnd {
+        id: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The model begins to write the input of a tool call.
+    ToolInputStart {
+        id: BlockId,
+        name: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// More of that input, as raw text.
+    ToolInputDelta {
+        id: BlockId,
+        name: BlockId,
+        text: String,
+    },
+    /// The input is complete.
+    ToolInputEnd {
+        id: BlockId,
+        name: BlockId,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The call itself, with parsed input.
+    ToolCall {
+        id: BlockId,
+        name: BlockId,
+        input: Value,
+        provider_executed: bool,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The result of a provider-executed call.
+    ToolResult {
+        id: BlockId,
+        name: BlockId,
+        result: ToolResultValue,
+        output: Option<ToolOutput>,
+        provider_executed: bool,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// A call that failed before it had a result.
+    ToolError {
+        id: BlockId,
+        name: BlockId,
+        message: String,
+        error: Option<Value>,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The step is complete.
+    StepFinish {
+        index: u32,
+        reason: FinishReason,
+        usage: Option<Usage>,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The reply is complete. Terminal.
+    Finish {
+        reason: FinishReason,
+        usage: Option<Usage>,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+    /// The provider reported a failure inside the stream. Terminal.
+    ProviderError {
+        message: String,
+        kind: ErrorKind,
+        retryable: bool,
+        provider_metadata: Option<ProviderMetadata>,
+    },
+}
+
+impl LlmEvent {
+    /// Whether nothing follows this event.
+    #[must_use]
+    pub const fn is_terminal(&self) -> bool {
+        matches!(self, Self::Finish { .. } | Self::ProviderError { .. })
+    }
+
+    /// Whether this is a provider failure that says the request did not fit the context window.
+    #[must_use]
+    pub const fn is_context_overflow(&self) -> bool {
+        matches!(
+            self,
+            Self::ProviderError {
+                kind: ErrorKind::ContextOverflow,
+                ..
+            }
+        )
+    }
+}

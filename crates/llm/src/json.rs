@@ -1,0 +1,58 @@
+//! Small helpers over JSON values that several parts of the crate share.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::request::JsonMap;
+
+/// Appends the JSON text of `value`.
+pub(crate) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(out, value)
+        .expect("plain data with string keys always serialises into memory");
+}
+
+/// Appends the JSON text of a string without its quotes, to continue a string that is already open.
+pub(crate) fn write_unquoted(out: &mut Vec<u8>, text: &str) {
+    let start = out.len();
+    write(out, text);
+    out.remove(start);
+    out.pop();
+}
+
+/// Merges `over` into `base`: objects member by member, everything else replaced.
+pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
+    for (key, value) in over {
+        match (base.get_mut(key), value) {
+            (Some(Value::Object(inner)), Value::Object(more)) => deep_merge(inner, more),
+            _ => {
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn merges_objects_and_replaces_the_rest() {
+        let mut base = json!({"a": {"x": 1, "y": [1]}, "b": 1});
+        let over = json!({"a": {"y": [2], "z": {"q": 1}}, "b": {"c": 2}, "d": null});
+        deep_merge(base.as_object_mut().unwrap(), over.as_object().unwrap());
+        assert_eq!(
+            base,
+            json!({"a": {"x": 1, "y": [2], "z": {"q": 1}}, "b": {"c": 2}, "d": null})
+        );
+    }
+
+    #[test]
+    fn continues_an_open_string() {
+        let mut out = b"\"a".to_vec();
+        write_unquoted(&mut out, "\n\"b\"");
+        out.push(b'"');
+        assert_eq!(out, b"\"a\\n\\\"b\\\"\"");
+    }
+}

@@ -1,0 +1,133 @@
+//! What may be sent as a file, and what is said instead.
+
+/// Limits that every provider stays within.
+const MAX_ENCODED_BYTES: usize = 29_360_128;
+const MAX_DECODED_BYTES: usize = 20_971_520;
+
+const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A file that passed the checks: padded base64 within the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Encoded<'a> {
+    /// Its type.
+    pub(super) media_type: &'a str,
+    /// Its content.
+    pub(super) base64: &'a str,
+}
+
+impl Encoded<'_> {
+    /// The file as a `data:` URL.
+    pub(super) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.base64)
+    }
+}
+
+/// Whether it is an image type that models read.
+pub(super) fn is_image(media_type: &str) -> bool {
+    IMAGE_TYPES.contains(&media_type)
+}
+
+/// Checks a file given as base64 or as a `data:` URL of the declared type.
+pub(super) fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<'a>> {
+    let base64 = match data.strip_prefix("data:") {
+        None => data,
+        Some(url) => {
+            let (head, content) = url.split_once(',')?;
+            let declared = head.strip_suffix(";base64")?;
+            let essence = declared.split(';').next()?;
+            if !essence.eq_ignore_ascii_case(media_type) {
+                return None;
+            }
+            content
+        }
+    };
+    is_canonical(base64.as_bytes()).then_some(Encoded { media_type, base64 })
+}
+
+/// The sentence that takes the place of a file the model cannot read. A request must not fail over it: the file stays in
+/// the conversation, so every later request would fail as well.
+pub(super) fn unreadable(media_type: &str, name: Option<&str>) -> String {
+    match name {
+        Some(name) => {
+            format!("[The attachment {name:?} ({media_type}) cannot be read by this model.]")
+        }
+        None => format!("[An attachment of type {media_type} cannot be read by this model.]"),
+    }
+}
+
+/// Whether it is standard base64 with padding and without stray bits, within the limits.
+fn is_canonical(base64: &[u8]) -> bool {
+    if base64.is_empty() || base64.len() > MAX_ENCODED_BYTES || !base64.len().is_multiple_of(4) {
+        return false;
+    }
+    let padding = base64
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count();
+    if padding > 2 || base64.len() / 4 * 3 - padding > MAX_DECODED_BYTES {
+        return false;
+    }
+    let digits = &base64[..base64.len() - padding];
+    let unused_bits = match padding {
+        0 => 0,
+        1 => 0b11,
+        _ => 0b1111,
+    };
+    digits.iter().all(|byte| sextet(*byte).is_some())
+        && digits
+            .last()
+            .and_then(|last| sextet(*last))
+            .is_some_and(|last| last & unused_bits == 0)
+}
+
+const fn sextet(byte: u8) -> Option<u8> {
+    match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_canonical_data_of_the_declared_type_passes() {
+        let png = "image/png";
+        let rows = [
+            ("AAAA", true),
+            ("AAA=", true),
+            ("AA==", true),
+            ("data:image/png;base64,AAAA", true),
+            ("data:IMAGE/PNG;charset=x;base64,AAAA", true),
+            ("", false),
+            ("AAA", false),
+            ("A===", false),
+            ("====", false),
+            ("AB==", false),
+            ("AAB=", false),
+            ("AA=A", false),
+            ("AA-_", false),
+            ("data:image/jpeg;base64,AAAA", false),
+            ("data:image/png,AAAA", false),
+            ("file:///etc/passwd", false),
+            ("https://example.test/a.png", false),
+        ];
+        for (data, expected) in rows {
+            assert_eq!(encoded(png, data).is_some(), expected, "{data}");
+        }
+    }
+
+    #[test]
+    fn size_is_bounded() {
+        let largest = "A".repeat(MAX_DECODED_BYTES / 3 * 4);
+        assert!(encoded("image/png", &largest).is_some());
+        let larger = "A".repeat(MAX_DECODED_BYTES / 3 * 4 + 8);
+        assert!(encoded("image/png", &larger).is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! The wire protocols.
+//!
+//! Each is a folder with two pure halves: lowering of a canonical request to a body, and a decoder from response bytes
+//! to canonical events. Neither touches a network, so both are tested on plain bytes. To add a protocol, add its folder
+//! and its arm in [`adapter`].
+
+mod framed;
+mod media;
+pub mod openai_chat;
+mod overlay;
+mod system_update;
+mod tool_schema;
+
+use crate::error::LlmError;
+use crate::event::LlmEvent;
+use crate::model::{ProtocolId, ResolvedModel};
+use crate::request::LlmRequest;
+use crate::sources::Sources;
+
+/// A request as the protocol writes it. Address, credentials and configured headers are added by the transport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireRequest {
+    /// Appended to the base address of the model.
+    pub path: String,
+    /// Headers the protocol requires, beyond the content type.
+    pub headers: Vec<(String, String)>,
+    /// The JSON body.
+    pub body: Vec<u8>,
+}
+
+/// One wire protocol.
+pub trait Protocol: Send + Sync {
+    /// Lowers a request.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` when the request cannot be expressed; nothing was sent then.
+    fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError>;
+
+    /// A decoder for one response to that model.
+    fn decoder(&self, model: &ResolvedModel, sources: &Sources) -> Box<dyn Decoder>;
+}
+
+/// The state machine that reads one response.
+///
+/// Whatever bytes arrive, it comes to exactly one outcome: a terminal event or an error. After that it ignores input.
+pub trait Decoder: Send {
+    /// Takes the next bytes of the body and appends what they complete.
+    ///
+    /// # Errors
+    ///
+    /// The failure that ends the reply. Events appended before it stand.
+    fn push(&mut self, chunk: &[u8], out: &mut Vec<LlmEvent>) -> Result<(), LlmError>;
+
+    /// Takes the regular end of the body.
+    ///
+    /// # Errors
+    ///
+    /// As [`Decoder::push`]; in particular when the body ended before the reply was complete.
+    fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError>;
+
+    /// Whether the outcome is reached, so that reading further is pointless.
+    fn is_over(&self) -> bool;
+}
+
+/// The adapter of a protocol.
+#[must_use]
+pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
+    match protocol {
+        ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
+    }
+}

@@ -1,0 +1,211 @@
+//! Tool calls, put together from deltas.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::chunk::ToolDelta;
+use crate::error::LlmError;
+use crate::event::{BlockId, LlmEvent};
+use crate::lifecycle::MAX_TOOL_CALLS;
+use crate::protocol::framed::Sink;
+use crate::sources::Sources;
+use crate::sse::MAX_FRAME_BYTES;
+
+/// Input is held until a call is complete; all calls of a step together may hold as much as one frame.
+const MAX_INPUT_BYTES: usize = MAX_FRAME_BYTES;
+
+/// The calls of one step, in order of their first deltas.
+#[derive(Default)]
+pub(super) struct Calls {
+    calls: Vec<Call>,
+    input_bytes: usize,
+}
+
+struct Call {
+    index: i64,
+    id: BlockId,
+    /// The server sent no identifier, so a later one does not mean another call.
+    id_is_ours: bool,
+    /// Unknown until the server sends it; nothing is emitted before.
+    name: Option<BlockId>,
+    input: String,
+    done: bool,
+}
+
+/// A delta without the difference between absent and empty.
+struct Fragment {
+    index: Option<i64>,
+    id: Option<String>,
+    name: Option<String>,
+    input: String,
+}
+
+impl From<ToolDelta> for Fragment {
+    fn from(delta: ToolDelta) -> Self {
+        let present = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let function = delta.function.unwrap_or_default();
+        Self {
+            index: delta.index,
+            id: present(delta.id),
+            name: present(function.name),
+            input: function.arguments.0,
+        }
+    }
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes one delta.
+    pub(super) fn push(
+        &mut self,
+        delta: ToolDelta,
+        sources: &Sources,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let fragment = Fragment::from(delta);
+        let at = match self.find(&fragment) {
+            Some(at) if self.calls[at].is_continued_by(&fragment) => at,
+            Some(at) => {
+                self.calls[at].complete(sink)?;
+                self.open(self.calls[at].index, &fragment, sources)
+            }
+            None => {
+                let index = fragment.index.unwrap_or_else(|| self.next_index());
+                self.open(index, &fragment, sources)
+            }
+        };
+        self.input_bytes += fragment.input.len();
+        if self.calls.len() > MAX_TOOL_CALLS || self.input_bytes > MAX_INPUT_BYTES {
+            let problem = format!("Too much tool input in one step from {}", sink.route());
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        }
+        self.calls[at].append(fragment, sink)
+    }
+
+    /// Completes every call, in order of their indices.
+    pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        // Equal indices keep their order, because the sort is stable.
+        self.calls.sort_by_key(|call| call.index);
+        for call in &mut self.calls {
+            call.complete(sink)?;
+        }
+        Ok(())
+    }
+
+    /// The call a delta speaks of. The index decides where there is one; else the identifier; a delta with neither goes
+    /// on with the last call.
+    fn find(&self, fragment: &Fragment) -> Option<usize> {
+        match (&fragment.index, &fragment.id) {
+            (Some(index), _) => self.calls.iter().rposition(|call| call.index == *index),
+            (None, Some(id)) => self.calls.iter().rposition(|call| *call.id == **id),
+            (None, None) => self.calls.iter().rposition(|call| !call.done),
+        }
+    }
+
+    fn next_index(&self) -> i64 {
+        let highest = self.calls.iter().map(|call| call.index).max();
+        highest.map_or(0, |index| index.saturating_add(1))
+    }
+
+    fn open(&mut self, index: i64, fragment: &Fragment, sources: &Sources) -> usize {
+        let id: BlockId = match &fragment.id {
+            Some(id) => Arc::from(id.as_str()),
+            None => format!("call_{}", sources.uuid()).into(),
+        };
+        self.calls.push(Call {
+            index,
+            id,
+            id_is_ours: fragment.id.is_none(),
+            name: None,
+            input: String::new(),
+            done: false,
+        });
+        self.calls.len() - 1
+    }
+}
+
+impl Call {
+    /// A new identifier under a known index means another call, unless the known one was invented here and the delta
+    /// does not look like a beginning.
+    fn is_continued_by(&self, fragment: &Fragment) -> bool {
+        match &fragment.id {
+            None => true,
+            Some(id) if **id == *self.id => true,
+            Some(_) => self.id_is_ours && fragment.name.is_none(),
+        }
+    }
+
+    fn append(&mut self, fragment: Fragment, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.done && fragment.input.is_empty() {
+            return Ok(());
+        }
+        let Some(name) = self.name.clone() else {
+            self.input.push_str(&fragment.input);
+            return match fragment.name {
+                Some(name) => self.start(name.into(), sink),
+                None => Ok(()),
+            };
+        };
+        self.input.push_str(&fragment.input);
+        // A name that changes in the middle is for the lifecycle to refuse.
+        let name = match fragment.name {
+            Some(repeated) if *repeated != *name => repeated.into(),
+            _ => name,
+        };
+        sink.emit(LlmEvent::ToolInputDelta {
+            id: Arc::clone(&self.id),
+            name,
+            text: fragment.input,
+        })
+    }
+
+    fn start(&mut self, name: BlockId, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        self.name = Some(Arc::clone(&name));
+        sink.emit(LlmEvent::ToolInputStart {
+            id: Arc::clone(&self.id),
+            name: Arc::clone(&name),
+            provider_metadata: None,
+        })?;
+        sink.emit(LlmEvent::ToolInputDelta {
+            id: Arc::clone(&self.id),
+            name,
+            text: self.input.clone(),
+        })
+    }
+
+    fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.done {
+            return Ok(());
+        }
+        let Some(name) = &self.name else {
+            let problem = "openai-chat tool call delta is missing a name";
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        };
+        let text = std::mem::take(&mut self.input);
+        let input = if text.trim().is_empty() {
+            Value::Object(Map::new())
+        } else {
+            serde_json::from_str(&text).map_err(|_| {
+                let problem = format!("Invalid JSON input for openai-chat tool call {name}");
+                LlmError::undecodable(sink.route(), problem, text.as_bytes())
+            })?
+        };
+        self.done = true;
+        sink.emit(LlmEvent::ToolInputEnd {
+            id: Arc::clone(&self.id),
+            name: Arc::clone(name),
+            provider_metadata: None,
+        })?;
+        sink.emit(LlmEvent::ToolCall {
+            id: Arc::clone(&self.id),
+            name: Arc::clone(name),
+            input,
+            provider_executed: false,
+            provider_metadata: None,
+        })
+    }
+}

@@ -1,0 +1,212 @@
+//! The shape of a stream chunk, as loosely as servers use it.
+//!
+//! Every member may be missing or null and unknown ones are skipped. Text that becomes part of an event is read
+//! straight into the string the event will own; what is rarely needed is kept as a slice of the input.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(serde::Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(default)]
+    pub(super) choices: First<Choice>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+    /// Some servers put a failure at the top level, marked by this.
+    #[serde(borrow, default)]
+    pub(super) object: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Choice {
+    #[serde(default)]
+    pub(super) delta: Option<Delta>,
+    #[serde(default)]
+    pub(super) finish_reason: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Delta {
+    #[serde(default)]
+    pub(super) content: Option<String>,
+    #[serde(default)]
+    pub(super) reasoning_content: Loose,
+    #[serde(default)]
+    pub(super) reasoning: Loose,
+    #[serde(default)]
+    pub(super) reasoning_text: Loose,
+    #[serde(default)]
+    pub(super) thinking: Loose,
+    #[serde(default)]
+    pub(super) reasoning_details: Option<Vec<ReasoningDetail>>,
+    #[serde(default)]
+    pub(super) tool_calls: Option<Vec<ToolDelta>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ReasoningDetail {
+    #[serde(default)]
+    text: Loose,
+    #[serde(default)]
+    summary: Loose,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ToolDelta {
+    #[serde(default)]
+    pub(super) index: Option<i64>,
+    #[serde(default)]
+    pub(super) id: Option<String>,
+    #[serde(default)]
+    pub(super) function: Option<FunctionDelta>,
+}
+
+#[derive(Default, serde::Deserialize)]
+pub(super) struct FunctionDelta {
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) arguments: Arguments,
+}
+
+impl Delta {
+    /// The reasoning of this delta. Servers that send it under several names repeat the same text, so the first one
+    /// that has any is all of it.
+    pub(super) fn take_reasoning(&mut self) -> Option<String> {
+        let plain = [
+            &mut self.reasoning_content,
+            &mut self.reasoning,
+            &mut self.reasoning_text,
+            &mut self.thinking,
+        ];
+        if let Some(text) = plain.into_iter().find_map(Loose::take) {
+            return Some(text);
+        }
+        let details = self.reasoning_details.take()?;
+        let text: String = details
+            .into_iter()
+            .filter_map(|mut detail| detail.text.take().or_else(|| detail.summary.take()))
+            .collect();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// Text if it is text and not empty; any other value is skipped.
+#[derive(Default)]
+pub(super) struct Loose(Option<String>);
+
+impl Loose {
+    pub(super) fn take(&mut self) -> Option<String> {
+        self.0.take().filter(|text| !text.is_empty())
+    }
+}
+
+impl<'de> Deserialize<'de> for Loose {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LooseVisitor).map(Self)
+    }
+}
+
+struct LooseVisitor;
+
+impl<'de> Visitor<'de> for LooseVisitor {
+    type Value = Option<String>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Some(text))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+/// Tool input as text. Some servers send the finished object instead.
+#[derive(Default)]
+pub(super) struct Arguments(pub(super) String);
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match Value::deserialize(deserializer)? {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        }))
+    }
+}
+
+/// The first element of a list that may be missing, null or longer.
+pub(super) struct First<T>(pub(super) Option<T>);
+
+impl<T> Default for First<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer
+            .deserialize_any(FirstVisitor(std::marker::PhantomData))
+            .map(Self)
+    }
+}
+
+struct FirstVisitor<T>(std::marker::PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FirstVisitor<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list or null")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let first = seq.next_element::<Option<T>>()?.flatten();
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(first)
+    }
+}

@@ -1,0 +1,215 @@
+//! From stream chunks to events.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::calls::Calls;
+use super::chunk::{Choice, Chunk, Delta};
+use super::usage;
+use crate::error::{LlmError, bounded, in_stream_kind};
+use crate::event::{BlockId, FinishReason, LlmEvent};
+use crate::protocol::framed::{Frames, Sink};
+use crate::sources::Sources;
+
+/// The state of one reply.
+pub(super) struct ChatFrames {
+    sources: Sources,
+    /// The one text block of a reply, once it has begun.
+    text: Option<BlockId>,
+    /// The reasoning block that is open.
+    reasoning: Option<BlockId>,
+    reasoning_blocks: u32,
+    calls: Calls,
+    finish: Option<FinishReason>,
+    /// The last usage report, unread: some servers repeat it in every chunk.
+    usage: String,
+    /// The server said that it is done, which a body that merely ends does not.
+    said_done: bool,
+}
+
+impl ChatFrames {
+    pub(super) fn new(sources: Sources) -> Self {
+        Self {
+            sources,
+            text: None,
+            reasoning: None,
+            reasoning_blocks: 0,
+            calls: Calls::default(),
+            finish: None,
+            usage: String::new(),
+            said_done: false,
+        }
+    }
+}
+
+impl Frames for ChatFrames {
+    fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if data == b"[DONE]" {
+            self.said_done = true;
+            return self.end(sink);
+        }
+        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|error| {
+            let problem = format!("Invalid {} stream event: {error}", sink.route());
+            LlmError::undecodable(sink.route(), problem, data)
+        })?;
+        if is_failure(&chunk) {
+            return sink.emit(failure(data));
+        }
+        if let Some(report) = chunk.usage {
+            self.usage.clear();
+            self.usage.push_str(report.get());
+        }
+        match chunk.choices.0 {
+            Some(choice) => self.choice(choice, sink),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let usage = usage::parse(&self.usage);
+        let answered = self.text.is_some() || !self.calls.is_empty();
+        let reason = match self.finish {
+            Some(reason) => reason,
+            // The server considers the reply complete and only forgot to say why.
+            None if self.said_done && usage.is_some() && answered => FinishReason::Unknown,
+            None => return sink.end(),
+        };
+        self.calls.complete(sink)?;
+        let reason = match reason {
+            FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
+            reason => reason,
+        };
+        sink.finish(reason, usage)
+    }
+}
+
+impl ChatFrames {
+    fn choice(&mut self, choice: Choice, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if let Some(delta) = choice.delta {
+            self.delta(delta, sink)?;
+        }
+        let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
+        if let (None, Some(reason)) = (self.finish, reason) {
+            self.finish = Some(finish_reason(&reason));
+            self.calls.complete(sink)?;
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, mut delta: Delta, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if let Some(text) = delta.take_reasoning() {
+            let id = self.reasoning(sink)?;
+            sink.emit(LlmEvent::ReasoningDelta {
+                id,
+                text,
+                provider_metadata: None,
+            })?;
+        }
+        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
+            self.close_reasoning(sink)?;
+            let id = self.text(sink)?;
+            sink.emit(LlmEvent::TextDelta {
+                id,
+                text,
+                provider_metadata: None,
+            })?;
+        }
+        for call in delta.tool_calls.into_iter().flatten() {
+            self.close_reasoning(sink)?;
+            self.calls.push(call, &self.sources, sink)?;
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
+        if let Some(id) = &self.text {
+            return Ok(Arc::clone(id));
+        }
+        let id: BlockId = Arc::from("text-0");
+        self.text = Some(Arc::clone(&id));
+        sink.emit(LlmEvent::TextStart {
+            id: Arc::clone(&id),
+            provider_metadata: None,
+        })?;
+        Ok(id)
+    }
+
+    /// Reasoning that resumes after text is another block.
+    fn reasoning(&mut self, sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
+        if let Some(id) = &self.reasoning {
+            return Ok(Arc::clone(id));
+        }
+        let id: BlockId = format!("reasoning-{}", self.reasoning_blocks).into();
+        self.reasoning_blocks += 1;
+        self.reasoning = Some(Arc::clone(&id));
+        sink.emit(LlmEvent::ReasoningStart {
+            id: Arc::clone(&id),
+            provider_metadata: None,
+        })?;
+        Ok(id)
+    }
+
+    fn close_reasoning(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match self.reasoning.take() {
+            None => Ok(()),
+            Some(id) => sink.emit(LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata: None,
+            }),
+        }
+    }
+}
+
+fn finish_reason(reason: &str) -> FinishReason {
+    match reason {
+        "stop" => FinishReason::Stop,
+        "length" => FinishReason::Length,
+        "content_filter" => FinishReason::ContentFilter,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        _ => FinishReason::Unknown,
+    }
+}
+
+fn is_failure(chunk: &Chunk<'_>) -> bool {
+    let reported = chunk
+        .error
+        .is_some_and(|error| !matches!(error.get(), r#""""# | "{}" | "false"));
+    reported
+        || chunk
+            .object
+            .is_some_and(|object| object.get() == r#""error""#)
+}
+
+/// The failure a chunk reports: an object with message, code and type, or plain text.
+fn failure(data: &[u8]) -> LlmEvent {
+    let chunk: Value = serde_json::from_slice(data).unwrap_or_default();
+    let error = chunk
+        .get("error")
+        .filter(|error| !error.is_null())
+        .unwrap_or(&chunk);
+    let member = |name: &str| match error.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    let (code, error_type) = (member("code"), member("type"));
+    let message = match error {
+        Value::String(text) => text.clone(),
+        _ => member("message"),
+    };
+    let kind = in_stream_kind(&code, &error_type, &message);
+    let label = if code.is_empty() { error_type } else { code };
+    let shown = match (label.is_empty(), message.is_empty()) {
+        (true, true) => "The provider reported an error without a message".to_owned(),
+        (true, false) => message,
+        (false, true) => label,
+        (false, false) => format!("{label}: {message}"),
+    };
+    LlmEvent::ProviderError {
+        message: bounded(&shown),
+        kind,
+        retryable: kind.is_retryable(),
+        provider_metadata: None,
+    }
+}

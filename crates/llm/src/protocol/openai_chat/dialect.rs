@@ -1,0 +1,164 @@
+//! What is special about one server.
+
+use url::Url;
+
+use crate::model::{ResolvedModel, SystemRole, ToolSchema};
+
+/// The member most servers use for replayed reasoning.
+const REASONING_FIELD: &str = "reasoning_content";
+
+/// The peculiarities that change how a request is written. Equal dialects write equal bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    /// The role of the opening system text.
+    pub(super) system_role: SystemRole,
+    /// A reasoning model at OpenAI itself, which refuses sampling controls and names the output limit differently.
+    pub(super) openai_reasoning: bool,
+    /// OpenAI's own endpoint.
+    pub(super) openai: bool,
+    /// The server may be asked for a usage chunk.
+    pub(super) usage_chunk: bool,
+    /// Where replayed reasoning goes.
+    pub(super) reasoning_field: String,
+    /// Every assistant message needs the reasoning member, even when there was no reasoning.
+    pub(super) reasoning_required: bool,
+    /// Call identifiers must be nine letters or digits, and a user message must not follow a tool message.
+    pub(super) mistral: bool,
+    /// The model reads images.
+    pub(super) images: bool,
+    /// The model reads PDF files.
+    pub(super) pdf: bool,
+    /// The subset of JSON Schema for tools.
+    pub(super) tool_schema: ToolSchema,
+}
+
+impl Dialect {
+    pub(super) fn of(model: &ResolvedModel) -> Self {
+        let names =
+            [&model.id, &model.provider_id, &model.model_id].map(|name| name.to_lowercase());
+        let named = |word: &str| names.iter().any(|name| name.contains(word));
+        let openai = is_openai_endpoint(&model.endpoint.base_url);
+        let openai_reasoning =
+            openai && (model.capabilities.reasoning || is_reasoning_id(&model.id));
+        let compatibility = &model.compatibility;
+        let usual_role = if openai_reasoning {
+            SystemRole::Developer
+        } else {
+            SystemRole::System
+        };
+        Self {
+            system_role: compatibility.system_role.unwrap_or(usual_role),
+            openai_reasoning,
+            openai,
+            usage_chunk: compatibility.usage_chunk,
+            reasoning_field: compatibility
+                .reasoning_field
+                .clone()
+                .unwrap_or_else(|| REASONING_FIELD.to_owned()),
+            reasoning_required: named("deepseek"),
+            mistral: named("mistral") || named("devstral"),
+            images: model.capabilities.reads("image"),
+            pdf: model.capabilities.reads("pdf"),
+            tool_schema: compatibility.tool_schema.unwrap_or_else(|| {
+                if named("kimi") || named("moonshot") {
+                    ToolSchema::Moonshot
+                } else if named("gemini") {
+                    ToolSchema::Gemini
+                } else {
+                    ToolSchema::Standard
+                }
+            }),
+        }
+    }
+
+    /// The identifier of a call as this server accepts it. The end is kept because that is where identifiers differ:
+    /// their beginnings are prefixes shared by all calls of a step.
+    pub(super) fn call_id(&self, id: &str) -> String {
+        if !self.mistral {
+            return id.to_owned();
+        }
+        let plain: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+        let end = &plain[plain.len().saturating_sub(9)..];
+        format!("{end:0<9}")
+    }
+}
+
+fn is_openai_endpoint(base_url: &str) -> bool {
+    Url::parse(base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+}
+
+/// The reasoning families by name, for models the catalogue does not know. The chat variant of the newest family does
+/// not reason.
+fn is_reasoning_id(id: &str) -> bool {
+    ["o1", "o3", "o4", "gpt-5"]
+        .iter()
+        .any(|family| id.starts_with(family))
+        && !id.starts_with("gpt-5-chat")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ProtocolId;
+
+    fn dialect(provider: &str, id: &str, base: &str) -> Dialect {
+        Dialect::of(&ResolvedModel::new(
+            provider,
+            id,
+            ProtocolId::OpenAiChat,
+            base,
+        ))
+    }
+
+    #[test]
+    fn reasoning_rules_hold_at_openai_only() {
+        let rows = [
+            ("https://api.openai.com/v1", "gpt-5.2", true),
+            ("https://api.openai.com/v1", "o3-mini", true),
+            ("https://api.openai.com/v1", "gpt-5-chat-latest", false),
+            ("https://api.openai.com/v1", "gpt-4.1", false),
+            ("https://api.openai.com.evil.test/v1", "gpt-5.2", false),
+            ("http://localhost:11434/v1", "gpt-5.2", false),
+        ];
+        for (base, id, expected) in rows {
+            assert_eq!(
+                dialect("p", id, base).openai_reasoning,
+                expected,
+                "{base} {id}"
+            );
+        }
+    }
+
+    #[test]
+    fn families_are_recognised_by_name() {
+        let base = "http://localhost/v1";
+        assert!(dialect("openrouter", "deepseek/deepseek-v4", base).reasoning_required);
+        assert!(dialect("mistral", "x", base).mistral);
+        assert!(dialect("p", "Devstral-small", base).mistral);
+        assert_eq!(
+            dialect("moonshotai", "x", base).tool_schema,
+            ToolSchema::Moonshot
+        );
+        assert_eq!(
+            dialect("p", "gemini-3", base).tool_schema,
+            ToolSchema::Gemini
+        );
+        assert_eq!(dialect("p", "x", base).tool_schema, ToolSchema::Standard);
+    }
+
+    #[test]
+    fn identifiers_are_rewritten_for_mistral_only() {
+        let mistral = dialect("mistral", "x", "http://localhost/v1");
+        let rows = [
+            ("abcDEF123", "abcDEF123"),
+            ("call_1", "call10000"),
+            ("toolu_01AbCdEfGhIjKlMn", "fGhIjKlMn"),
+            ("functions.read:0", "ionsread0"),
+            ("ü_-", "000000000"),
+        ];
+        for (id, expected) in rows {
+            assert_eq!(mistral.call_id(id), expected);
+            assert_eq!(dialect("p", "x", "http://localhost/v1").call_id(id), id);
+        }
+    }
+}

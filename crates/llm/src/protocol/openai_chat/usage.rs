@@ -1,0 +1,123 @@
+//! Token counts as the various servers report them.
+
+use serde_json::{Map, Value};
+
+use super::NAMESPACE;
+use crate::usage::Usage;
+
+/// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found differs.
+pub(super) fn parse(raw: &str) -> Option<Usage> {
+    let raw: Value = serde_json::from_str(raw).ok()?;
+    let report = raw.as_object()?;
+    let prompt_details = report.get("prompt_tokens_details");
+    let prompt = count(report.get("prompt_tokens"));
+    let completion = count(report.get("completion_tokens"));
+    let total = count(report.get("total_tokens"));
+    let read = member(prompt_details, "cached_tokens")
+        .or_else(|| count(report.get("prompt_cache_hit_tokens")))
+        .or_else(|| count(report.get("cached_tokens")));
+    let write = member(prompt_details, "cache_write_tokens");
+    let reasoning = member(report.get("completion_tokens_details"), "reasoning_tokens");
+    let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
+    Some(Usage {
+        input_tokens: prompt,
+        output_tokens: completion.map(|visible| output(prompt, visible, reasoning, total)),
+        non_cached_input_tokens: prompt.map(|all| all.saturating_sub(cached)),
+        cache_read_input_tokens: read,
+        cache_write_input_tokens: write,
+        reasoning_tokens: reasoning,
+        total_tokens: total,
+        provider_metadata: Some(Map::from_iter([(NAMESPACE.to_owned(), raw)])),
+    })
+}
+
+/// Most servers count reasoning as part of the completion. Where the total only adds up with it counted apart, it is
+/// added.
+fn output(prompt: Option<u64>, completion: u64, reasoning: Option<u64>, total: Option<u64>) -> u64 {
+    let with_reasoning = completion.saturating_add(reasoning.unwrap_or(0));
+    let apart = total == Some(prompt.unwrap_or(0).saturating_add(with_reasoning));
+    if apart { with_reasoning } else { completion }
+}
+
+fn member(object: Option<&Value>, key: &str) -> Option<u64> {
+    count(object?.get(key))
+}
+
+/// A count; some servers write it with a fraction, and nonsense counts as absent.
+fn count(value: Option<&Value>) -> Option<u64> {
+    let value = value?;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64().filter(|number| *number >= 0.0)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and the cast saturates"
+        )]
+        Some(number as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::usage::TokenCounts;
+
+    #[test]
+    fn every_dialect_comes_to_the_same_counts() {
+        let counts = |input, output, reasoning, cache_read, cache_write| TokenCounts {
+            input,
+            output,
+            reasoning,
+            cache_read,
+            cache_write,
+        };
+        let rows = [
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}),
+                counts(100, 10, 0, 0, 0),
+            ),
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110,
+                    "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+                    "completion_tokens_details": {"reasoning_tokens": 4}}),
+                counts(10, 6, 4, 60, 30),
+            ),
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_cache_hit_tokens": 60}),
+                counts(40, 10, 0, 60, 0),
+            ),
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 60}),
+                counts(40, 10, 0, 60, 0),
+            ),
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 117,
+                    "completion_tokens_details": {"reasoning_tokens": 7}}),
+                counts(100, 10, 7, 0, 0),
+            ),
+            (
+                json!({"prompt_tokens": 100.0, "completion_tokens": null, "total_tokens": -1,
+                    "prompt_tokens_details": null, "completion_tokens_details": {"reasoning_tokens": "x"}}),
+                counts(100, 0, 0, 0, 0),
+            ),
+            (
+                json!({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 60}}),
+                counts(0, 0, 0, 60, 0),
+            ),
+        ];
+        for (raw, expected) in rows {
+            let usage = parse(&raw.to_string()).unwrap();
+            assert_eq!(usage.counts(), expected, "{raw}");
+            assert_eq!(usage.provider_metadata.unwrap()["openai"], raw);
+        }
+    }
+
+    #[test]
+    fn anything_but_an_object_is_no_report() {
+        for raw in ["null", "5", "[]", "\"x\""] {
+            assert_eq!(parse(raw), None);
+        }
+    }
+}

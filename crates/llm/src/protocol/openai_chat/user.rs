@@ -1,0 +1,125 @@
+//! User content: text, images, PDF files, and what is said instead of other files.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use super::dialect::Dialect;
+use crate::json;
+use crate::protocol::media;
+use crate::request::{Media, Part};
+
+/// One piece of user content, ready to be written.
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    /// Takes the place of a file the model cannot read.
+    Note(String),
+    Image(String),
+    Pdf {
+        filename: &'a str,
+        data: String,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WirePart<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl<'a> },
+    File { file: File<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    filename: &'a str,
+    file_data: &'a str,
+}
+
+impl Piece<'_> {
+    /// Whether the content can stay a plain string with this piece in it.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Note(_))
+    }
+
+    /// Appends the piece as an element of a content array.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let part = match self {
+            Self::Text(text) => WirePart::Text {
+                text: Cow::Borrowed(text),
+            },
+            Self::Note(text) => WirePart::Text {
+                text: Cow::Borrowed(text),
+            },
+            Self::Image(url) => WirePart::ImageUrl {
+                image_url: ImageUrl { url },
+            },
+            Self::Pdf { filename, data } => WirePart::File {
+                file: File {
+                    filename,
+                    file_data: data,
+                },
+            },
+        };
+        json::write(out, &part);
+    }
+}
+
+/// The pieces of a user message.
+pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a>> {
+    content
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(Piece::Text(&text.text)),
+            Part::Media(media) => Some(attachment(media, dialect)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Text-only content as one string. Texts follow each other directly; a note stands on lines of its own.
+pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
+    let mut out = String::new();
+    let mut after_note = false;
+    for piece in pieces {
+        let (text, is_note) = match piece {
+            Piece::Text(text) => (*text, false),
+            Piece::Note(text) => (text.as_str(), true),
+            Piece::Image(_) | Piece::Pdf { .. } => continue,
+        };
+        if (is_note || after_note) && !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(text);
+        after_note = is_note;
+    }
+    out
+}
+
+fn attachment<'a>(file: &'a Media, dialect: &Dialect) -> Piece<'a> {
+    let name = file.filename.as_deref();
+    file_piece(&file.media_type, &file.data, name, dialect)
+}
+
+/// A file by what the model reads of it.
+pub(super) fn file_piece<'a>(
+    media_type: &'a str,
+    data: &'a str,
+    name: Option<&'a str>,
+    dialect: &Dialect,
+) -> Piece<'a> {
+    let is_pdf = media_type == "application/pdf";
+    let readable = (media::is_image(media_type) && dialect.images) || (is_pdf && dialect.pdf);
+    match media::encoded(media_type, data).filter(|_| readable) {
+        Some(file) if is_pdf => Piece::Pdf {
+            filename: name.unwrap_or("document.pdf"),
+            data: file.data_url(),
+        },
+        Some(file) => Piece::Image(file.data_url()),
+        None => Piece::Note(media::unreadable(media_type, name)),
+    }
+}

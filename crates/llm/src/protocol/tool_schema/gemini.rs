@@ -1,0 +1,194 @@
+//! Google's subset: a handful of keywords, one type per schema, no references.
+
+use serde_json::{Value, json};
+
+use crate::request::JsonMap;
+
+/// References are written out this far; a schema that contains itself ends in a plain object there.
+const MAX_DEPTH: usize = 16;
+/// Written-out references multiply; no schema grows beyond this many nodes.
+const MAX_NODES: usize = 10_000;
+
+/// Keywords that pass as they are.
+const KEPT: [&str; 7] = [
+    "description",
+    "required",
+    "format",
+    "type",
+    "nullable",
+    "enum",
+    "minLength",
+];
+
+/// The projection.
+pub(super) fn project(schema: &Value) -> Value {
+    let mut projection = Projection {
+        root: schema,
+        nodes: 0,
+    };
+    projection.schema(schema, MAX_DEPTH)
+}
+
+struct Projection<'a> {
+    root: &'a Value,
+    nodes: usize,
+}
+
+impl Projection<'_> {
+    fn schema(&mut self, schema: &Value, depth: usize) -> Value {
+        self.nodes += 1;
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.nodes < MAX_NODES) else {
+            return json!({"type": "object"});
+        };
+        let Value::Object(members) = schema else {
+            return json!({});
+        };
+        if let Some(target) = self.resolve(members) {
+            return self.schema(&target, depth);
+        }
+        let mut out = JsonMap::new();
+        for (keyword, value) in members {
+            match (keyword.as_str(), value) {
+                ("const", value) => {
+                    out.insert("enum".to_owned(), json!([value]));
+                }
+                ("properties", Value::Object(named)) => {
+                    let named = named
+                        .iter()
+                        .map(|(name, child)| (name.clone(), self.schema(child, depth)));
+                    out.insert(keyword.clone(), Value::Object(named.collect()));
+                }
+                ("items", child @ Value::Object(_)) => {
+                    out.insert(keyword.clone(), self.schema(child, depth));
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
+                    let branches = branches.iter().map(|child| self.schema(child, depth));
+                    out.insert(keyword.clone(), branches.collect());
+                }
+                (kept, value) if KEPT.contains(&kept) => {
+                    out.insert(keyword.clone(), value.clone());
+                }
+                _ => {}
+            }
+        }
+        single_type(&mut out);
+        textual_enum(&mut out);
+        fit_type(&mut out);
+        Value::Object(out)
+    }
+
+    /// The schema a local reference points at.
+    fn resolve(&self, members: &JsonMap) -> Option<Value> {
+        let pointer = members.get("$ref")?.as_str()?.strip_prefix('#')?;
+        self.root.pointer(pointer).cloned()
+    }
+}
+
+/// A list of types becomes its first real one, with `null` as a flag.
+fn single_type(members: &mut JsonMap) {
+    let Some(Value::Array(types)) = members.get("type") else {
+        return;
+    };
+    let nullable = types.iter().any(|kind| kind == "null");
+    let first = types.iter().find(|kind| *kind != "null").cloned();
+    match first {
+        Some(first) => members.insert("type".to_owned(), first),
+        None => members.shift_remove("type"),
+    };
+    if nullable {
+        members.insert("nullable".to_owned(), Value::Bool(true));
+    }
+}
+
+/// Only texts can be enumerated.
+fn textual_enum(members: &mut JsonMap) {
+    let Some(Value::Array(values)) = members.get_mut("enum") else {
+        return;
+    };
+    for value in values.iter_mut() {
+        if !value.is_string() {
+            *value = Value::String(value.to_string());
+        }
+    }
+    if matches!(
+        members.get("type").and_then(Value::as_str),
+        Some("integer" | "number")
+    ) {
+        members.insert("type".to_owned(), "string".into());
+    }
+}
+
+/// Keeps the members that go with the type.
+fn fit_type(members: &mut JsonMap) {
+    match members.get("type").and_then(Value::as_str) {
+        Some("array") => {
+            let typed = members.get("items").is_some_and(|items| {
+                ["type", "anyOf", "oneOf", "allOf"]
+                    .iter()
+                    .any(|key| items.get(key).is_some())
+            });
+            if !typed {
+                members.insert("items".to_owned(), json!({"type": "string"}));
+            }
+        }
+        Some("string" | "number" | "integer" | "boolean") => {
+            members.shift_remove("properties");
+            members.shift_remove("required");
+        }
+        _ => {}
+    }
+    let known = members
+        .get("properties")
+        .and_then(Value::as_object)
+        .cloned();
+    if let (Some(known), Some(Value::Array(required))) = (known, members.get_mut("required")) {
+        required.retain(|name| name.as_str().is_some_and(|name| known.contains_key(name)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_are_reduced() {
+        let schema = json!({"type": "object", "additionalProperties": false, "title": "t", "required": ["a", "gone"],
+        "properties": {
+            "a": {"type": ["null", "integer"], "enum": [1, 2], "maximum": 3},
+            "b": {"const": "x"},
+            "c": {"type": "array"},
+            "d": {"type": "array", "items": {"type": "number", "required": ["x"], "properties": {}}},
+            "e": {"oneOf": [{"type": "string", "minLength": 1, "pattern": "x"}]},
+            "f": true
+        }});
+        assert_eq!(
+            project(&schema),
+            json!({"type": "object", "required": ["a"], "properties": {
+                "a": {"type": "string", "enum": ["1", "2"], "nullable": true},
+                "b": {"enum": ["x"]},
+                "c": {"type": "array", "items": {"type": "string"}},
+                "d": {"type": "array", "items": {"type": "number"}},
+                "e": {"oneOf": [{"type": "string", "minLength": 1}]},
+                "f": {}
+            }})
+        );
+    }
+
+    #[test]
+    fn a_schema_that_contains_itself_ends() {
+        let schema = json!({"type": "object", "properties": {"next": {"$ref": "#"}, "also": {"$ref": "#"}},
+            "$defs": {"loop": {"$ref": "#/$defs/loop"}}});
+        let mut node = &project(&schema);
+        let mut depth = 0;
+        while let Some(next) = node.pointer("/properties/next") {
+            node = next;
+            depth += 1;
+        }
+        assert!(depth > 2 && depth <= MAX_DEPTH);
+        assert_eq!(*node, json!({"type": "object"}));
+        assert_eq!(
+            project(&json!({"$ref": "#/$defs/loop", "$defs": {"loop": {"$ref": "#/$defs/loop"}}})),
+            json!({"type": "object"})
+        );
+    }
+}

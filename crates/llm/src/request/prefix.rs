@@ -1,0 +1,38 @@
+//! Memory of what was already written for a conversation.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where an adapter keeps the wire form of a conversation between two requests of it.
+///
+/// A request repeats everything said before. Lowering and serialising it again each time would make a turn cost more
+/// the longer the conversation is, so the adapter leaves its writer here and goes on from it when the next request
+/// begins with the very same messages. What it holds is private to the adapter; a handle that is new, foreign or
+/// outdated only costs the time it would have saved.
+#[derive(Clone, Default)]
+pub struct PrefixCache(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
+
+impl PrefixCache {
+    /// Takes what the last request left, if an adapter of the same kind left it.
+    pub(crate) fn take<T: 'static>(&self) -> Option<T> {
+        let held = self.lock().take()?;
+        held.downcast().ok().map(|found| *found)
+    }
+
+    /// Leaves something for the next request.
+    pub(crate) fn store<T: Send + 'static>(&self, value: T) {
+        *self.lock() = Some(Box::new(value));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Any + Send>>> {
+        // A panic elsewhere cannot leave a half-written value behind: it is replaced as a whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for PrefixCache {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PrefixCache")
+    }
+}

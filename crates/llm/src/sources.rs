@@ -1,0 +1,91 @@
+//! What the crate takes from the outside world besides the network, so that tests can decide it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Randomness (retry jitter, identifiers a provider forgot to send) and the wall clock (a `retry-after` date).
+#[derive(Clone)]
+pub struct Sources {
+    random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+impl Sources {
+    /// Sources decided by the caller.
+    pub fn new(
+        random: impl Fn() -> u64 + Send + Sync + 'static,
+        now: impl Fn() -> SystemTime + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            random: Arc::new(random),
+            now: Arc::new(now),
+        }
+    }
+
+    /// The current time of day.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        (self.now)()
+    }
+
+    /// A number in `0.0..1.0`.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        // The upper 53 bits are what an f64 can hold exactly.
+        let bits = (self.random)() >> 11;
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit an f64 exactly")]
+        let numerator = bits as f64;
+        numerator / 9_007_199_254_740_992.0
+    }
+
+    /// A random identifier in the usual eight-four-four-four-twelve form.
+    #[must_use]
+    pub fn uuid(&self) -> String {
+        let (high, low) = ((self.random)(), (self.random)());
+        // Version 4 and the RFC variant, so that strict readers accept it.
+        let high = (high & !0xf000) | 0x4000;
+        let low = (low & !(0b11 << 62)) | (0b10 << 62);
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        )
+    }
+}
+
+impl Default for Sources {
+    /// The operating system's randomness and clock.
+    fn default() -> Self {
+        // Neither use is security relevant, so a machine without entropy only loses the jitter.
+        Self::new(|| getrandom::u64().unwrap_or(0), SystemTime::now)
+    }
+}
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Sources")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_carry_version_and_variant() {
+        let zero = Sources::new(|| 0, SystemTime::now);
+        assert_eq!(zero.uuid(), "00000000-0000-4000-8000-000000000000");
+        let ones = Sources::new(|| u64::MAX, SystemTime::now);
+        assert_eq!(ones.uuid(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+    }
+
+    #[test]
+    fn fractions_stay_below_one() {
+        assert!(Sources::new(|| u64::MAX, SystemTime::now).fraction() < 1.0);
+        assert!(Sources::new(|| 0, SystemTime::now).fraction().abs() < f64::EPSILON);
+    }
+}

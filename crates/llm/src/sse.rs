@@ -1,0 +1,218 @@
+//! Server-sent events: from bytes to the data of each frame.
+//!
+//! Only `data` matters to the protocols here; event names repeat what the data says. The decoder is lenient where
+//! servers differ: any line end, an optional space after the colon, a byte order mark, comments as keep-alive, and a
+//! last frame without its blank line.
+
+/// The largest frame that is accepted. Far above what any provider sends, and a bound on what a broken one can make us
+/// hold.
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
+
+/// Buffers above this size are released after the frame that needed them.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A frame exceeded [`MAX_FRAME_BYTES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a stream frame is larger than {MAX_FRAME_BYTES} bytes")]
+pub struct FrameTooLarge;
+
+/// Cuts a byte stream into frames.
+#[derive(Debug, Default)]
+pub struct SseFraming {
+    /// The beginning of a line whose end has not arrived.
+    partial: Vec<u8>,
+    /// The data of the frame so far, lines joined by a line feed.
+    data: Vec<u8>,
+    has_data: bool,
+    past_first_line: bool,
+    /// The last chunk ended in a carriage return; a line feed that follows belongs to it.
+    ended_in_return: bool,
+}
+
+impl SseFraming {
+    /// Takes the next bytes and calls `on_frame` with the data of every frame they complete. Frames without data are
+    /// skipped.
+    ///
+    /// # Errors
+    ///
+    /// [`FrameTooLarge`] in the caller's error type, or the first error of `on_frame`. The framing must not be used
+    /// after either.
+    pub fn push<E: From<FrameTooLarge>>(
+        &mut self,
+        chunk: &[u8],
+        mut on_frame: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rest = chunk;
+        if self.ended_in_return && !rest.is_empty() {
+            self.ended_in_return = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (line, after) = (&rest[..end], &rest[end + 1..]);
+            let is_return = rest[end] == b'\r';
+            self.ended_in_return = is_return && after.is_empty();
+            rest = match after.strip_prefix(b"\n") {
+                Some(after) if is_return => after,
+                _ => after,
+            };
+            if self.complete_line(line)? {
+                self.dispatch(&mut on_frame)?;
+            }
+        }
+        self.hold(rest)?;
+        Ok(())
+    }
+
+    /// Takes the end of the stream and returns the data of a frame that lacks only its blank line.
+    ///
+    /// # Errors
+    ///
+    /// [`FrameTooLarge`].
+    pub fn end(&mut self) -> Result<Option<Vec<u8>>, FrameTooLarge> {
+        self.complete_line(b"")?;
+        self.has_data = false;
+        let data = std::mem::take(&mut self.data);
+        Ok((!data.is_empty()).then_some(data))
+    }
+
+    /// Takes the rest of a line; says whether the line was blank, which completes a frame.
+    fn complete_line(&mut self, end_of_line: &[u8]) -> Result<bool, FrameTooLarge> {
+        if self.partial.is_empty() {
+            return self.take_line(end_of_line);
+        }
+        self.hold(end_of_line)?;
+        let mut line = std::mem::take(&mut self.partial);
+        let blank = self.take_line(&line)?;
+        line.clear();
+        line.shrink_to(KEPT_CAPACITY);
+        self.partial = line;
+        Ok(blank)
+    }
+
+    fn take_line(&mut self, line: &[u8]) -> Result<bool, FrameTooLarge> {
+        let line = if self.past_first_line {
+            line
+        } else {
+            self.past_first_line = true;
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+        };
+        if line.is_empty() {
+            return Ok(true);
+        }
+        let value = match line.strip_prefix(b"data") {
+            Some([]) => &[],
+            Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
+            // A comment, or a field that repeats what the data says.
+            _ => return Ok(false),
+        };
+        if self.data.len() + value.len() >= MAX_FRAME_BYTES {
+            return Err(FrameTooLarge);
+        }
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.has_data = true;
+        self.data.extend_from_slice(value);
+        Ok(false)
+    }
+
+    fn hold(&mut self, bytes: &[u8]) -> Result<(), FrameTooLarge> {
+        if self.partial.len() + self.data.len() + bytes.len() > MAX_FRAME_BYTES {
+            return Err(FrameTooLarge);
+        }
+        self.partial.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn dispatch<E>(&mut self, on_frame: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.has_data = false;
+        if !self.data.is_empty() {
+            on_frame(&self.data)?;
+            self.data.clear();
+            self.data.shrink_to(KEPT_CAPACITY);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(chunks: &[&[u8]]) -> Vec<String> {
+        let mut framing = SseFraming::default();
+        let mut found = Vec::new();
+        let mut keep = |data: &[u8]| -> Result<(), FrameTooLarge> {
+            found.push(String::from_utf8(data.to_vec()).unwrap());
+            Ok(())
+        };
+        for chunk in chunks {
+            framing.push(chunk, &mut keep).unwrap();
+        }
+        if let Some(last) = framing.end().unwrap() {
+            keep(&last).unwrap();
+        }
+        found
+    }
+
+    #[test]
+    fn lines_make_frames() {
+        let rows: [(&str, &[&str]); 14] = [
+            ("data: a\n\n", &["a"]),
+            ("data:a\n\n", &["a"]),
+            ("data:  a\n\n", &[" a"]),
+            ("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]),
+            ("data: a\r\rdata: b\r\r", &["a", "b"]),
+            ("data: a\ndata: b\n\n", &["a\nb"]),
+            ("data: a\ndata\ndata:\n\n", &["a\n\n"]),
+            ("\u{feff}data: a\n\n", &["a"]),
+            (": ping\n\n: ping\ndata: a\n\n", &["a"]),
+            ("event: x\nid: 1\nretry: 5\ndata: a\n\n", &["a"]),
+            ("data:\n\ndata: \n\ndata\n\ndata: a\n\n", &["a"]),
+            ("dataset: no\n\ndata: ü\n\n", &["ü"]),
+            ("data: a\n\ndata: last", &["a", "last"]),
+            ("\n\n\r\n", &[]),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(frames(&[text.as_bytes()]), expected, "{text:?}");
+            for at in 0..text.len() {
+                let (head, tail) = text.as_bytes().split_at(at);
+                assert_eq!(
+                    frames(&[head, b"", tail]),
+                    expected,
+                    "{text:?} split at {at}"
+                );
+            }
+            let single: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+            assert_eq!(frames(&single), expected, "{text:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn a_frame_is_bounded_however_it_arrives() {
+        let piece = vec![b'x'; 16 << 20];
+        let ignore = |_: &[u8]| -> Result<(), FrameTooLarge> { Ok(()) };
+        let mut one_line = SseFraming::default();
+        one_line.push(b"data: ", ignore).unwrap();
+        for _ in 0..3 {
+            one_line.push(&piece, ignore).unwrap();
+        }
+        assert_eq!(one_line.push(&piece, ignore), Err(FrameTooLarge));
+
+        let mut many_lines = SseFraming::default();
+        let line = [b"data: ", piece.as_slice(), b"\n"].concat();
+        for _ in 0..3 {
+            many_lines.push(&line, ignore).unwrap();
+        }
+        assert_eq!(many_lines.push(&line, ignore), Err(FrameTooLarge));
+
+        let mut comment = SseFraming::default();
+        comment.push(b":", ignore).unwrap();
+        for _ in 0..3 {
+            comment.push(&piece, ignore).unwrap();
+        }
+        assert_eq!(comment.push(&piece, ignore), Err(FrameTooLarge));
+    }
+}

@@ -1,0 +1,234 @@
+//! One request, ready to be sent as often as the retry policy allows.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response};
+use tokio::time::Instant;
+use url::Url;
+
+use crate::error::{HttpFailure, LlmError, LlmErrorReason, TransportKind};
+use crate::model::{Auth, ResolvedModel, Timeouts};
+use crate::protocol::WireRequest;
+use crate::redact::Redactor;
+use crate::request::LlmRequest;
+
+/// Error bodies are read this far. More than is kept, so that what is kept was redacted as a whole.
+const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// A request with its address, headers and body.
+pub(super) struct Call {
+    pub(super) route: String,
+    pub(super) url: Url,
+    pub(super) redactor: Redactor,
+    pub(super) timeouts: Timeouts,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// A response whose body is still to be read.
+pub(super) struct Opened {
+    pub(super) response: Response,
+    /// When the time limit of the whole attempt passes.
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Call {
+    pub(super) fn new(request: &LlmRequest, wire: WireRequest) -> Result<Self, LlmError> {
+        let url = address(request, &wire.path)?;
+        let headers = headers(request, &wire.headers)?;
+        let redactor = Redactor::new(&listed(&headers), url.as_str());
+        Ok(Self {
+            route: request.model.route(),
+            url,
+            redactor,
+            timeouts: request.model.timeouts,
+            headers,
+            body: wire.body.into(),
+        })
+    }
+
+    /// Sends the request once.
+    pub(super) async fn send(&self, client: &Client, now: SystemTime) -> Result<Opened, LlmError> {
+        let started = Instant::now();
+        let deadline = self.timeouts.total.map(|limit| started + limit);
+        let first = self.timeouts.header.map(|limit| started + limit);
+        let sending = client
+            .post(self.url.clone())
+            .headers(self.headers.clone())
+            .body(self.body.clone())
+            .send();
+        let response = within(earlier(first, deadline), sending)
+            .await
+            .ok_or_else(|| self.timed_out())?
+            .map_err(|error| self.transport(&error))?;
+        // Redirects are not followed, so anything beyond success is a refusal.
+        if response.status().as_u16() < 300 {
+            return Ok(Opened { response, deadline });
+        }
+        let opened = Opened { response, deadline };
+        Err(self.refused(opened, now).await)
+    }
+
+    /// The failure of a time limit that the configuration set.
+    pub(super) fn timed_out(&self) -> LlmError {
+        let message = format!("The request to {} timed out", self.route);
+        LlmError::transport(TransportKind::Timeout, Some(self.shown_url()), message)
+    }
+
+    async fn refused(&self, mut opened: Opened, now: SystemTime) -> LlmError {
+        let (body, body_truncated) = self.error_body(&mut opened).await;
+        let status = opened.response.status().as_u16();
+        HttpFailure {
+            method: "POST",
+            url: self.url.as_str(),
+            request_headers: &listed(&self.headers),
+            status,
+            response_headers: &listed(opened.response.headers()),
+            body: &String::from_utf8_lossy(&body),
+            body_truncated,
+            now,
+        }
+        .into_error()
+    }
+
+    /// The body as far as it can be had. That it breaks off does not make the refusal less of one.
+    async fn error_body(&self, opened: &mut Opened) -> (Vec<u8>, bool) {
+        let mut body = Vec::new();
+        loop {
+            let limit = self.timeouts.chunk.map(|limit| Instant::now() + limit);
+            let reading = opened.response.chunk();
+            match within(earlier(limit, opened.deadline), reading).await {
+                Some(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+                Some(Ok(None)) => return (body, false),
+                Some(Err(_)) | None => return (body, true),
+            }
+            if body.len() > MAX_ERROR_BODY {
+                body.truncate(MAX_ERROR_BODY);
+                return (body, true);
+            }
+        }
+    }
+
+    fn transport(&self, error: &reqwest::Error) -> LlmError {
+        let kind = if error.is_timeout() {
+            TransportKind::Timeout
+        } else if error.is_connect() {
+            TransportKind::Connect
+        } else {
+            TransportKind::Exchange
+        };
+        let message = format!("HTTP transport failed: {}", root_cause(error));
+        LlmError::transport(kind, Some(self.shown_url()), message).redacted(&self.redactor)
+    }
+
+    fn shown_url(&self) -> String {
+        self.redactor.url(self.url.as_str())
+    }
+}
+
+/// The innermost cause. The outer layers repeat the address, which may hold a secret, and say nothing else.
+pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    match cause.downcast_ref::<reqwest::Error>() {
+        // The outermost error is the only one that knows the address.
+        Some(outermost) if outermost.is_timeout() => "timed out".to_owned(),
+        Some(outermost) if outermost.is_builder() => "the request could not be built".to_owned(),
+        Some(_) => "the exchange broke".to_owned(),
+        None => cause.to_string(),
+    }
+}
+
+/// The earlier of two points in time, where there are any.
+pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The outcome of a future, or `None` when the point in time comes first.
+pub(super) async fn within<T>(
+    deadline: Option<Instant>,
+    future: impl Future<Output = T>,
+) -> Option<T> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+fn address(request: &LlmRequest, path: &str) -> Result<Url, LlmError> {
+    let model = &request.model;
+    let base = model.endpoint.base_url.trim_end_matches('/');
+    let url = Url::parse(&format!("{base}{path}"))
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let Some(mut url) = url else {
+        let reason = LlmErrorReason::NoRoute {
+            provider: model.provider_id.clone(),
+            model: model.model_id.clone(),
+        };
+        let message = format!(
+            "The model {}/{} has no usable base URL",
+            model.provider_id, model.model_id
+        );
+        return Err(LlmError::new(reason, message));
+    };
+    for (name, value) in model.endpoint.query.iter().chain(&request.http.query) {
+        url.query_pairs_mut().append_pair(name, value);
+    }
+    Ok(url)
+}
+
+/// Later headers replace earlier ones; the credential comes last.
+fn headers(request: &LlmRequest, protocol: &[(String, String)]) -> Result<HeaderMap, LlmError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        http::header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    let configured = protocol
+        .iter()
+        .chain(&request.model.headers)
+        .chain(&request.http.headers);
+    for (name, value) in configured {
+        insert(&mut headers, name, value)?;
+    }
+    add_auth(&mut headers, &request.model)?;
+    Ok(headers)
+}
+
+fn add_auth(headers: &mut HeaderMap, model: &ResolvedModel) -> Result<(), LlmError> {
+    match &model.auth {
+        Auth::None => Ok(()),
+        Auth::Bearer(secret) => {
+            let value = format!("Bearer {}", secret.expose());
+            insert(headers, "authorization", &value)
+        }
+        Auth::Header { name, secret } => insert(headers, name, secret.expose()),
+    }
+}
+
+fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), LlmError> {
+    // The value may be a secret, so only the name is mentioned.
+    let refused = || LlmError::invalid_request(format!("The header {name:?} cannot be sent"));
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+    let value = HeaderValue::from_str(value).map_err(|_| refused())?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            (name.as_str().to_owned(), value.into_owned())
+        })
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! Connections, set up when they are first needed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::sync::OnceCell;
+
+use super::call::Call;
+use crate::error::{LlmError, TransportKind};
+
+/// One client for plain addresses and one for encrypted ones. Reading the platform's certificates takes longer than
+/// everything else before a request, and a model on this machine needs none.
+pub(super) struct Clients {
+    plain: OnceCell<reqwest::Client>,
+    encrypted: OnceCell<reqwest::Client>,
+    connect_timeout: Option<Duration>,
+}
+
+impl Clients {
+    pub(super) fn new(connect_timeout: Option<Duration>) -> Self {
+        Self {
+            plain: OnceCell::new(),
+            encrypted: OnceCell::new(),
+            connect_timeout,
+        }
+    }
+
+    /// The client for a call. A failed set-up is tried again by the next call.
+    pub(super) async fn get(&self, call: &Call) -> Result<reqwest::Client, LlmError> {
+        let timeout = self.connect_timeout;
+        let client = if call.url.scheme() == "http" {
+            let build = || async move { build(tls_without_roots()?, timeout) };
+            self.plain.get_or_try_init(build).await
+        } else {
+            let build = || async move {
+                // Certificates are read from disk, which must not hold up the runtime.
+                tokio::task::spawn_blocking(move || build(tls()?, timeout))
+                    .await
+                    .map_err(|error| error.to_string())?
+            };
+            self.encrypted.get_or_try_init(build).await
+        };
+        client.cloned().map_err(|problem: String| {
+            LlmError::transport(
+                TransportKind::Connect,
+                Some(call.redactor.url(call.url.as_str())),
+                format!("HTTP transport could not be set up: {problem}"),
+            )
+        })
+    }
+}
+
+fn build(tls: ClientConfig, connect_timeout: Option<Duration>) -> Result<reqwest::Client, String> {
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        // A redirect could carry the credential to a host nobody configured.
+        .redirect(reqwest::redirect::Policy::none());
+    if let Some(limit) = connect_timeout {
+        builder = builder.connect_timeout(limit);
+    }
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// The provider is named here instead of being installed for the process, which belongs to our host.
+fn tls() -> Result<ClientConfig, String> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)
+        .map_err(|error| error.to_string())?;
+    Ok(with_alpn(config.with_no_client_auth()))
+}
+
+fn tls_without_roots() -> Result<ClientConfig, String> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(RootCertStore::empty());
+    Ok(config.with_no_client_auth())
+}
+
+fn with_alpn(mut config: ClientConfig) -> ClientConfig {
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clients_can_be_built_without_a_process_wide_provider() {
+        assert!(build(tls_without_roots().unwrap(), None).is_ok());
+        // A machine without certificates is a reported failure, not a panic.
+        if let Ok(config) = tls() {
+            assert!(build(config, Some(Duration::from_secs(1))).is_ok());
+        }
+        assert!(rustls::crypto::CryptoProvider::get_default().is_none());
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading a response: one batch of events per piece of the body.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::call::{Call, Opened, earlier, root_cause, within};
+use crate::error::LlmError;
+use crate::event::LlmEvent;
+use crate::protocol::Decoder;
+
+/// How long a reply that is complete is read on. Its last bytes are usually there already, and a connection read to the
+/// end can be used again; one dropped before costs the next turn a new handshake.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// A response on its way to becoming events. Dropping it aborts the exchange.
+pub(super) struct Reply {
+    call: Call,
+    opened: Opened,
+    decoder: Box<dyn Decoder>,
+    /// A failure that waits for the events before it to be taken.
+    failure: Option<LlmError>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Reading,
+    /// The outcome is reached and the body may have a rest.
+    Drain,
+    Over,
+}
+
+impl Reply {
+    pub(super) fn new(call: Call, opened: Opened, decoder: Box<dyn Decoder>) -> Self {
+        Self {
+            call,
+            opened,
+            decoder,
+            failure: None,
+            phase: Phase::Reading,
+        }
+    }
+
+    /// The next batch, the failure, or `None` after either end.
+    pub(super) async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, LlmError>> {
+        if let Some(error) = self.failure.take() {
+            return Some(Err(error));
+        }
+        while self.phase == Phase::Reading {
+            let mut events = Vec::new();
+            let outcome = self.step(&mut events).await;
+            let failure = outcome
+                .err()
+                .map(|error| error.redacted(&self.call.redactor));
+            if failure.is_some() {
+                self.phase = Phase::Over;
+            }
+            if events.is_empty() {
+                match failure {
+                    Some(error) => return Some(Err(error)),
+                    None => continue,
+                }
+            }
+            self.failure = failure;
+            self.redact(&mut events);
+            return Some(Ok(events));
+        }
+        if self.phase == Phase::Drain {
+            self.phase = Phase::Over;
+            self.drain().await;
+        }
+        None
+    }
+
+    /// Takes one piece of the body.
+    async fn step(&mut self, events: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        match self.read().await? {
+            Some(chunk) => {
+                self.decoder.push(&chunk, events)?;
+                if self.decoder.is_over() {
+                    self.phase = Phase::Drain;
+                }
+            }
+            None => {
+                self.phase = Phase::Over;
+                self.decoder.end(events)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, LlmError> {
+        let limit = self.call.timeouts.chunk.map(|limit| Instant::now() + limit);
+        let reading = self.opened.response.chunk();
+        within(earlier(limit, self.opened.deadline), reading)
+            .await
+            .ok_or_else(|| self.call.timed_out())?
+            .map_err(|error| {
+                let route = &self.call.route;
+                let cause = root_cause(&error);
+                LlmError::invalid_output(
+                    route,
+                    format!("Failed to read the {route} stream: {cause}"),
+                )
+            })
+    }
+
+    async fn drain(&mut self) {
+        let rest = async { while let Ok(Some(_)) = self.opened.response.chunk().await {} };
+        let _ = tokio::time::timeout(DRAIN, rest).await;
+    }
+
+    /// Providers quote credentials in their own error messages.
+    fn redact(&self, events: &mut [LlmEvent]) {
+        if let Some(LlmEvent::ProviderError { message, .. }) = events.last_mut() {
+            *message = self.call.redactor.text(message);
+        }
+    }
+}

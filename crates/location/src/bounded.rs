@@ -1,0 +1,67 @@
+//! Reading small files whose size and kind nobody has vouched for.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The file's bytes, or none if there is no such file.
+///
+/// Refuses what is not a regular file, since reading a pipe or a device need not end, and what is
+/// larger than `limit`.
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Err(other("it is not a regular file")),
+        Ok(_) => {}
+        // A parent that is a file means the same as a missing file: nothing is there.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file at the limit from one beyond it, also when the file
+    // grows while it is read.
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(other(&format!("it is larger than {limit} bytes")));
+    }
+    Ok(Some(bytes))
+}
+
+/// The file's text, or none where [`read`] gives none or fails, or where it is not UTF-8.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Option<String> {
+    String::from_utf8(read(path, limit).ok()??).ok()
+}
+
+fn other(message: &str) -> io::Error {
+    io::Error::other(message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_within_the_limit_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        std::fs::write(&file, "12345").unwrap();
+
+        assert_eq!(read(&file, 5).unwrap().as_deref(), Some(&b"12345"[..]));
+        assert_eq!(
+            read(&file, 4).unwrap_err().to_string(),
+            "it is larger than 4 bytes"
+        );
+        assert_eq!(
+            read(directory.path(), 5).unwrap_err().to_string(),
+            "it is not a regular file"
+        );
+        assert!(read(&directory.path().join("none"), 5).unwrap().is_none());
+        assert!(read(&file.join("below"), 5).unwrap().is_none());
+    }
+}

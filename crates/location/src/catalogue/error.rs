@@ -1,0 +1,101 @@
+//! Why a model cannot be called.
+
+/// Why resolving a model failed. Nothing was sent and nothing recorded; the same selection may
+/// succeed once the configuration has changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelResolutionError {
+    /// The catalogue has no such model, or it is switched off.
+    #[error("The model {provider_id}/{model_id} is not available: {reason}")]
+    ModelUnavailable {
+        /// The provider asked for.
+        provider_id: String,
+        /// The model asked for.
+        model_id: String,
+        /// What stands in the way.
+        reason: UnavailableReason,
+    },
+    /// The model has no such variant.
+    #[error("The model {provider_id}/{model_id} has no variant {variant:?}; {}", available_variants(.available))]
+    VariantUnavailable {
+        /// The provider.
+        provider_id: String,
+        /// The model.
+        model_id: String,
+        /// The variant asked for.
+        variant: String,
+        /// The variants it has.
+        available: Vec<String>,
+    },
+    /// The runtime cannot speak to the model.
+    #[error("Unsupported API for {provider_id}/{model_id}: {api}: {reason}")]
+    UnsupportedApi {
+        /// The provider.
+        provider_id: String,
+        /// The model.
+        model_id: String,
+        /// What implements its API: `aisdk:<package>` or `native`.
+        api: String,
+        /// What is missing.
+        reason: UnsupportedReason,
+    },
+    /// Nobody chose a model and none can be used by default.
+    #[error("No model is selected and {}", nothing_usable(*.models))]
+    ModelNotSelected {
+        /// How many models the catalogue has, none of them usable.
+        models: usize,
+    },
+}
+
+/// Why a model is not available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnavailableReason {
+    /// No document describes the provider.
+    #[error(
+        "no provider of this id is configured. Configure it under `provider` or select a model of another one"
+    )]
+    UnknownProvider,
+    /// No document describes the model.
+    #[error(
+        "the provider has no model of this id. Add it under the provider's `models` or select another one"
+    )]
+    UnknownModel,
+    /// It is switched off.
+    #[error(
+        "it is disabled or deprecated in the configuration. Remove that setting or select another model"
+    )]
+    Disabled,
+}
+
+/// Why the runtime cannot speak to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnsupportedReason {
+    /// There is no adapter for the package.
+    #[error(
+        "this package has no adapter. For a server compatible with OpenAI use the package @ai-sdk/openai-compatible"
+    )]
+    Package,
+    /// A native API names no protocol the runtime knows.
+    #[error("its setting `protocol` names none of the known protocols: openai-chat")]
+    Protocol,
+    /// It is unknown where the server is.
+    #[error("it has no address. Set the provider's `options.baseURL`")]
+    MissingBaseUrl,
+    /// The address cannot be one.
+    #[error("its `baseURL` is not an absolute http or https URL")]
+    InvalidBaseUrl,
+}
+
+fn available_variants(variants: &[String]) -> String {
+    if variants.is_empty() {
+        "it has none. Select the model without a variant".to_owned()
+    } else {
+        format!("select one of {}", variants.join(", "))
+    }
+}
+
+fn nothing_usable(models: usize) -> String {
+    match models {
+        0 => "no model is configured. Configure a provider with a model, and name a default one under `model`".to_owned(),
+        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/openai-compatible and an address"),
+    }
+}

@@ -1,0 +1,372 @@
+//! The three domains of a request's options.
+//!
+//! Configuration mixes them in one object, in the spelling of the AI SDK or of the wire. A provider
+//! adapter must know which is which: generation controls and provider options it encodes itself,
+//! and only what neither of us knows goes into the body as it stands.
+
+use opencode_llm::GenerationControls;
+use serde_json::{Map, Value};
+
+use crate::config::{Decoded, count, elements, number, text, wrong};
+
+/// Options by domain, each under its canonical, camelCase name.
+#[derive(Clone, Default, PartialEq)]
+#[cfg_attr(test, derive(Debug))]
+pub(crate) struct Options {
+    generation: Map<String, Value>,
+    openai: Map<String, Value>,
+    body: Map<String, Value>,
+}
+
+/// The namespace in which adapters of OpenAI protocols look for their options.
+const OPENAI: &str = "openai";
+
+impl Options {
+    /// Sorts the options of a model that is spoken to in one of OpenAI's protocols.
+    pub(crate) fn of_openai(options: &Map<String, Value>) -> Self {
+        let mut sorted = Self::default();
+        for (name, value) in options {
+            sorted.sort(name, value);
+        }
+        sorted
+    }
+
+    fn sort(&mut self, name: &str, value: &Value) {
+        let camel = camel_case(name);
+        if let Some(control) = control(&camel) {
+            self.generation.insert(control.to_owned(), value.clone());
+        } else if OPENAI_OPTIONS.contains(&camel.as_str()) {
+            self.openai.insert(camel, value.clone());
+        } else if let Some((_, members)) = OPENAI_GROUPS.iter().find(|(group, _)| *group == name) {
+            self.sort_group(name, members, value);
+        } else {
+            self.body.insert(name.to_owned(), value.clone());
+        }
+    }
+
+    /// Takes the known members out of an object of options. Setting the object to null unsets them.
+    fn sort_group(&mut self, name: &str, members: &[(&str, &str)], value: &Value) {
+        let mut rest = value.clone();
+        for (member, option) in members {
+            let taken = match &mut rest {
+                Value::Object(rest) => rest.shift_remove(*member),
+                Value::Null => Some(Value::Null),
+                _ => None,
+            };
+            if let Some(taken) = taken {
+                self.openai.insert((*option).to_owned(), taken);
+            }
+        }
+        let exhausted = rest.as_object().is_some_and(Map::is_empty);
+        if !exhausted {
+            self.body.insert(name.to_owned(), rest);
+        }
+    }
+
+    /// Lays other options over these, member by member; null takes a member away.
+    pub(crate) fn overlay(&mut self, over: &Self) {
+        overlay(&mut self.generation, &over.generation);
+        overlay(&mut self.openai, &over.openai);
+        overlay(&mut self.body, &over.body);
+    }
+
+    /// Takes a member out of the plain body.
+    pub(crate) fn take_body(&mut self, name: &str) -> Option<Value> {
+        self.body.shift_remove(name)
+    }
+
+    /// The three domains as a model request holds them: generation controls, provider options by
+    /// namespace, body.
+    pub(crate) fn into_parts(self) -> (GenerationControls, Map<String, Value>, Map<String, Value>) {
+        let controls = controls(&self.generation);
+        let mut openai = self.openai;
+        openai.retain(|_, value| !value.is_null());
+        let mut options = Map::new();
+        if !openai.is_empty() {
+            options.insert(OPENAI.to_owned(), Value::Object(openai));
+        }
+        (controls, options, self.body)
+    }
+}
+
+/// Complains about a generation control whose value is not of its type.
+pub(crate) fn check(options: &Map<String, Value>) -> Decoded<()> {
+    for (name, value) in options {
+        let checked = match control(&camel_case(name)) {
+            None => Ok(()),
+            Some(_) if value.is_null() => Ok(()),
+            Some("maxTokens" | "topK") => count(value).map(drop),
+            Some("stop") => stop(value).map(drop),
+            Some(_) => number(value).map(drop),
+        };
+        checked.map_err(|invalid| invalid.at(name))?;
+    }
+    Ok(())
+}
+
+/// The generation control behind a name; several names stand for one control.
+fn control(camel: &str) -> Option<&'static str> {
+    Some(match camel {
+        "temperature" => "temperature",
+        "topP" => "topP",
+        "topK" => "topK",
+        "maxTokens" | "maxOutputTokens" => "maxTokens",
+        "frequencyPenalty" => "frequencyPenalty",
+        "presencePenalty" => "presencePenalty",
+        "seed" => "seed",
+        "stop" | "stopSequences" => "stop",
+        _ => return None,
+    })
+}
+
+/// What OpenAI's protocols give a meaning to beyond the generation controls.
+const OPENAI_OPTIONS: [&str; 9] = [
+    "reasoningEffort",
+    "reasoningSummary",
+    "textVerbosity",
+    "store",
+    "include",
+    "promptCacheKey",
+    "serviceTier",
+    "instructions",
+    "parallelToolCalls",
+];
+
+/// Wire objects whose members are options, and the option behind each member.
+const OPENAI_GROUPS: [(&str, &[(&str, &str)]); 2] = [
+    (
+        "reasoning",
+        &[
+            ("effort", "reasoningEffort"),
+            ("summary", "reasoningSummary"),
+        ],
+    ),
+    ("text", &[("verbosity", "textVerbosity")]),
+];
+
+/// `top_p` as `topP`; a name that is not in snake case stays as it is.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let mut camel = words.next().unwrap_or_default().to_owned();
+    if camel.is_empty() {
+        return name.to_owned();
+    }
+    for word in words {
+        let mut letters = word.chars();
+        let Some(first) = letters.next() else {
+            return name.to_owned();
+        };
+        camel.extend(first.to_uppercase());
+        camel.push_str(letters.as_str());
+    }
+    camel
+}
+
+/// Reads the controls; what does not fit was refused where it was written, or has no place here.
+fn controls(source: &Map<String, Value>) -> GenerationControls {
+    let float = |name| source.get(name).and_then(|value| number(value).ok());
+    let whole = |name| source.get(name).and_then(|value| count(value).ok());
+    GenerationControls {
+        max_tokens: whole("maxTokens"),
+        temperature: float("temperature"),
+        top_p: float("topP"),
+        top_k: whole("topK"),
+        frequency_penalty: float("frequencyPenalty"),
+        presence_penalty: float("presencePenalty"),
+        seed: source
+            .get("seed")
+            .and_then(|seed| seed.as_i64().or_else(|| Some(seed.as_f64()? as i64))),
+        stop: source.get("stop").and_then(|value| stop(value).ok()),
+    }
+}
+
+/// One text or several.
+fn stop(value: &Value) -> Decoded<Vec<String>> {
+    match value {
+        Value::String(text) => Ok(vec![text.clone()]),
+        Value::Array(_) => elements(value, text),
+        other => Err(wrong("a string or an array of strings", other)),
+    }
+}
+
+/// Merges `over` into `base` as RFC 7396 does: objects member by member, null takes away, all else
+/// replaces.
+fn overlay(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+    // In one pass: taking members out of an ordered map one by one moves all that follow each time.
+    base.retain(|name, _| !over.get(name).is_some_and(Value::is_null));
+    for (name, value) in over {
+        match value {
+            Value::Null => {}
+            Value::Object(members) => {
+                let slot = base.entry(name).or_insert(Value::Null);
+                if !slot.is_object() {
+                    *slot = Value::Object(Map::new());
+                }
+                if let Value::Object(slot) = slot {
+                    overlay(slot, members);
+                }
+            }
+            other => {
+                base.insert(name.clone(), other.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn members(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(members) => members,
+            other => panic!("{other} is no object"),
+        }
+    }
+
+    /// The domains of options, after laying `over` over `base`.
+    fn sorted(base: Value, over: Value) -> (Value, Value, Value) {
+        let mut options = Options::of_openai(&members(base));
+        options.overlay(&Options::of_openai(&members(over)));
+        (
+            Value::Object(options.generation),
+            Value::Object(options.openai),
+            Value::Object(options.body),
+        )
+    }
+
+    #[test]
+    fn either_spelling_ends_in_the_same_domain() {
+        let camel = json!({
+            "temperature": 0.5, "topP": 0.9, "topK": 40, "maxTokens": 100, "frequencyPenalty": 0.1,
+            "presencePenalty": 0.2, "seed": 7, "stopSequences": ["a"],
+            "reasoningEffort": "high", "reasoningSummary": "auto", "textVerbosity": "low",
+            "store": false, "include": ["x"], "promptCacheKey": "k", "serviceTier": "flex",
+            "instructions": "i", "parallelToolCalls": false, "other_field": {"a": 1},
+        });
+        let snake = json!({
+            "temperature": 0.5, "top_p": 0.9, "top_k": 40, "max_output_tokens": 100,
+            "frequency_penalty": 0.1, "presence_penalty": 0.2, "seed": 7, "stop": ["a"],
+            "reasoning_effort": "high", "reasoning_summary": "auto", "text": {"verbosity": "low"},
+            "store": false, "include": ["x"], "prompt_cache_key": "k", "service_tier": "flex",
+            "instructions": "i", "parallel_tool_calls": false, "other_field": {"a": 1},
+        });
+        let expected = (
+            json!({
+                "temperature": 0.5, "topP": 0.9, "topK": 40, "maxTokens": 100,
+                "frequencyPenalty": 0.1, "presencePenalty": 0.2, "seed": 7, "stop": ["a"],
+            }),
+            json!({
+                "reasoningEffort": "high", "reasoningSummary": "auto", "textVerbosity": "low",
+                "store": false, "include": ["x"], "promptCacheKey": "k", "serviceTier": "flex",
+                "instructions": "i", "parallelToolCalls": false,
+            }),
+            json!({"other_field": {"a": 1}}),
+        );
+        assert_eq!(sorted(camel, json!({})), expected);
+        assert_eq!(sorted(snake, json!({})), expected);
+    }
+
+    #[test]
+    fn what_only_looks_like_an_option_stays_in_the_body() {
+        let odd = json!({
+            "_temperature": 1, "temperature_": 1, "top__p": 1, "Temperature": 1, "": 1,
+            "reasoning": "on", "text": [1], "thinking": {"type": "enabled"},
+        });
+        assert_eq!(sorted(odd.clone(), json!({})), (json!({}), json!({}), odd));
+        assert_eq!(
+            sorted(
+                json!({"reasoning": {"effort": "low", "max_tokens": 5}}),
+                json!({})
+            ),
+            (
+                json!({}),
+                json!({"reasoningEffort": "low"}),
+                json!({"reasoning": {"max_tokens": 5}})
+            )
+        );
+    }
+
+    #[test]
+    fn an_overlay_merges_deeply_and_null_takes_away() {
+        for (base, over, expected) in [
+            (
+                json!({"reasoning": {"effort": "low", "summary": "auto"}}),
+                json!({"reasoningEffort": "high"}),
+                (
+                    json!({}),
+                    json!({"reasoningEffort": "high", "reasoningSummary": "auto"}),
+                    json!({}),
+                ),
+            ),
+            (
+                json!({"reasoning_effort": "low", "reasoning": {"enabled": true}}),
+                json!({"reasoning": null}),
+                (json!({}), json!({}), json!({})),
+            ),
+            (
+                json!({"temperature": 1, "top_p": 0.5, "x": {"a": 1, "b": 2}, "y": 1}),
+                json!({"temperature": null, "x": {"a": null, "c": {"d": null}}, "y": {"z": 1}}),
+                (
+                    json!({"topP": 0.5}),
+                    json!({}),
+                    json!({"x": {"b": 2, "c": {}}, "y": {"z": 1}}),
+                ),
+            ),
+        ] {
+            assert_eq!(sorted(base, over), expected);
+        }
+    }
+
+    #[test]
+    fn the_domains_of_a_request() {
+        let options = Options::of_openai(&members(json!({
+            "maxTokens": 10.9, "temperature": 1, "top_k": 5, "seed": 3.0, "stop": "end",
+            "store": null, "serviceTier": "flex", "field": null,
+        })));
+        let (generation, provider_options, body) = options.into_parts();
+        assert_eq!(
+            generation,
+            GenerationControls {
+                max_tokens: Some(10),
+                temperature: Some(1.0),
+                top_k: Some(5),
+                seed: Some(3),
+                stop: Some(vec!["end".into()]),
+                ..GenerationControls::default()
+            }
+        );
+        assert_eq!(
+            Value::Object(provider_options),
+            json!({"openai": {"serviceTier": "flex"}})
+        );
+        assert_eq!(Value::Object(body), json!({"field": null}));
+    }
+
+    #[test]
+    fn controls_of_the_wrong_type_are_refused() {
+        for (options, complaint) in [
+            (
+                json!({"temperature": "hot"}),
+                "temperature must be a number, found a string",
+            ),
+            (
+                json!({"max_tokens": []}),
+                "max_tokens must be a number, found an array",
+            ),
+            (
+                json!({"stop": [1]}),
+                "stop[0] must be a string, found a number",
+            ),
+            (
+                json!({"stopSequences": true}),
+                "stopSequences must be a string or an array of strings, found a boolean",
+            ),
+        ] {
+            assert_eq!(check(&members(options)).unwrap_err().to_string(), complaint);
+        }
+        let fine = json!({"temperature": null, "seed": 1.5, "reasoningEffort": 5, "stop": "x"});
+        assert_eq!(check(&members(fine)), Ok(()));
+    }
+}

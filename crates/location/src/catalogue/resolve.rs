@@ -1,0 +1,266 @@
+//! From a selection to a model that can be called.
+//!
+//! A lookup, once the model was resolved before: what a model and variant resolve to never changes
+//! within a catalogue, so it is computed the first time it is asked for and then shared.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use opencode_llm::{Auth, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts};
+use opencode_schema::model::ModelRef;
+use serde_json::Value;
+use url::Url;
+
+use super::cost::Cost;
+use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
+use super::model::{Api, ApiKind, Model, Provider, Variant};
+use super::options::Options;
+use super::{COMPATIBLE_PACKAGE, Catalogue};
+use crate::secret::{Headers, Members};
+
+/// A model ready for a Provider Turn.
+#[derive(Clone)]
+pub struct ResolvedModelOutcome {
+    /// The catalogue's model, and the variant that is in force; none if no variant changes it.
+    pub selection: ModelRef,
+    /// What the model client needs to call it.
+    pub model: Arc<ResolvedModel>,
+    /// What its tokens cost.
+    pub cost: Cost,
+}
+
+/// Shows the selection alone: the model holds credentials and headers.
+impl fmt::Debug for ResolvedModelOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResolvedModelOutcome")
+            .field("selection", &self.selection)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A variant of this name is the one in force when none is chosen.
+const DEFAULT_VARIANT: &str = "default";
+
+type Resolution = Result<ResolvedModelOutcome, ModelResolutionError>;
+
+/// What a model resolves to: without a variant, and with each of its variants.
+#[derive(Debug)]
+pub(super) struct Resolutions(Box<[OnceLock<Resolution>]>);
+
+impl Resolutions {
+    pub(super) fn of(model: &Model) -> Self {
+        let count = 1 + model.variants.len();
+        Self((0..count).map(|_| OnceLock::new()).collect())
+    }
+}
+
+impl Catalogue {
+    /// The model of a selection, or the default one.
+    ///
+    /// A selection is taken at its word: where it cannot be satisfied this fails rather than answer
+    /// with another model. The cost does not depend on the size of the catalogue.
+    pub fn resolve(
+        &self,
+        selection: Option<&ModelRef>,
+    ) -> Result<ResolvedModelOutcome, ModelResolutionError> {
+        let (place, variant) = match (selection, &self.default) {
+            (Some(selection), _) => (self.available(selection)?, selection.variant.as_deref()),
+            (None, Some(default)) => (default.place, default.variant.as_deref()),
+            (None, None) => {
+                return Err(ModelResolutionError::ModelNotSelected {
+                    models: self.models.len(),
+                });
+            }
+        };
+        let model = &self.models[place];
+        let variant = variant_place(model, variant)?;
+        let slot = variant.map_or(0, |variant| variant + 1);
+        self.resolutions[place].0[slot]
+            .get_or_init(|| {
+                let provider = &self.providers[self.index[&model.provider_id].provider];
+                resolve(provider, model, variant.map(|place| &model.variants[place]))
+            })
+            .clone()
+    }
+
+    /// The place of the model a selection names, if it may be used.
+    pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
+        let reason = match self.index.get(&selection.provider_id) {
+            None => UnavailableReason::UnknownProvider,
+            Some(known) => match known.models.get(&selection.id) {
+                None => UnavailableReason::UnknownModel,
+                Some(&place) if !self.models[place].enabled => UnavailableReason::Disabled,
+                Some(&place) => return Ok(place),
+            },
+        };
+        Err(ModelResolutionError::ModelUnavailable {
+            provider_id: selection.provider_id.clone(),
+            model_id: selection.id.clone(),
+            reason,
+        })
+    }
+}
+
+/// The place of the variant in force. Choosing none, or the default one, is no error where the
+/// model has none; a name it does not have is.
+fn variant_place(
+    model: &Model,
+    chosen: Option<&str>,
+) -> Result<Option<usize>, ModelResolutionError> {
+    let place = |id: &str| model.variants.iter().position(|variant| variant.id == id);
+    match chosen {
+        None | Some(DEFAULT_VARIANT) => Ok(model.default_variant.as_deref().and_then(place)),
+        Some(id) => place(id)
+            .map(Some)
+            .ok_or_else(|| ModelResolutionError::VariantUnavailable {
+                provider_id: model.provider_id.clone(),
+                model_id: model.id.clone(),
+                variant: id.to_owned(),
+                available: model
+                    .variants
+                    .iter()
+                    .map(|variant| variant.id.clone())
+                    .collect(),
+            }),
+    }
+}
+
+/// The protocol and address of a model the runtime can speak to.
+pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelResolutionError> {
+    let found = protocol(&model.api).and_then(|protocol| Ok((protocol, endpoint(&model.api)?)));
+    found.map_err(|reason| ModelResolutionError::UnsupportedApi {
+        provider_id: model.provider_id.clone(),
+        model_id: model.id.clone(),
+        api: model.api.kind.to_string(),
+        reason,
+    })
+}
+
+fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
+    match &api.kind {
+        ApiKind::Package(package) if package == COMPATIBLE_PACKAGE => Ok(ProtocolId::OpenAiChat),
+        ApiKind::Package(_) => Err(UnsupportedReason::Package),
+        ApiKind::Native => api
+            .settings
+            .get("protocol")
+            .and_then(Value::as_str)
+            .and_then(ProtocolId::from_name)
+            .ok_or(UnsupportedReason::Protocol),
+    }
+}
+
+fn endpoint(api: &Api) -> Result<Endpoint, UnsupportedReason> {
+    let text = &api.url.as_ref().ok_or(UnsupportedReason::MissingBaseUrl)?.0;
+    let invalid = || UnsupportedReason::InvalidBaseUrl;
+    let url = Url::parse(text).map_err(|_| invalid())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid());
+    }
+    // The adapter appends its path to the base, so what follows the base's own path is kept apart.
+    let end = text.find(['?', '#']).unwrap_or(text.len());
+    Ok(Endpoint {
+        base_url: text[..end].trim().to_owned(),
+        query: url.query_pairs().into_owned().collect(),
+    })
+}
+
+fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Resolution {
+    let (protocol, endpoint) = supported(model)?;
+    let mut headers = provider.headers.clone();
+    headers.extend(&model.headers);
+    let mut options = Options::of_openai(&shallow(&provider.body, &model.body));
+    if let Some(variant) = variant {
+        headers.extend(&variant.headers);
+        options.overlay(&Options::of_openai(&variant.body));
+    }
+    let key = api_key(&mut options, &model.api.settings);
+    let (auth, headers) = authenticate(key, &headers);
+    let (generation, provider_options, body) = options.into_parts();
+    let resolved = ResolvedModel {
+        id: model.wire_id.clone(),
+        provider_id: provider.id.clone(),
+        model_id: model.id.clone(),
+        protocol,
+        endpoint,
+        auth,
+        headers,
+        limits: opencode_llm::Limits {
+            context: model.limits.context,
+            input: model.limits.input,
+            output: model.limits.output,
+        },
+        generation,
+        provider_options,
+        body,
+        capabilities: opencode_llm::Capabilities {
+            tools: model.capabilities.tools,
+            reasoning: model.reasoning,
+            input: model.capabilities.input.clone(),
+        },
+        compatibility: compatibility(model),
+        timeouts: Timeouts::default(),
+    };
+    Ok(ResolvedModelOutcome {
+        selection: ModelRef {
+            id: model.id.clone(),
+            provider_id: provider.id.clone(),
+            variant: variant.map(|variant| variant.id.clone()),
+        },
+        model: Arc::new(resolved),
+        cost: model.cost.clone(),
+    })
+}
+
+fn shallow(provider: &Members, model: &Members) -> Members {
+    let mut merged = provider.clone();
+    for (name, value) in model.iter() {
+        merged.insert(name.clone(), value.clone());
+    }
+    merged
+}
+
+/// The API key, which may stand among the options or the settings; the former never reaches the
+/// body.
+fn api_key(options: &mut Options, settings: &Members) -> Option<String> {
+    const NAME: &str = "apiKey";
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .filter(|key| !key.is_empty())
+            .map(str::to_owned)
+    };
+    let option = options.take_body(NAME);
+    option
+        .as_ref()
+        .and_then(text)
+        .or_else(|| settings.get(NAME).and_then(text))
+}
+
+/// How requests authenticate, and the other headers. A header somebody wrote out is more specific
+/// than a key, and both together would be two answers to one question.
+fn authenticate(key: Option<String>, headers: &Headers) -> (Auth, Vec<(String, String)>) {
+    const AUTHORIZATION: &str = "authorization";
+    let auth = match (headers.get(AUTHORIZATION), key) {
+        (Some(value), _) => Auth::Header {
+            name: AUTHORIZATION.to_owned(),
+            secret: Secret::new(value),
+        },
+        (None, Some(key)) => Auth::Bearer(Secret::new(key)),
+        (None, None) => Auth::None,
+    };
+    let others = headers
+        .iter()
+        .filter(|(name, _)| !name.eq_ignore_ascii_case(AUTHORIZATION))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    (auth, others)
+}
+
+fn compatibility(model: &Model) -> Compatibility {
+    let include_usage = model.api.settings.get("includeUsage");
+    Compatibility {
+        usage_chunk: include_usage != Some(&Value::Bool(false)),
+        reasoning_field: model.reasoning_field.clone(),
+        ..Compatibility::default()
+    }
+}

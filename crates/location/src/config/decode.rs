@@ -1,0 +1,227 @@
+//! Reading typed values out of JSON, with the path to the first one that does not fit.
+//!
+//! Written by hand rather than derived because a message must name what was expected and must not
+//! repeat what was found: it may be a key somebody put in the wrong place.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// One step from a value to a value within it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A member of an object.
+    Key(String),
+    /// An element of an array.
+    Index(usize),
+}
+
+/// A value that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    /// The path to it, innermost step first while it is being built.
+    path: Vec<Step>,
+    /// What it must be.
+    message: String,
+}
+
+/// The outcome of reading a value.
+pub(crate) type Decoded<T> = Result<T, Invalid>;
+
+impl Invalid {
+    /// A value that must be something else.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            path: Vec::new(),
+            message: message.into(),
+        }
+    }
+
+    /// The same complaint, told from the object around it.
+    pub(crate) fn at(mut self, key: &str) -> Self {
+        self.path.push(Step::Key(key.to_owned()));
+        self
+    }
+
+    fn at_index(mut self, index: usize) -> Self {
+        self.path.push(Step::Index(index));
+        self
+    }
+
+    /// The path from the document's root.
+    pub(crate) fn path(&self) -> Vec<Step> {
+        self.path.iter().rev().cloned().collect()
+    }
+}
+
+/// `provider.x.models[0] must be …`.
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            f.write_str("The document")?;
+        }
+        for (depth, step) in self.path.iter().rev().enumerate() {
+            match step {
+                Step::Key(key) if depth == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        write!(f, " {}", self.message)
+    }
+}
+
+/// Reads member `key` if it is there.
+pub(crate) fn optional<'v, T>(
+    object: &'v Map<String, Value>,
+    key: &str,
+    read: impl FnOnce(&'v Value) -> Decoded<T>,
+) -> Decoded<Option<T>> {
+    object
+        .get(key)
+        .map(|value| read(value).map_err(|invalid| invalid.at(key)))
+        .transpose()
+}
+
+/// Reads member `key`, which must be there.
+pub(crate) fn required<'v, T>(
+    object: &'v Map<String, Value>,
+    key: &str,
+    read: impl FnOnce(&'v Value) -> Decoded<T>,
+) -> Decoded<T> {
+    optional(object, key, read)?.ok_or_else(|| Invalid::new("is missing").at(key))
+}
+
+/// Reads every member of an object, in order.
+pub(crate) fn entries<T>(
+    value: &Value,
+    mut read: impl FnMut(&str, &Value) -> Decoded<T>,
+) -> Decoded<Vec<T>> {
+    object(value)?
+        .iter()
+        .map(|(key, value)| read(key, value).map_err(|invalid| invalid.at(key)))
+        .collect()
+}
+
+/// Reads every element of an array.
+pub(crate) fn elements<T>(
+    value: &Value,
+    mut read: impl FnMut(&Value) -> Decoded<T>,
+) -> Decoded<Vec<T>> {
+    let array = value.as_array().ok_or_else(|| wrong("an array", value))?;
+    array
+        .iter()
+        .enumerate()
+        .map(|(index, element)| read(element).map_err(|invalid| invalid.at_index(index)))
+        .collect()
+}
+
+/// An object.
+pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
+    value.as_object().ok_or_else(|| wrong("an object", value))
+}
+
+/// Most headers of a request and most variants of a model. They are looked up one by one, so a
+/// document with a hundred thousand of them would keep whoever opens the directory waiting.
+const MAX_FEW: usize = 100;
+
+/// Complains about an object or array with more members than anybody needs.
+pub(crate) fn few(value: &Value) -> Decoded<()> {
+    let count = match value {
+        Value::Object(members) => members.len(),
+        Value::Array(elements) => elements.len(),
+        _ => 0,
+    };
+    if count > MAX_FEW {
+        return Err(Invalid::new(format!("must have at most {MAX_FEW} members")));
+    }
+    Ok(())
+}
+
+/// A text.
+pub(crate) fn text(value: &Value) -> Decoded<String> {
+    value
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| wrong("a string", value))
+}
+
+/// A truth value.
+pub(crate) fn boolean(value: &Value) -> Decoded<bool> {
+    value.as_bool().ok_or_else(|| wrong("true or false", value))
+}
+
+/// A number.
+pub(crate) fn number(value: &Value) -> Decoded<f64> {
+    value.as_f64().ok_or_else(|| wrong("a number", value))
+}
+
+/// A count, cut to a whole number and at 0.
+pub(crate) fn count(value: &Value) -> Decoded<u64> {
+    // The conversion of a float saturates at both ends.
+    match value.as_u64() {
+        Some(whole) => Ok(whole),
+        None => number(value).map(|number| number as u64),
+    }
+}
+
+/// A list of texts.
+pub(crate) fn texts(value: &Value) -> Decoded<Vec<String>> {
+    elements(value, text)
+}
+
+/// The complaint that a value is of another kind. Says the kind found, never the value.
+pub(crate) fn wrong(expected: &str, found: &Value) -> Invalid {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    Invalid::new(format!("must be {expected}, found {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_complaint_names_path_and_kinds() {
+        let value = json!({"a": {"b": ["x", 5]}});
+        let read = |value: &Value| {
+            required(object(value)?, "a", |a| {
+                required(object(a)?, "b", texts).map(drop)
+            })
+        };
+        let invalid = read(&value).unwrap_err();
+        assert_eq!(
+            invalid.to_string(),
+            "a.b[1] must be a string, found a number"
+        );
+        assert_eq!(
+            invalid.path(),
+            [Step::Key("a".into()), Step::Key("b".into()), Step::Index(1)]
+        );
+        assert_eq!(read(&json!({})).unwrap_err().to_string(), "a is missing");
+        assert_eq!(
+            read(&json!([])).unwrap_err().to_string(),
+            "The document must be an object, found an array"
+        );
+    }
+
+    #[test]
+    fn counts_are_cut() {
+        for (value, expected) in [
+            (json!(10.7), 10),
+            (json!(-3), 0),
+            (json!(-0.5), 0),
+            (json!(1e300), u64::MAX),
+            (json!(u64::MAX), u64::MAX),
+        ] {
+            assert_eq!(count(&value), Ok(expected), "{value}");
+        }
+    }
+}

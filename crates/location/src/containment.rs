@@ -1,0 +1,341 @@
+//! Which file a path written by the model names, and whether the Location has authority over it.
+//!
+//! A path is judged twice: by its text, and by what the file system makes of it once every
+//! symbolic link is followed. A relative path may not leave the Location at all. A path that is
+//! inside by its text but outside in reality went through a link, and no approval can allow that.
+//! An absolute path elsewhere is possible, but only after the user approved its directory.
+//!
+//! The answer holds for the moment it was given. A tool that waits between resolving and opening,
+//! for instance for a permission, checks [`Target::still_resolves`] before it touches the file.
+//!
+//! Everything here touches the disk and blocks: call it where blocking is allowed.
+
+use std::{
+    ffi::OsStr,
+    fs, io,
+    path::{Component, Path, PathBuf, Prefix},
+};
+
+/// What a tool takes the path for; it decides which directory an approval outside covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A file: the approval covers the directory that holds it.
+    File,
+    /// A directory, if there is one: the approval covers its content.
+    Directory,
+}
+
+/// A path the Location may use, or may ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The absolute path without symbolic links. Its last components may not exist yet.
+    pub canonical: PathBuf,
+    /// The name that permission rules see: relative to the Location with `/` between the names
+    /// (`.` for its root), or the canonical path when the target lies outside.
+    pub resource: String,
+    /// For a target outside: the pattern an `external_directory` approval has to cover.
+    pub external_directory: Option<String>,
+}
+
+impl Target {
+    /// Whether the canonical path still leads where it led when it was resolved. False when a
+    /// component was replaced by a link meanwhile, or vanished.
+    #[must_use]
+    pub fn still_resolves(&self) -> bool {
+        real_path(&self.canonical).is_ok_and(|now| now == self.canonical)
+    }
+}
+
+/// Why a path cannot be used. Tools answer with their generic failure text instead of these.
+#[derive(Debug, thiserror::Error)]
+pub enum ContainmentError {
+    /// A relative path climbs out of the Location.
+    #[error("the relative path leaves the Location")]
+    RelativeEscape,
+    /// The path is inside by its text, but a symbolic link leads out.
+    #[error("a symbolic link leads out of the Location")]
+    LocationEscape,
+    /// Something that is not a directory stands where the path needs one.
+    #[error("an ancestor of the path is not a directory")]
+    NonDirectoryAncestor,
+    /// A symbolic link on the way has no target. Creating a file through it would put the file
+    /// at a place nobody has judged.
+    #[error("a symbolic link on the path has no target")]
+    DanglingLink,
+    /// The real path cannot be written as text, so no rule could name it.
+    #[error("the path is not Unicode")]
+    NotUnicode,
+    /// The file system refused the path, or the Location itself is missing.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Resolves `input` against the Location directory, which must be absolute.
+pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target, ContainmentError> {
+    let root = normalise(location);
+    let named = normalise(&root.join(input));
+    let named_inside = named.starts_with(&root);
+    if !named_inside && !Path::new(input).is_absolute() {
+        return Err(ContainmentError::RelativeEscape);
+    }
+    let real_root = real_path(&root)?;
+    let real = follow(&named)?;
+    match real.canonical.strip_prefix(&real_root) {
+        Ok(rest) => Ok(Target {
+            resource: relative_resource(rest)?,
+            external_directory: None,
+            canonical: real.canonical,
+        }),
+        Err(_) if named_inside => Err(ContainmentError::LocationEscape),
+        Err(_) => Ok(Target {
+            resource: text(&real.canonical)?.to_owned(),
+            external_directory: Some(real.approval_pattern(kind)?),
+            canonical: real.canonical,
+        }),
+    }
+}
+
+struct RealPath {
+    canonical: PathBuf,
+    /// The longest part of `canonical` that exists.
+    existing: PathBuf,
+}
+
+impl RealPath {
+    fn approval_pattern(&self, kind: TargetKind) -> Result<String, ContainmentError> {
+        let exists = self.existing == self.canonical;
+        let directory = if exists && !(kind == TargetKind::Directory && self.canonical.is_dir()) {
+            self.canonical.parent().unwrap_or(&self.canonical)
+        } else {
+            &self.existing
+        };
+        let directory = text(directory)?;
+        // Only the root of a file system ends in a separator.
+        let bare = directory
+            .strip_suffix(std::path::is_separator)
+            .unwrap_or(directory);
+        Ok(format!("{bare}/*"))
+    }
+}
+
+/// Follows every link of the part that exists and appends the rest as it is written.
+fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
+    let mut missing: Vec<&OsStr> = Vec::new();
+    let mut current = named;
+    loop {
+        let error = match real_path(current) {
+            Ok(existing) => {
+                if !missing.is_empty() && !existing.is_dir() {
+                    return Err(ContainmentError::NonDirectoryAncestor);
+                }
+                let mut canonical = existing.clone();
+                canonical.extend(missing.iter().rev());
+                return Ok(RealPath {
+                    canonical,
+                    existing,
+                });
+            }
+            Err(error) => error,
+        };
+        match error.kind() {
+            io::ErrorKind::NotFound => {}
+            io::ErrorKind::NotADirectory => return Err(ContainmentError::NonDirectoryAncestor),
+            _ => return Err(error.into()),
+        }
+        match fs::symlink_metadata(current) {
+            // The name exists, so it is its target that does not.
+            Ok(_) => return Err(ContainmentError::DanglingLink),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Above all a path too long for the system, which must not be walked name by name.
+            Err(error) => return Err(error.into()),
+        }
+        let (Some(parent), Some(name)) = (current.parent(), current.file_name()) else {
+            return Err(error.into());
+        };
+        missing.push(name);
+        current = parent;
+    }
+}
+
+/// Removes `.` and `..` by their text alone; `..` at the root stays at the root.
+fn normalise(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
+/// not match and other programs do not understand.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    let real = fs::canonicalize(path)?;
+    let mut components = real.components();
+    if let Some(Component::Prefix(prefix)) = components.next()
+        && let Prefix::VerbatimDisk(letter) = prefix.kind()
+    {
+        let drive = PathBuf::from(format!("{}:", char::from(letter)));
+        return Ok(drive.join(components.as_path()));
+    }
+    Ok(real)
+}
+
+fn relative_resource(rest: &Path) -> Result<String, ContainmentError> {
+    let mut resource = String::new();
+    for component in rest.components() {
+        if !resource.is_empty() {
+            resource.push('/');
+        }
+        resource.push_str(text(component.as_ref())?);
+    }
+    Ok(if resource.is_empty() {
+        ".".to_owned()
+    } else {
+        resource
+    })
+}
+
+fn text(path: &Path) -> Result<&str, ContainmentError> {
+    path.to_str().ok_or(ContainmentError::NotUnicode)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::{ffi::OsStrExt, fs::symlink};
+
+    use super::*;
+
+    /// `loc` and `outside` beside each other, under their real path.
+    fn roots() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(temp.path()).unwrap();
+        let [location, outside] = [real.join("loc"), real.join("outside")];
+        fs::create_dir_all(location.join("sub")).unwrap();
+        fs::create_dir_all(outside.join("sub")).unwrap();
+        fs::write(location.join("file"), "").unwrap();
+        fs::write(outside.join("file"), "").unwrap();
+        symlink("sub", location.join("link")).unwrap();
+        symlink(outside.join("file"), location.join("out-file")).unwrap();
+        symlink(&outside, location.join("out")).unwrap();
+        symlink("missing", location.join("dangling")).unwrap();
+        symlink(&location, real.join("door")).unwrap();
+        (temp, location, outside)
+    }
+
+    #[test]
+    fn inside_targets_are_named_relative_to_the_location() {
+        let (_temp, location, _) = roots();
+        let door = location.with_file_name("door");
+        let absolute = |name: &str| location.join(name).to_str().unwrap().to_owned();
+        for (input, resource) in [
+            (String::new(), "."),
+            (".".to_owned(), "."),
+            ("sub/..".to_owned(), "."),
+            ("file".to_owned(), "file"),
+            ("link".to_owned(), "sub"),
+            ("link/new".to_owned(), "sub/new"),
+            ("new/deeper/../file".to_owned(), "new/file"),
+            ("sub/../file".to_owned(), "file"),
+            (absolute("file"), "file"),
+            (absolute("link/new"), "sub/new"),
+        ] {
+            for root in [&location, &door] {
+                let expected = Target {
+                    canonical: normalise(&location.join(resource)),
+                    resource: resource.to_owned(),
+                    external_directory: None,
+                };
+                let target = resolve(root, &input, TargetKind::File).unwrap();
+                assert_eq!(target, expected, "{input:?} in {root:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn outside_targets_name_the_directory_to_approve() {
+        use TargetKind::{Directory, File};
+        let (_temp, location, outside) = roots();
+        for (input, kind, approved) in [
+            ("file", File, ""),
+            ("file", Directory, ""),
+            ("sub", Directory, "sub"),
+            ("sub", File, ""),
+            ("sub/new", File, "sub"),
+            ("new", Directory, ""),
+            ("new/deeper", Directory, ""),
+        ] {
+            let canonical = outside.join(input);
+            let text = canonical.to_str().unwrap().to_owned();
+            let approved = normalise(&outside.join(approved)).join("*");
+            let expected = Target {
+                resource: text.clone(),
+                external_directory: Some(approved.to_str().unwrap().to_owned()),
+                canonical,
+            };
+            assert_eq!(resolve(&location, &text, kind).unwrap(), expected);
+        }
+        for kind in [File, Directory] {
+            let root = resolve(&location, "/", kind).unwrap();
+            assert_eq!(root.external_directory.as_deref(), Some("/*"));
+        }
+    }
+
+    #[test]
+    fn escapes_and_dead_ends_have_their_reasons() {
+        let (_temp, location, outside) = roots();
+        let odd = outside.join(OsStr::from_bytes(b"\xff"));
+        fs::write(&odd, "").unwrap();
+        symlink(&odd, outside.join("odd")).unwrap();
+        let odd = outside.join("odd").to_str().unwrap().to_owned();
+        let long = "n".repeat(300);
+        for (input, expected) in [
+            ("..", "the relative path leaves the Location"),
+            ("../outside/file", "the relative path leaves the Location"),
+            ("sub/../../loc2", "the relative path leaves the Location"),
+            ("out", "a symbolic link leads out of the Location"),
+            ("out/file", "a symbolic link leads out of the Location"),
+            ("out/new", "a symbolic link leads out of the Location"),
+            ("out-file", "a symbolic link leads out of the Location"),
+            ("file/new", "an ancestor of the path is not a directory"),
+            (
+                "file/new/deeper",
+                "an ancestor of the path is not a directory",
+            ),
+            ("dangling", "a symbolic link on the path has no target"),
+            ("dangling/new", "a symbolic link on the path has no target"),
+            (&odd, "the path is not Unicode"),
+        ] {
+            let error = resolve(&location, input, TargetKind::File).unwrap_err();
+            assert_eq!(error.to_string(), expected, "{input:?}");
+        }
+        let deep = "d/".repeat(100_000);
+        for input in ["a\0b", "/a\0b", &long, &deep] {
+            let error = resolve(&location, input, TargetKind::File).unwrap_err();
+            assert!(
+                matches!(error, ContainmentError::Io(_)),
+                "{input:?}: {error}"
+            );
+        }
+        let missing = location.join("nowhere");
+        let error = resolve(&missing, "file", TargetKind::File).unwrap_err();
+        assert!(matches!(error, ContainmentError::Io(_)), "{error}");
+    }
+
+    #[test]
+    fn a_target_resolves_until_a_link_takes_the_place_of_a_component() {
+        let (_temp, location, outside) = roots();
+        let target = resolve(&location, "sub", TargetKind::Directory).unwrap();
+        assert!(target.still_resolves());
+        fs::remove_dir(location.join("sub")).unwrap();
+        assert!(!target.still_resolves());
+        symlink(outside.join("sub"), location.join("sub")).unwrap();
+        assert!(!target.still_resolves());
+    }
+}

@@ -1,0 +1,106 @@
+//! The normal form of a directory's name.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Longest directory name accepted, in bytes: what file systems accept at most.
+pub const MAX_DIRECTORY_BYTES: usize = 4096;
+
+/// Why a text names no directory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DirectoryError {
+    /// It does not say where it starts.
+    #[error("The directory {0:?} is not an absolute path; give the full path, from the root on")]
+    Relative(String),
+    /// It cannot be a path on any system.
+    #[error("The directory name contains a NUL character, which no path can hold")]
+    Nul,
+    /// It is longer than [`MAX_DIRECTORY_BYTES`].
+    #[error("The directory name has {0} bytes; a path has at most {MAX_DIRECTORY_BYTES}")]
+    TooLong(usize),
+}
+
+/// The directory without `.`, `..`, doubled and trailing separators.
+///
+/// Purely by name: symbolic links stay as they are, because a session belongs to the directory its
+/// user named, and because a name must mean the same whether the directory exists or not.
+///
+/// ```
+/// # use opencode_location::directory::normalise;
+/// assert_eq!(normalise("/a/b/../c/./").as_deref(), Ok("/a/c"));
+/// ```
+pub fn normalise(directory: &str) -> Result<String, DirectoryError> {
+    if directory.len() > MAX_DIRECTORY_BYTES {
+        return Err(DirectoryError::TooLong(directory.len()));
+    }
+    if directory.contains('\0') {
+        return Err(DirectoryError::Nul);
+    }
+    let path = Path::new(directory);
+    if !path.is_absolute() {
+        return Err(DirectoryError::Relative(
+            directory.chars().take(200).collect(),
+        ));
+    }
+    let normal = lexical(path);
+    Ok(normal
+        .into_os_string()
+        .into_string()
+        .expect("a path made of parts of UTF-8 text is UTF-8"))
+}
+
+/// The path with `.` and `..` resolved by name; `..` at the root stays at the root.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                normal.push(component);
+            }
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_normalised_without_looking_at_the_disk() {
+        for (given, expected) in [
+            ("/", "/"),
+            ("//", "/"),
+            ("/..", "/"),
+            ("/../../a", "/a"),
+            ("/a/", "/a"),
+            ("/a//b", "/a/b"),
+            ("/a/./b/.", "/a/b"),
+            ("/a/b/..", "/a"),
+            ("/a/b/../../..", "/"),
+            ("/a/...", "/a/..."),
+            ("/ä/ b ", "/ä/ b "),
+        ] {
+            assert_eq!(normalise(given).as_deref(), Ok(expected), "{given}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_directory_is_refused() {
+        for given in ["", ".", "..", "a", "a/b", "./a", "~", "~/a"] {
+            assert_eq!(
+                normalise(given),
+                Err(DirectoryError::Relative(given.to_owned()))
+            );
+        }
+        assert_eq!(normalise("/a\0b"), Err(DirectoryError::Nul));
+        assert_eq!(
+            normalise(&format!("/{}", "a".repeat(5000))),
+            Err(DirectoryError::TooLong(5001))
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! One directory, with everything that follows from it.
+
+use std::fs;
+use std::io;
+
+use opencode_schema::location::{LocationInfo, ProjectRef};
+
+use crate::catalogue::Catalogue;
+use crate::config::Configuration;
+use crate::directory::DirectoryError;
+use crate::project::Project;
+
+/// What belongs to one directory, as it was when the Location was opened. Never changes.
+#[derive(Debug)]
+pub struct Location {
+    /// The directory, in normal form.
+    pub directory: String,
+    /// The project around it.
+    pub project: Project,
+    /// The configuration documents that hold here, and what is wrong with the others.
+    pub configuration: Configuration,
+    /// The models on offer.
+    pub catalogue: Catalogue,
+}
+
+impl Location {
+    /// Where the directory lies within its project; empty at the project's root.
+    pub fn subpath(&self) -> String {
+        self.project.subpath(&self.directory)
+    }
+
+    /// The public description.
+    pub fn info(&self) -> LocationInfo {
+        LocationInfo {
+            directory: self.directory.clone(),
+            workspace_id: None,
+            project: ProjectRef::from(&self.project),
+        }
+    }
+}
+
+/// Why a directory cannot be a Location.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+    /// Its name is not one of a directory.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// There is nothing of this name.
+    #[error("The directory {directory} does not exist; create it first or give another one")]
+    Missing {
+        /// The directory, in normal form.
+        directory: String,
+    },
+    /// There is something else of this name.
+    #[error("{directory} is not a directory; give the directory that holds it")]
+    NotADirectory {
+        /// What was given, in normal form.
+        directory: String,
+    },
+    /// It cannot be looked at.
+    #[error("The directory {directory} cannot be opened: {message}")]
+    Unreadable {
+        /// The directory, in normal form.
+        directory: String,
+        /// What the operating system says.
+        message: String,
+    },
+}
+
+/// Checks that the directory is one. Blocks on the disk.
+pub(crate) fn check(directory: &str) -> Result<(), LocationError> {
+    let named = || directory.to_owned();
+    match fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(LocationError::NotADirectory { directory: named() }),
+        Err(error) => Err(match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                LocationError::Missing { directory: named() }
+            }
+            _ => LocationError::Unreadable {
+                directory: named(),
+                message: error.to_string(),
+            },
+        }),
+    }
+}

@@ -1,0 +1,231 @@
+//! The one value wanted from a git configuration file: the address of remote `origin`.
+//!
+//! Read here rather than by asking git, because starting a process for every directory that is
+//! opened costs more than all the rest, and because a repository's own files are all that counts
+//! for its identity: includes and rewrites of the user's configuration must not change it.
+
+/// The first non-empty `url` of section `[remote "origin"]`.
+///
+/// Tolerant as a reader of somebody else's file must be: a line that makes no sense is skipped.
+pub(super) fn origin_url(text: &str) -> Option<String> {
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut in_origin = false;
+    while !rest.is_empty() {
+        rest = rest.trim_start();
+        if let Some(header) = rest.strip_prefix('[') {
+            let (section, after) = section(header);
+            in_origin = section.is_some_and(|section| section.is_origin());
+            rest = after;
+            continue;
+        }
+        let (name, value, after) = entry(rest);
+        rest = after;
+        if in_origin && name.eq_ignore_ascii_case("url") && !value.is_empty() {
+            return Some(value);
+        }
+    }
+    None
+}
+
+struct Section<'a> {
+    name: &'a str,
+    subsection: Option<String>,
+}
+
+impl Section<'_> {
+    /// Section names ignore case and quoted subsections do not; the old form `[remote.origin]`
+    /// ignores it in both.
+    fn is_origin(&self) -> bool {
+        match &self.subsection {
+            Some(subsection) => self.name.eq_ignore_ascii_case("remote") && subsection == "origin",
+            None => self.name.eq_ignore_ascii_case("remote.origin"),
+        }
+    }
+}
+
+/// Reads a section header after its `[`; none if it is malformed, and then the rest of its line is
+/// skipped.
+fn section(text: &str) -> (Option<Section<'_>>, &str) {
+    let malformed = || (None, split_line(text).1);
+    let Some(end) = text.find(['"', ']', '\n']) else {
+        return malformed();
+    };
+    let name = text[..end].trim_end();
+    let rest = &text[end + 1..];
+    match text.as_bytes()[end] {
+        b']' => {
+            let subsection = None;
+            (Some(Section { name, subsection }), rest)
+        }
+        b'"' => match subsection(rest) {
+            Some((subsection, after)) => {
+                let subsection = Some(subsection);
+                (Some(Section { name, subsection }), after)
+            }
+            None => malformed(),
+        },
+        _ => (None, rest),
+    }
+}
+
+/// Reads the name of a subsection after its first quote, up to the end of the header.
+fn subsection(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut characters = text.chars();
+    loop {
+        match characters.next()? {
+            '\n' => return None,
+            '\\' => name.push(characters.next().filter(|escaped| *escaped != '\n')?),
+            '"' => return Some((name, characters.as_str().strip_prefix(']')?)),
+            other => name.push(other),
+        }
+    }
+}
+
+/// Reads `name = value` at the start of `text`, and gives what follows it. A line without `=` has
+/// an empty value; a comment is an entry whose name is never asked for.
+fn entry(text: &str) -> (&str, String, &str) {
+    let (line, next) = split_line(text);
+    let Some((name, _)) = line.split_once('=') else {
+        return (line.trim(), String::new(), next);
+    };
+    if name.starts_with(['#', ';']) {
+        return ("", String::new(), next);
+    }
+    let (value, after) = value(&text[name.len() + 1..]);
+    (name.trim(), value, after)
+}
+
+/// Reads a value: quotes keep blanks and comment signs, a backslash escapes, also the line's end.
+fn value(text: &str) -> (String, &str) {
+    let mut value = String::new();
+    // Length of the value up to its last character that is not a trailing blank.
+    let mut kept = 0;
+    let mut quoted = false;
+    let mut comment = false;
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\n' => {
+                value.truncate(kept);
+                return (value, &text[at + 1..]);
+            }
+            _ if comment => {}
+            '#' | ';' if !quoted => comment = true,
+            '"' => quoted = !quoted,
+            '\\' => {
+                match characters.next().map(|(_, escaped)| escaped) {
+                    Some('n') => value.push('\n'),
+                    Some('t') => value.push('\t'),
+                    Some('b') => value.push('\u{8}'),
+                    Some('\r') => continue_line(&mut characters),
+                    Some('\n') | None => {}
+                    Some(other) => value.push(other),
+                }
+                kept = value.len();
+            }
+            blank if blank.is_whitespace() && !quoted => {
+                if !value.is_empty() {
+                    value.push(blank);
+                }
+            }
+            other => {
+                value.push(other);
+                kept = value.len();
+            }
+        }
+    }
+    value.truncate(kept);
+    (value, "")
+}
+
+/// Skips the `\n` of an escaped `\r\n`.
+fn continue_line(characters: &mut std::str::CharIndices<'_>) {
+    if characters.as_str().starts_with('\n') {
+        characters.next();
+    }
+}
+
+/// The first line without its end, and what follows it.
+fn split_line(text: &str) -> (&str, &str) {
+    text.split_once('\n').unwrap_or((text, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_of_origin_is_found() {
+        for (text, url) in [
+            ("[remote \"origin\"]\n\turl = a:b\n", "a:b"),
+            ("[remote \"origin\"]\r\n\turl = a:b\r\n", "a:b"),
+            ("[REMOTE \"origin\"]\nURL=a:b", "a:b"),
+            ("[remote \"origin\"] url = a:b", "a:b"),
+            ("[remote.origin]\nurl = a:b", "a:b"),
+            ("[remote.ORIGIN]\nurl = a:b", "a:b"),
+            ("[remote \"or\\igin\"]\nurl = a:b", "a:b"),
+            ("\u{feff}[remote \"origin\"]\nurl = a:b", "a:b"),
+            ("[remote \"origin\"]\nurl = \"a # b\" # c", "a # b"),
+            ("[remote \"origin\"]\nurl = a:b ; c\n", "a:b"),
+            ("[remote \"origin\"]\nurl = a\\\nb\n", "ab"),
+            ("[remote \"origin\"]\nurl = a\\\\b\\\"c\\td", "a\\b\"c\td"),
+            (
+                "[remote \"origin\"]\nfetch = +x\n# url = c\nurl =\nurl = a:b\nurl = c:d",
+                "a:b",
+            ),
+            (
+                "[core]\n\tbare = false\n[remote \"up\"]\nurl = x:y\n[remote \"origin\"]\nurl = a:b",
+                "a:b",
+            ),
+            ("[remote \"origin\"]\npush\nurl = a:b", "a:b"),
+            ("[bad\n[remote \"origin\"]\nurl = a:b", "a:b"),
+        ] {
+            assert_eq!(origin_url(text).as_deref(), Some(url), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_text_gives_nothing() {
+        for text in [
+            "",
+            "[",
+            "[]",
+            "=",
+            "\\",
+            "url = a:b",
+            "[remote]\nurl = a:b",
+            "[remote \"Origin\"]\nurl = a:b",
+            "[remote \"origin\" ]\nurl = a:b",
+            "[remote \"origin",
+            "[remote \"origin\\",
+            "[remote \"ori\ngin\"]\nurl = a:b",
+            "[remote \"origin\"]\nurl",
+            "[remote \"origin\"]\nurl =",
+            "[remote \"origin\"]\nurl = \"",
+            "[remote \"origin\"]\n[core]\nurl = a:b",
+            "[remote \"origin\"]\n; url = a:b\n",
+            "[remote \"origin\"]\npushurl = a:b",
+        ] {
+            assert_eq!(origin_url(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_file_is_a_trap() {
+        let text = "\u{feff}[remote \"ori\\gin\"] # ü\r\n\turl = \"a\\\"\\\nb\" ; c\n[x.y]=\\\n\\";
+        for (start, _) in text.char_indices() {
+            for (end, _) in text[start..].char_indices() {
+                let part = &text[start..start + end];
+                if let Some(url) = origin_url(part) {
+                    assert!(part.contains("url") && url.len() < part.len(), "{part:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_of_headers_takes_no_longer_than_its_length() {
+        assert_eq!(origin_url(&"[]".repeat(500_000)), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! The project around a directory: the repository it lies in, and an identity that every clone and
+//! worktree of that repository shares.
+
+mod git_config;
+mod remote;
+mod repository;
+mod root_commit;
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use opencode_schema::location::ProjectRef;
+
+use crate::bounded;
+use crate::environment::Environment;
+use repository::Repository;
+use root_commit::RootCommits;
+
+/// The identity shared by everything outside any repository, and by repositories that offer
+/// nothing to recognise them by.
+pub const GLOBAL_ID: &str = "global";
+
+/// The project of directories outside any repository begins here.
+const GLOBAL_DIRECTORY: &str = "/";
+
+/// The project a directory belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Stable identity of the repository, or [`GLOBAL_ID`].
+    pub id: String,
+    /// The root of its worktree, or `/` outside any repository.
+    pub directory: String,
+    /// How it is versioned; absent outside any repository.
+    pub vcs: Option<Vcs>,
+}
+
+/// A version control system and where it keeps its data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Vcs {
+    /// Git.
+    Git {
+        /// The git directory all worktrees of the repository share.
+        store: String,
+    },
+}
+
+impl Project {
+    /// The project of directories outside any repository.
+    pub fn global() -> Self {
+        Self {
+            id: GLOBAL_ID.to_owned(),
+            directory: GLOBAL_DIRECTORY.to_owned(),
+            vcs: None,
+        }
+    }
+
+    /// Where `directory` lies within the project, with `/` between the parts; empty at its root.
+    pub fn subpath(&self, directory: &str) -> String {
+        let path = Path::new(directory);
+        let below = match &self.vcs {
+            Some(_) => path.strip_prefix(&self.directory).unwrap_or(Path::new("")),
+            // Everything lies below `/`, whatever the root of its disk is called.
+            None => path,
+        };
+        let names = below.components().filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_string_lossy()),
+            _ => None,
+        });
+        names.collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether an ancestor of one of the project's directories still belongs to the project.
+    pub(crate) fn contains(&self, ancestor: &Path) -> bool {
+        self.vcs.is_none() || ancestor.starts_with(&self.directory)
+    }
+}
+
+impl From<&Project> for ProjectRef {
+    fn from(project: &Project) -> Self {
+        Self {
+            id: project.id.clone(),
+            directory: project.directory.clone(),
+        }
+    }
+}
+
+/// Resolves directories to their projects.
+pub struct Projects {
+    environment: Arc<Environment>,
+    root_commits: RootCommits,
+}
+
+impl Projects {
+    /// A resolver for the machine described by `environment`.
+    pub fn new(environment: Arc<Environment>) -> Self {
+        Self {
+            environment,
+            root_commits: RootCommits::default(),
+        }
+    }
+
+    /// The project of a directory in normal form, which need not exist.
+    ///
+    /// Never fails: what cannot be read or understood is no repository or gives no identity.
+    pub async fn resolve(&self, directory: &str) -> Project {
+        let start = PathBuf::from(directory);
+        let found = tokio::task::spawn_blocking(move || {
+            let repository = repository::discover(&start)?;
+            let id = recorded_id(&repository);
+            Some((repository, id))
+        });
+        // The task fails only when the runtime shuts down, and then nobody reads the answer.
+        let Ok(Some((repository, id))) = found.await else {
+            return Project::global();
+        };
+        let id = match id {
+            Some(id) => Some(id),
+            None => self.root_commits.get(&repository, &self.environment).await,
+        };
+        Project {
+            id: id.unwrap_or_else(|| GLOBAL_ID.to_owned()),
+            directory: repository.root,
+            vcs: Some(Vcs::Git {
+                store: repository.common_dir,
+            }),
+        }
+    }
+}
+
+/// The identity that can be read from the repository's files: its remote, which clones share, else
+/// the one recorded in its git directory.
+fn recorded_id(repository: &Repository) -> Option<String> {
+    /// Far above any real configuration file.
+    const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+    let common = Path::new(&repository.common_dir);
+    bounded::read_text(&common.join("config"), MAX_CONFIG_BYTES)
+        .and_then(|text| git_config::origin_url(&text))
+        .and_then(|url| remote::project_id(&url))
+        .or_else(|| noted_id(common))
+}
+
+/// The identity in the file `opencode` of the git directory.
+fn noted_id(common: &Path) -> Option<String> {
+    /// An identity is a hash; anything much longer is some other file of that name.
+    const MAX_ID_BYTES: u64 = 256;
+    let text = bounded::read_text(&common.join("opencode"), MAX_ID_BYTES)?;
+    let id = text.trim();
+    let usable = !id.is_empty() && !id.chars().any(char::is_control);
+    usable.then(|| id.to_owned())
+}

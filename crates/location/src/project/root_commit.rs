@@ -1,0 +1,151 @@
+//! The identity of a repository without a remote: its first root commit.
+
+use std::collections::HashMap;
+use std::io;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt as _;
+use tokio::process::Command;
+
+use super::repository::Repository;
+use crate::environment::Environment;
+
+/// How long git may take to walk the history. A repository for which this is too short has no
+/// identity of its own until the next try.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Most output read: some ten thousand root commits, where real histories have a handful.
+const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
+
+/// Most repositories remembered. Forgetting one costs a walk of its history, nothing more.
+const MAX_REMEMBERED: usize = 256;
+
+/// Root commits by git directory: they never change once there is one, and finding them walks the
+/// whole history.
+#[derive(Default)]
+pub(super) struct RootCommits {
+    /// Held for a lookup or an insertion, never while git runs.
+    known: Mutex<HashMap<String, String>>,
+}
+
+impl RootCommits {
+    /// The lexicographically first root commit of HEAD; none for a repository without commits and
+    /// where git is missing, refuses or takes too long.
+    pub(super) async fn get(
+        &self,
+        repository: &Repository,
+        environment: &Environment,
+    ) -> Option<String> {
+        if let Some(id) = self.lock().get(&repository.common_dir) {
+            return Some(id.clone());
+        }
+        let commits = match tokio::time::timeout(TIME_LIMIT, run(repository, environment)).await {
+            Ok(Ok(commits)) => commits,
+            Ok(Err(error)) => {
+                tracing::warn!(directory = repository.root, %error, "git could not be asked for the root commit; the project gets no identity of its own");
+                return None;
+            }
+            Err(_) => {
+                tracing::warn!(directory = repository.root, limit = ?TIME_LIMIT, "git took too long to find the root commit; the project gets no identity of its own");
+                return None;
+            }
+        };
+        let id = first(&commits)?;
+        let mut known = self.lock();
+        if known.len() >= MAX_REMEMBERED {
+            known.clear();
+        }
+        known.insert(repository.common_dir.clone(), id.clone());
+        Some(id)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The first hash of git's answer in the order of texts.
+fn first(commits: &str) -> Option<String> {
+    let is_hash = |line: &&str| {
+        matches!(line.len(), 40 | 64) && line.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    commits.lines().filter(is_hash).min().map(str::to_owned)
+}
+
+/// Asks git for the commits without parents.
+async fn run(repository: &Repository, environment: &Environment) -> io::Result<String> {
+    let mut child = Command::new("git")
+        .arg("-C")
+        .arg(&repository.root)
+        .args(["rev-list", "--max-parents=0", "HEAD"])
+        .env_clear()
+        .envs(inherited(environment))
+        .env("HOME", &environment.home)
+        .env("LC_ALL", "C")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        // A partial clone must not start to download its history to be recognised.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()?;
+    let output = child.stdout.take().expect("the output was asked for");
+    let mut bytes = Vec::new();
+    output
+        .take(MAX_OUTPUT_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .await?;
+    if bytes.len() as u64 > MAX_OUTPUT_BYTES {
+        return Err(io::Error::other("it listed too many root commits"));
+    }
+    // Without commits git fails, which is an answer; a list it could not finish is none.
+    if !child.wait().await?.success() {
+        return Ok(String::new());
+    }
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// The host's variables without those that would point git at another repository or at programs.
+fn inherited(environment: &Environment) -> impl Iterator<Item = (&String, &String)> {
+    environment.variables.iter().filter(|(name, _)| {
+        !name
+            .get(..4)
+            .is_some_and(|prefix| prefix.eq_ignore_ascii_case("GIT_"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_hash_in_text_order_wins() {
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        for (output, expected) in [
+            (format!("{b}\n{a}\n"), Some(a.clone())),
+            (format!("{b}\r\nwarning: x\n"), Some(b.clone())),
+            ("0".repeat(64), Some("0".repeat(64))),
+            ("HEAD".to_owned(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(first(&output), expected, "{output:?}");
+        }
+    }
+
+    #[test]
+    fn git_gets_no_git_variables() {
+        let variables = ["GIT_DIR", "git_work_tree", "PATH", "GIT", "é"];
+        let environment = Environment {
+            variables: variables
+                .map(|name| (name.to_owned(), String::new()))
+                .into(),
+            ..Environment::default()
+        };
+        let names: Vec<_> = inherited(&environment).map(|(name, _)| name).collect();
+        assert_eq!(names, ["GIT", "PATH", "é"]);
+    }
+}

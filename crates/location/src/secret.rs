@@ -1,0 +1,131 @@
+//! Values that may hold secrets, and that `Debug` therefore does not show.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use serde_json::{Map, Value};
+use url::Url;
+
+/// Members of a JSON object whose meaning is the provider's. `Debug` shows their names: a key may
+/// be called anything.
+#[derive(Clone, Default, PartialEq)]
+pub struct Members(pub Map<String, Value>);
+
+impl Deref for Members {
+    type Target = Map<String, Value>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Members {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// HTTP headers in the order they were given. `Debug` shows their names.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers(Vec<(String, String)>);
+
+impl Headers {
+    /// Gives the header a value, instead of the one it had under this name in any case.
+    pub fn set(&mut self, name: &str, value: &str) {
+        match self.0.iter_mut().find(|(known, _)| same(known, name)) {
+            Some((_, known)) => value.clone_into(known),
+            None => self.0.push((name.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// Sets every header of `other`.
+    pub fn extend(&mut self, other: &Self) {
+        for (name, value) in &other.0 {
+            self.set(name, value);
+        }
+    }
+
+    /// The headers.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The value under this name in any case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter()
+            .find(|(known, _)| same(known, name))
+            .map(|(_, value)| value)
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+/// The address of a provider as it was configured. `Debug` shows it without user, password and
+/// query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl(pub String);
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Url::parse(&self.0) {
+            Ok(url) => write!(
+                f,
+                "{}://{}{}",
+                url.scheme(),
+                url.host_str().unwrap_or_default(),
+                url.path()
+            ),
+            Err(_) => f.write_str("<not a URL>"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn debug_shows_no_values() {
+        let Value::Object(members) = json!({"apiKey": "sk-1", "nested": {"token": "sk-1"}}) else {
+            unreachable!()
+        };
+        let mut headers = Headers::default();
+        headers.set("X-Custom", "sk-1");
+        let url = BaseUrl("https://user:sk-1@host:8443/v1?key=sk-1".into());
+        assert_eq!(
+            format!("{:?} {headers:?} {url:?}", Members(members)),
+            r#"{"apiKey", "nested"} {"X-Custom"} https://host/v1"#
+        );
+        assert_eq!(format!("{:?}", BaseUrl("sk-1".into())), "<not a URL>");
+    }
+
+    #[test]
+    fn header_names_ignore_case() {
+        let mut headers = Headers::default();
+        headers.set("A", "1");
+        headers.set("B", "2");
+        let mut other = Headers::default();
+        other.set("a", "3");
+        headers.extend(&other);
+        assert_eq!(headers.iter().collect::<Vec<_>>(), [("A", "3"), ("B", "2")]);
+        assert_eq!(headers.get("b"), Some("2"));
+    }
+}

@@ -1,0 +1,101 @@
+//! A machine of its own for every test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use opencode_location::config::Configuration;
+use opencode_location::environment::Environment;
+use opencode_location::locations::Locations;
+use opencode_location::project::{Project, Vcs};
+use serde_json::Value;
+
+/// Directories of a machine: `home`, `config`, and whatever a test adds.
+pub(crate) struct Machine {
+    root: tempfile::TempDir,
+    pub(crate) environment: Environment,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        // The temporary directory may itself be reached through a link.
+        let base = root.path().canonicalize().unwrap();
+        let mut environment = Environment {
+            home: base.join("home"),
+            data: base.join("data"),
+            config: base.join("config"),
+            cache: base.join("cache"),
+            ..Environment::default()
+        };
+        environment
+            .variables
+            .insert("PATH".to_owned(), std::env::var("PATH").unwrap());
+        Self { root, environment }
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(below)
+    }
+
+    pub(crate) fn text(&self, below: &str) -> String {
+        self.path(below).to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn directory(&self, below: &str) -> String {
+        fs::create_dir_all(self.path(below)).unwrap();
+        self.text(below)
+    }
+
+    pub(crate) fn write(&self, below: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.environment
+            .variables
+            .insert(name.to_owned(), value.to_owned());
+    }
+
+    pub(crate) fn locations(&self, config: Option<Value>) -> Locations {
+        Locations::new(Arc::new(self.environment.clone()), config)
+    }
+
+    /// The configuration of `directory` in a project rooted at `root`.
+    pub(crate) fn configuration(
+        &self,
+        root: &str,
+        directory: &str,
+        host: Option<&Value>,
+    ) -> Configuration {
+        let project = Project {
+            directory: self.text(root),
+            vcs: Some(Vcs::Git {
+                store: String::new(),
+            }),
+            ..Project::global()
+        };
+        Configuration::load(&self.environment, &project, &self.text(directory), host)
+    }
+}
+
+/// Runs git as a user without configuration would, at a fixed time.
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+        .args(["-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .current_dir(directory)
+        .env_clear()
+        .env("PATH", std::env::var("PATH").unwrap())
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+        .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}

@@ -1,0 +1,308 @@
+//! Which project a directory belongs to.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use opencode_location::project::{Project, Projects, Vcs};
+
+use crate::machine::{Machine, git};
+
+async fn resolve(machine: &Machine, below: &str) -> Project {
+    let projects = Projects::new(Arc::new(machine.environment.clone()));
+    projects.resolve(&machine.text(below)).await
+}
+
+fn project(machine: &Machine, id: &str, directory: &str, store: &str) -> Project {
+    Project {
+        id: id.to_owned(),
+        directory: machine.text(directory),
+        vcs: Some(Vcs::Git {
+            store: machine.text(store),
+        }),
+    }
+}
+
+/// A git directory as far as it has to look like one.
+fn fake_repository(machine: &Machine, below: &str, config: &str) {
+    machine.write(&format!("{below}/HEAD"), "ref: refs/heads/main\n");
+    machine.write(&format!("{below}/config"), config);
+}
+
+const ORIGIN: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@GitHub.com:Owner/Repo.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n";
+
+/// SHA-1 of `git-remote:github.com/Owner/Repo`.
+const ORIGIN_ID: &str = "11f3c80b242022192a49fbe6fa3d06af97909468";
+
+#[tokio::test]
+async fn outside_any_repository_the_project_is_global() {
+    let machine = Machine::new();
+    machine.directory("a");
+    assert_eq!(resolve(&machine, "a").await, Project::global());
+    assert_eq!(
+        resolve(&machine, "a/missing/below").await,
+        Project::global()
+    );
+}
+
+#[tokio::test]
+async fn the_remote_identifies_every_directory_of_a_repository() {
+    let machine = Machine::new();
+    fake_repository(&machine, "r/.git", ORIGIN);
+    machine.write("r/.git/opencode", "recorded");
+    let expected = project(&machine, ORIGIN_ID, "r", "r/.git");
+    machine.directory("r/a");
+    for directory in ["r", "r/a", "r/a/missing", "r/.git/hooks"] {
+        assert_eq!(resolve(&machine, directory).await, expected, "{directory}");
+    }
+}
+
+#[tokio::test]
+async fn the_nearest_repository_counts() {
+    let machine = Machine::new();
+    fake_repository(&machine, "r/.git", ORIGIN);
+    fake_repository(
+        &machine,
+        "r/inner/.git",
+        "[remote \"origin\"]\nurl = https://h.example/inner\n",
+    );
+    let inner = resolve(&machine, "r/inner/a").await;
+    assert_eq!(inner.directory, machine.text("r/inner"));
+    assert_ne!(inner.id, ORIGIN_ID);
+}
+
+#[tokio::test]
+async fn without_a_remote_the_recorded_identity_counts() {
+    let machine = Machine::new();
+    fake_repository(
+        &machine,
+        "r/.git",
+        "[remote \"origin\"]\nurl = file:///srv/repo.git\n",
+    );
+    machine.write("r/.git/opencode", " recorded-id \n");
+    assert_eq!(
+        resolve(&machine, "r").await,
+        project(&machine, "recorded-id", "r", "r/.git")
+    );
+}
+
+#[tokio::test]
+async fn an_unusable_recorded_identity_is_passed_over() {
+    for content in ["", " \n", "two\nlines", "nul\0", &"x".repeat(300)] {
+        let machine = Machine::new();
+        fake_repository(&machine, "r/.git", "");
+        machine.write("r/.git/opencode", content);
+        let found = resolve(&machine, "r").await;
+        assert_eq!(found, project(&machine, "global", "r", "r/.git"));
+    }
+}
+
+#[tokio::test]
+async fn hostile_repositories_have_no_identity() {
+    for config in [
+        vec![b'x'; 2 * 1024 * 1024],
+        b"[remote \"origin\"]\nurl = \xff\xfe\n".to_vec(),
+        b"[remote \"origin\"\n\\\"=\\".to_vec(),
+        vec![0; 1000],
+        b"[".repeat(100_000),
+        b"[remote \"origin\"]\nurl = \"\\".to_vec(),
+    ] {
+        let machine = Machine::new();
+        fake_repository(&machine, "r/.git", "");
+        machine.write("r/.git/config", config);
+        let found = resolve(&machine, "r").await;
+        assert_eq!(found, project(&machine, "global", "r", "r/.git"));
+    }
+}
+
+#[tokio::test]
+async fn a_git_file_points_to_its_git_directory() {
+    let machine = Machine::new();
+    fake_repository(&machine, "main/.git", ORIGIN);
+    machine.write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+    machine.write("main/.git/worktrees/w/commondir", "../..\n");
+    let target = machine.text("main/.git/worktrees/w");
+    for pointer in [
+        format!("gitdir: {target}\n"),
+        format!("gitdir: {target}"),
+        "gitdir: ../main/.git/worktrees/w\r\n".to_owned(),
+    ] {
+        machine.write("w/.git", pointer);
+        assert_eq!(
+            resolve(&machine, "w/below").await,
+            project(&machine, ORIGIN_ID, "w", "main/.git")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_submodule_has_its_own_identity() {
+    let machine = Machine::new();
+    fake_repository(&machine, "r/.git", ORIGIN);
+    fake_repository(
+        &machine,
+        "r/.git/modules/sub",
+        "[remote \"origin\"]\nurl = https://h.example/sub.git\n",
+    );
+    machine.write("r/sub/.git", "gitdir: ../.git/modules/sub\n");
+    let found = resolve(&machine, "r/sub").await;
+    assert_eq!(found.directory, machine.text("r/sub"));
+    assert_ne!(found.id, ORIGIN_ID);
+}
+
+#[tokio::test]
+async fn a_git_entry_that_leads_nowhere_hides_nothing() {
+    let machine = Machine::new();
+    fake_repository(&machine, "r/.git", ORIGIN);
+    let expected = project(&machine, ORIGIN_ID, "r", "r/.git");
+    machine.directory("r/empty/.git");
+    assert_eq!(resolve(&machine, "r/empty").await, expected);
+    for content in [
+        "",
+        "gitdir:",
+        "gitdir: \n",
+        "gitdir: /nowhere",
+        "gitdir: .git",
+        "gitdir: a\nb",
+        "gitdir: \0",
+        "something else",
+        &"gitdir: /".repeat(2000),
+    ] {
+        machine.write("r/odd/.git", content);
+        assert_eq!(resolve(&machine, "r/odd").await, expected, "{content:?}");
+    }
+}
+
+fn commit(directory: &Path, message: &str) -> String {
+    git(
+        directory,
+        &["commit", "--quiet", "--allow-empty", "-m", message],
+    );
+    git(directory, &["rev-parse", "HEAD"])
+}
+
+#[tokio::test]
+async fn without_remote_and_record_the_first_root_commit_counts() {
+    let machine = Machine::new();
+    machine.directory("r");
+    let root = machine.path("r");
+    git(&root, &["init", "--quiet"]);
+    let projects = Projects::new(Arc::new(machine.environment.clone()));
+    let directory = machine.text("r");
+
+    let empty = projects.resolve(&directory).await;
+    assert_eq!(empty, project(&machine, "global", "r", "r/.git"));
+
+    let first = commit(&root, "one");
+    commit(&root, "two");
+    let found = projects.resolve(&directory).await;
+    assert_eq!(found, project(&machine, &first, "r", "r/.git"));
+
+    git(&root, &["checkout", "--quiet", "--orphan", "other"]);
+    let second = commit(&root, "three");
+    git(
+        &root,
+        &["merge", "--quiet", "--allow-unrelated-histories", "main"],
+    );
+    let fresh = resolve(&machine, "r").await;
+    assert_eq!(fresh.id, first.min(second));
+}
+
+#[tokio::test]
+async fn worktrees_share_the_identity_and_keep_their_directory() {
+    let machine = Machine::new();
+    machine.directory("r");
+    let root = machine.path("r");
+    git(&root, &["init", "--quiet"]);
+    let first = commit(&root, "one");
+    git(&root, &["worktree", "add", "--quiet", "../w"]);
+    assert_eq!(
+        resolve(&machine, "w").await,
+        project(&machine, &first, "w", "r/.git")
+    );
+}
+
+#[tokio::test]
+async fn without_git_there_is_no_root_commit() {
+    let mut machine = Machine::new();
+    fake_repository(&machine, "r/.git", "");
+    machine.set("PATH", "/nowhere");
+    let found = resolve(&machine, "r").await;
+    assert_eq!(found, project(&machine, "global", "r", "r/.git"));
+}
+
+/// Puts a script in git's place.
+#[cfg(unix)]
+fn fake_git(machine: &mut Machine, script: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    machine.write("bin/git", format!("#!/bin/sh\n{script}\n"));
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(machine.path("bin/git"), executable).unwrap();
+    let path = format!("{}:{}", machine.text("bin"), std::env::var("PATH").unwrap());
+    machine.set("PATH", &path);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn git_is_asked_once_per_repository_and_without_git_variables() {
+    let mut machine = Machine::new();
+    fake_repository(&machine, "r/.git", "");
+    let log = machine.text("log");
+    fake_git(
+        &mut machine,
+        &format!("echo \"$@ $GIT_DIR\" >> {log}; printf '%040d\\n' 1"),
+    );
+    machine.set("GIT_DIR", "/elsewhere");
+    let projects = Projects::new(Arc::new(machine.environment.clone()));
+    for below in ["r", "r/a"] {
+        let found = projects.resolve(&machine.text(below)).await;
+        assert_eq!(found.id, format!("{:040}", 1));
+    }
+    assert_eq!(
+        fs::read_to_string(&log).unwrap(),
+        format!("-C {} rev-list --max-parents=0 HEAD \n", machine.text("r"))
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_answer_git_did_not_finish_is_none() {
+    for script in [
+        "printf '%040d\\n' 1; exit 1",
+        "yes '0123456789012345678901234567890123456789'",
+        "printf '\\377\\n'",
+    ] {
+        let mut machine = Machine::new();
+        fake_repository(&machine, "r/.git", "");
+        fake_git(&mut machine, script);
+        assert_eq!(resolve(&machine, "r").await.id, "global", "{script}");
+    }
+}
+
+/// The clock stands still but for jumping to the next timer when nothing else can happen, so the
+/// time limit passes at once.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn a_git_that_hangs_is_given_up() {
+    let mut machine = Machine::new();
+    fake_repository(&machine, "r/.git", "");
+    fake_git(&mut machine, "exec tail -f /dev/null");
+    assert_eq!(resolve(&machine, "r").await.id, "global");
+}
+
+#[test]
+fn subpaths_are_relative_to_the_project() {
+    let repository = Project {
+        directory: "/r".to_owned(),
+        vcs: Some(Vcs::Git {
+            store: "/r/.git".to_owned(),
+        }),
+        ..Project::global()
+    };
+    for (directory, subpath) in [("/r", ""), ("/r/a/b", "a/b"), ("/elsewhere", "")] {
+        assert_eq!(repository.subpath(directory), subpath, "{directory}");
+    }
+    for (directory, subpath) in [("/", ""), ("/a/b", "a/b")] {
+        assert_eq!(Project::global().subpath(directory), subpath, "{directory}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The Contract IR: the operations and their types in a form that no emitter has to second-guess.
+//!
+//! It is compiled from the declarations, committed as `contract.json`, and neutral about runtimes: a
+//! type is written once, as its encoded (JSON) form, and a string that is more than a string names
+//! its `brand`. An emitter of encoded values ignores brands, one of decoded values makes types of
+//! them. What the IR cannot say exactly is an error when it is compiled, never approximated.
+
+mod compile;
+mod forms;
+mod input;
+mod ir;
+mod names;
+mod success;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::collections::BTreeSet;
+
+pub use compile::compile;
+pub use ir::*;
+
+use crate::operation::Spec;
+
+/// The layout of the IR itself.
+pub const FORMAT: u32 = 1;
+
+/// The member that tells failures apart.
+pub const TAG_KEY: &str = "_tag";
+
+/// The name of the frame with which a stream reports its own failure.
+pub const FAILURE_EVENT: &str = "effect/httpapi/stream/failure";
+
+/// Why declarations do not make a contract.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {problem}")]
+pub struct ContractError {
+    /// The operation, type or field.
+    pub at: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Contract {
+    /// The names of the types that these types lead to.
+    pub fn reachable<'a>(&'a self, roots: impl IntoIterator<Item = &'a Type>) -> BTreeSet<&'a str> {
+        let mut found = BTreeSet::new();
+        let mut pending: Vec<&Type> = roots.into_iter().collect();
+        while let Some(next) = pending.pop() {
+            next.each_reference(&mut |name| {
+                if found.insert(name) {
+                    pending.extend(self.types.get(name).map(|definition| &definition.r#type));
+                }
+            });
+        }
+        found
+    }
+}
+
+impl Type {
+    /// Calls `visit` with the name of every type that stands in this one.
+    fn each_reference<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
+        match self {
+            Self::Ref { name } => visit(name),
+            Self::Array { items } => items.each_reference(visit),
+            Self::Record { keys, values } => {
+                keys.each_reference(visit);
+                values.each_reference(visit);
+            }
+            Self::Object { fields } => {
+                for field in fields {
+                    field.r#type.each_reference(visit);
+                }
+            }
+            Self::Union { variants, .. } => {
+                for variant in variants {
+                    variant.r#type.each_reference(visit);
+                }
+            }
+            Self::Unknown
+            | Self::Null
+            | Self::Boolean
+            | Self::String { .. }
+            | Self::Number { .. }
+            | Self::Literal { .. } => {}
+        }
+    }
+}
+
+/// Text of Rust documentation as plain text: without the indentation of its lines, and without the
+/// brackets that make links of names.
+fn plain_text(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines
+        .join("\n")
+        .trim()
+        .replace("[`", "`")
+        .replace("`]", "`")
+}
+
+fn error(spec: &Spec, problem: &str) -> ContractError {
+    ContractError {
+        at: spec.id.to_owned(),
+        problem: problem.to_owned(),
+    }
+}

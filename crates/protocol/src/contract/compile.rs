@@ -1,0 +1,212 @@
+//! From the declarations of operations to the IR.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value};
+
+use super::input::{input, path};
+use super::names::{refuse_duplicates, split_name};
+use super::success::success;
+use super::types::Compiler;
+use super::{
+    Contract, ContractError, DeclaredError, Definition, FORMAT, FailureStatus, Group, Input,
+    Operation, Success, TAG_KEY, Type, error, plain_text,
+};
+use crate::failure::{Failure, Tag};
+use crate::operation::{self, Channel, Middleware, Spec, schema_of};
+
+type Result<T> = std::result::Result<T, ContractError>;
+type Types = BTreeMap<String, Definition>;
+
+/// Compiles declarations, or says which of them contradict themselves or each other.
+pub fn compile(specs: &[Spec]) -> Result<Contract> {
+    refuse_duplicates(specs)?;
+    let schemas = Schemas::of(specs);
+    let mut received = Compiler::new(&schemas.received);
+    let mut sent = Compiler::new(&schemas.sent);
+    let mut operations = Vec::with_capacity(specs.len());
+    for (spec, schemas) in specs.iter().zip(&schemas.operations) {
+        let input = input(spec, &schemas.channels, &mut received)?;
+        let success = success(spec, schemas.success.as_ref(), &input, &mut sent)?;
+        operations.push(operation(spec, input, success)?);
+    }
+    sent.schema("failures", &schemas.failures)?;
+    let contract = Contract {
+        format: FORMAT,
+        operations,
+        failures: failures(),
+        types: merge(received.into_types(), sent.into_types())?,
+    };
+    Ok(without_unused(contract))
+}
+
+/// The schemas of all operations, and of the named types that they refer to.
+struct Schemas {
+    operations: Vec<OperationSchemas>,
+    failures: Value,
+    received: Map<String, Value>,
+    sent: Map<String, Value>,
+}
+
+struct OperationSchemas {
+    channels: Vec<(Channel, Value)>,
+    success: Option<Value>,
+}
+
+impl Schemas {
+    fn of(specs: &[Spec]) -> Self {
+        let settings = SchemaSettings::draft2020_12;
+        let mut received = settings().for_deserialize().into_generator();
+        let mut sent = settings().for_serialize().into_generator();
+        let operations = specs
+            .iter()
+            .map(|spec| OperationSchemas {
+                channels: channels(spec, &mut received),
+                success: match spec.success {
+                    operation::Success::Value(schema)
+                    | operation::Success::Whole(schema)
+                    | operation::Success::Page(schema)
+                    | operation::Success::Stream {
+                        element: schema, ..
+                    } => Some(schema(&mut sent).to_value()),
+                    operation::Success::Void => None,
+                },
+            })
+            .collect();
+        Self {
+            operations,
+            failures: schema_of::<Failure>(&mut sent).to_value(),
+            received: received.take_definitions(true),
+            sent: sent.take_definitions(true),
+        }
+    }
+}
+
+fn channels(spec: &Spec, generator: &mut SchemaGenerator) -> Vec<(Channel, Value)> {
+    let declared = [
+        (Channel::Params, spec.params),
+        (Channel::Query, spec.query),
+        (Channel::Payload, spec.payload),
+    ];
+    declared
+        .into_iter()
+        .filter_map(|(channel, schema)| Some((channel, schema?(generator).to_value())))
+        .collect()
+}
+
+fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
+    let (group, name) = split_name(spec)?;
+    let wire = spec
+        .id
+        .strip_prefix("v2.")
+        .and_then(|id| id.split_once('.'));
+    let (wire, _) = wire.ok_or_else(|| error(spec, "has an id that is not v2.<group>.<name>"))?;
+    let path = path(spec, &input)?;
+    let is_declared = |tag: Tag| spec.errors.contains(&tag);
+    if spec.middleware.contains(&Middleware::Session) && !is_declared(Tag::SessionNotFound) {
+        return Err(error(
+            spec,
+            "looks a session up without declaring that there may be none",
+        ));
+    }
+    let errors = spec.errors().into_iter().map(|tag| {
+        let status = tag.status();
+        let status =
+            status.ok_or_else(|| error(spec, &format!("declares {tag}, which has no status")))?;
+        Ok(DeclaredError {
+            status,
+            tag: tag.to_string(),
+        })
+    });
+    Ok(Operation {
+        id: spec.id.to_owned(),
+        group: Group {
+            wire: wire.to_owned(),
+            public: group.to_owned(),
+        },
+        name: name.to_owned(),
+        doc: plain_text(spec.doc),
+        extension: spec.extension,
+        method: spec.method,
+        path,
+        input,
+        success,
+        errors: errors.collect::<Result<_>>()?,
+        middleware: spec.middleware.to_vec(),
+    })
+}
+
+fn failures() -> BTreeMap<String, FailureStatus> {
+    let failure = |tag: &Tag| {
+        let status = FailureStatus {
+            key: TAG_KEY.to_owned(),
+            status: tag.status(),
+        };
+        (tag.to_string(), status)
+    };
+    Tag::ALL.iter().map(failure).collect()
+}
+
+fn merge(received: Types, sent: Types) -> Result<Types> {
+    let mut types = sent;
+    for (name, definition) in received {
+        if types.get(&name).is_some_and(|other| *other != definition) {
+            return Err(ContractError {
+                at: name,
+                problem: "is not the same when it is sent and when it is received".to_owned(),
+            });
+        }
+        types.insert(name, definition);
+    }
+    refuse_numbered(&types)?;
+    Ok(types)
+}
+
+/// Two Rust types of one name reach us as `Name` and `Name2`. Nobody should meet the latter.
+fn refuse_numbered(types: &Types) -> Result<()> {
+    let is_second = |name: &&String| {
+        let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        base != *name && types.contains_key(base)
+    };
+    match types.keys().find(is_second) {
+        Some(name) => Err(ContractError {
+            at: name.clone(),
+            problem: "is another type of the same name".to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Drops the names that only served to compose others.
+fn without_unused(mut contract: Contract) -> Contract {
+    let inputs = contract
+        .operations
+        .iter()
+        .flat_map(|operation| &operation.input.fields);
+    let outputs = contract
+        .operations
+        .iter()
+        .filter_map(|operation| match &operation.success {
+            Success::Value { r#type, .. } => Some(r#type),
+            Success::Page(page) => Some(&page.r#type),
+            Success::Stream { element, .. } => Some(element),
+            Success::Void { .. } => None,
+        });
+    let failures: Vec<Type> = contract
+        .failures
+        .keys()
+        .map(|tag| Type::Ref { name: tag.clone() })
+        .collect();
+    let roots = inputs
+        .map(|field| &field.r#type)
+        .chain(outputs)
+        .chain(&failures);
+    let used: BTreeSet<String> = contract
+        .reachable(roots)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    contract.types.retain(|name, _| used.contains(name));
+    contract
+}

@@ -1,0 +1,113 @@
+//! What goes in: the fields of all parts of a request as one object.
+
+use serde_json::Value;
+
+use super::types::Compiler;
+use super::{ContractError, Encoding, Input, InputField, InputMode, Segment, Type, error};
+use crate::operation::{Channel, Method, Spec};
+
+type Result<T> = std::result::Result<T, ContractError>;
+
+pub(super) fn input<'a>(
+    spec: &Spec,
+    schemas: &'a [(Channel, Value)],
+    types: &mut Compiler<'a>,
+) -> Result<Input> {
+    if spec.payload.is_some() && spec.method == Method::Get {
+        return Err(error(spec, "has a payload although its method has none"));
+    }
+    let mut fields: Vec<InputField> = Vec::new();
+    for (channel, schema) in schemas {
+        for field in types.fields(spec.id, schema)? {
+            if fields.iter().any(|other| other.name == field.name) {
+                return Err(error(
+                    spec,
+                    &format!("has two fields called {}", field.name),
+                ));
+            }
+            fields.push(InputField {
+                encoding: encoding(spec, *channel, &field.name, &field.r#type, types)?,
+                name: field.name,
+                channel: *channel,
+                required: field.required,
+                doc: field.doc,
+                r#type: field.r#type,
+            });
+        }
+    }
+    let mode = match &fields[..] {
+        [] => InputMode::None,
+        fields if fields.iter().any(|field| field.required) => InputMode::Required,
+        _ => InputMode::Optional,
+    };
+    Ok(Input {
+        mode,
+        fields,
+        payload: spec.payload.is_some(),
+    })
+}
+
+fn encoding(
+    spec: &Spec,
+    channel: Channel,
+    name: &str,
+    r#type: &Type,
+    types: &Compiler<'_>,
+) -> Result<Encoding> {
+    if channel == Channel::Payload {
+        return Ok(Encoding::Json);
+    }
+    let is_text = |r#type: &Type| matches!(r#type, Type::String { .. } | Type::Literal { .. });
+    match types.resolve(r#type) {
+        Type::Number { .. } => Ok(Encoding::TextNumber),
+        Type::Union { variants, .. } if variants.iter().all(|one| is_text(&one.r#type)) => {
+            Ok(Encoding::Text)
+        }
+        Type::Object { fields }
+            if channel == Channel::Query
+                && fields
+                    .iter()
+                    .all(|field| is_text(types.resolve(&field.r#type))) =>
+        {
+            Ok(Encoding::DeepObject)
+        }
+        r#type if is_text(r#type) => Ok(Encoding::Text),
+        _ => Err(error(
+            spec,
+            &format!("has the field {name}, which cannot be written as text"),
+        )),
+    }
+}
+
+/// The path in pieces, whose parameters must be the fields that travel there.
+pub(super) fn path(spec: &Spec, input: &Input) -> Result<Vec<Segment>> {
+    let mut segments = Vec::new();
+    let mut rest = spec.path;
+    while let Some((literal, tail)) = rest.split_once('{') {
+        let parameter = tail.split_once('}');
+        let (name, tail) =
+            parameter.ok_or_else(|| error(spec, "has an unclosed path parameter"))?;
+        segments.push(Segment::Literal(literal.to_owned()));
+        segments.push(Segment::Parameter(name.to_owned()));
+        rest = tail;
+    }
+    if !rest.is_empty() {
+        segments.push(Segment::Literal(rest.to_owned()));
+    }
+    let in_path = segments.iter().filter_map(|segment| match segment {
+        Segment::Parameter(name) => Some(name),
+        Segment::Literal(_) => None,
+    });
+    let declared = input
+        .fields
+        .iter()
+        .filter(|field| field.channel == Channel::Params);
+    let same = in_path.eq(declared.clone().map(|field| &field.name));
+    if !same || declared.clone().any(|field| !field.required) {
+        return Err(error(
+            spec,
+            "has other path parameters than fields in its params",
+        ));
+    }
+    Ok(segments)
+}

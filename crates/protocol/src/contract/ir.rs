@@ -1,0 +1,334 @@
+//! The types of the IR. Their JSON form is that of `contract.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+
+use crate::operation::{Channel, Method, Middleware};
+
+/// Everything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Contract {
+    /// [`FORMAT`](super::FORMAT).
+    pub format: u32,
+    /// The operations, in the order of declaration.
+    pub operations: Vec<Operation>,
+    /// The failures, by tag. The body of each is the type of the same name.
+    pub failures: BTreeMap<String, FailureStatus>,
+    /// The named types.
+    pub types: BTreeMap<String, Definition>,
+}
+
+/// How a failure travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailureStatus {
+    /// The member of the body that holds the tag.
+    pub key: String,
+    /// The HTTP status; none when it never travels over HTTP.
+    pub status: Option<u16>,
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// Name on the wire.
+    pub id: String,
+    /// The group it belongs to.
+    pub group: Group,
+    /// The method's name within the group; dots make it nested.
+    pub name: String,
+    /// What it does.
+    pub doc: String,
+    /// Whether it is an addition to the contract we implement.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub extension: bool,
+    /// HTTP method.
+    pub method: Method,
+    /// The path in pieces.
+    pub path: Vec<Segment>,
+    /// What callers give.
+    pub input: Input,
+    /// What they get.
+    pub success: Success,
+    /// The declared failures, by status and tag.
+    pub errors: Vec<DeclaredError>,
+    /// What a request passes first, in this order.
+    pub middleware: Vec<Middleware>,
+}
+
+/// A group of operations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Name on the wire, from the operation's id.
+    pub wire: String,
+    /// Name in clients.
+    pub public: String,
+}
+
+/// A piece of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Segment {
+    /// Text.
+    Literal(String),
+    /// The value of the field with this name.
+    Parameter(String),
+}
+
+/// What callers give: one object, whatever the parts of the request its fields travel in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Whether there must be one.
+    pub mode: InputMode,
+    /// Its fields, those of the path first, then query, then body.
+    pub fields: Vec<InputField>,
+    /// Whether the request has a body, be it an empty object.
+    pub payload: bool,
+}
+
+/// Whether a call must have an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum InputMode {
+    /// There is none.
+    None,
+    /// It may be left out.
+    Optional,
+    /// It must be there.
+    Required,
+}
+
+/// One field of an input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputField {
+    /// Its name, in the input and on the wire.
+    pub name: String,
+    /// The part of the request it travels in.
+    pub channel: Channel,
+    /// How it is written there.
+    pub encoding: Encoding,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it means.
+    pub doc: String,
+    /// Its type.
+    pub r#type: Type,
+}
+
+/// How a field is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Encoding {
+    /// As a member of a JSON object.
+    Json,
+    /// As text.
+    Text,
+    /// As the decimal text of a number.
+    TextNumber,
+    /// Member by member, as `field[member]`.
+    DeepObject,
+}
+
+/// What a successful call answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", deny_unknown_fields)]
+pub enum Success {
+    /// A value.
+    Value {
+        /// HTTP status.
+        status: u16,
+        /// Whether the body is exactly `{data}` and the value is that member.
+        unwrap: bool,
+        /// The value's type.
+        r#type: Type,
+    },
+    /// A part of a longer list.
+    Page(Box<Page>),
+    /// Nothing.
+    Void {
+        /// HTTP status.
+        status: u16,
+    },
+    /// Events, one after the other.
+    Stream {
+        /// HTTP status.
+        status: u16,
+        /// How events are separated.
+        framing: Framing,
+        /// The type of one event.
+        element: Type,
+        /// The name of the frame with which the stream reports its own failure.
+        #[serde(rename = "failureEvent")]
+        failure_event: String,
+        /// Whether a clean end is an end. Otherwise the stream was cut.
+        ends: bool,
+    },
+}
+
+/// How a part of a longer list is answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// HTTP status.
+    pub status: u16,
+    /// The body's type.
+    pub r#type: Type,
+    /// The member of the body with the items.
+    pub items: String,
+    /// The type of one item.
+    pub item: Type,
+    /// The member of the body with the cursors `previous` and `next`.
+    pub cursors: String,
+    /// The type of a cursor.
+    pub cursor: Type,
+    /// Fields of the query that begin a walk, and do not go with a cursor.
+    pub initial: Vec<String>,
+    /// The only fields that go with a cursor.
+    pub continuation: Vec<String>,
+}
+
+/// How the events of a stream are separated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Framing {
+    /// Server-sent events whose data is JSON.
+    Sse,
+}
+
+/// A failure an operation declares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredError {
+    /// HTTP status.
+    pub status: u16,
+    /// The tag.
+    pub tag: String,
+}
+
+/// A named type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// What it is.
+    pub doc: String,
+    /// Whether it is an addition to the contract we implement.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub extension: bool,
+    /// The type. A string here is a brand of its own: clients cannot make one up.
+    pub r#type: Type,
+}
+
+/// A type, as its JSON form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", deny_unknown_fields)]
+pub enum Type {
+    /// Any JSON.
+    Unknown,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean,
+    /// Text.
+    String {
+        /// What the text is when it is decoded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        brand: Option<String>,
+        /// What the text begins with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prefix: Option<String>,
+    },
+    /// A number.
+    Number {
+        /// Whether it has no fraction.
+        integer: bool,
+        /// Inclusive lower bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minimum: Option<Number>,
+        /// Exclusive lower bound.
+        #[serde(
+            rename = "exclusiveMinimum",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        exclusive_minimum: Option<Number>,
+        /// Inclusive upper bound.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        maximum: Option<Number>,
+    },
+    /// Exactly this value.
+    Literal {
+        /// The value: a string, a number or a boolean.
+        value: Value,
+    },
+    /// A list.
+    Array {
+        /// Its items.
+        items: Box<Type>,
+    },
+    /// An object whose keys nobody declares.
+    Record {
+        /// Its keys: strings.
+        keys: Box<Type>,
+        /// Its members.
+        values: Box<Type>,
+    },
+    /// An object with these members. Others may be there and mean nothing.
+    Object {
+        /// The members, in the order of the wire.
+        fields: Vec<Field>,
+    },
+    /// One of several.
+    Union {
+        /// The member with a different literal in every variant, if the variants are objects.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        discriminator: Option<String>,
+        /// The variants.
+        variants: Vec<Variant>,
+    },
+    /// A named type.
+    Ref {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A member of an object. One that is not required is left out when it has no value; it is never null.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Whether it is always there.
+    pub required: bool,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// Its type.
+    pub r#type: Type,
+}
+
+/// One of the types of a union.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What it means.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// The type.
+    pub r#type: Type,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}

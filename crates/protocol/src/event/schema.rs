@@ -1,0 +1,215 @@
+//! The schemas of streams: unions of envelopes, one for each event of the catalogue.
+
+use std::borrow::Cow;
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{
+    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, SessionError, is_streamed,
+};
+use opencode_schema::id::{EventID, SessionID};
+use opencode_schema::location::LocationRef;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::{OpenCodeEvent, SessionDurableEvent};
+
+/// Events that only this implementation has.
+const EXTENSIONS: &[&str] = &[
+    "session.next.prompt.withdrawn",
+    "session.next.prompt.redelivered",
+    "session.next.pruned",
+];
+
+impl JsonSchema for SessionDurableEvent {
+    fn schema_name() -> Cow<'static, str> {
+        "SessionDurableEvent".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let variants: Vec<Value> = DURABLE_EVENTS
+            .iter()
+            .filter(|spec| is_streamed(spec.number))
+            .map(|spec| durable(generator, spec))
+            .collect();
+        json_schema!({
+            "oneOf": variants,
+            "description": "A durable event of a session: what happened, in the order of `durable.seq`.",
+        })
+    }
+}
+
+impl JsonSchema for OpenCodeEvent<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "OpenCodeEvent".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut variants = vec![
+            bare(
+                generator,
+                "ServerConnected",
+                "server.connected",
+                "The subscription stands: whatever happens from here on arrives.",
+            ),
+            bare(
+                generator,
+                "GlobalDisposed",
+                "global.disposed",
+                "The host closes: nothing follows.",
+            ),
+            session_error(generator),
+        ];
+        variants.extend(DURABLE_EVENTS.iter().map(|spec| durable(generator, spec)));
+        variants.extend(LIVE_EVENTS.iter().map(|spec| fragment(generator, spec)));
+        json_schema!({
+            "oneOf": variants,
+            "description": "An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself.",
+        })
+    }
+}
+
+fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
+    let position = generator.subschema_for::<DurablePosition>();
+    let mut envelope = envelope(generator, spec.name);
+    envelope.require(
+        "durable",
+        described(position, "Where it stands in its log."),
+    );
+    envelope.allow(
+        "location",
+        described(
+            generator.subschema_for::<LocationRef>(),
+            "Where the session lives; on the live stream only.",
+        ),
+    );
+    let (data, doc) = session_data(generator, spec, is_streamed(spec.number));
+    envelope.require("data", data.into_schema());
+    let metadata = generator.subschema_for::<Record>();
+    envelope.allow(
+        "metadata",
+        described(metadata, "Additive values the runtime set."),
+    );
+    define(generator, spec, envelope, doc)
+}
+
+fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
+    let mut envelope = live(generator, spec.name);
+    let (data, doc) = session_data(generator, spec, true);
+    envelope.require("data", data.into_schema());
+    define(generator, spec, envelope, doc)
+}
+
+fn session_error(generator: &mut SchemaGenerator) -> Value {
+    let name = "session.error";
+    let mut envelope = live(generator, name);
+    let mut data = SessionError::json_schema(generator);
+    let doc = data.remove("description").unwrap_or_default();
+    envelope.require("data", data.to_value());
+    insert(generator, "SessionError", envelope.documented(name, doc))
+}
+
+fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str) -> Value {
+    let mut envelope = envelope(generator, name);
+    envelope.require("data", Object::default().into_schema());
+    insert(generator, type_name, envelope.documented(name, doc.into()))
+}
+
+/// The payload behind the members every payload of a session begins with, and its description.
+fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) -> (Object, Value) {
+    let mut data = Object::default();
+    if timed {
+        let millis = generator.subschema_for::<Millis>();
+        data.require("timestamp", described(millis, "When, epoch milliseconds."));
+    }
+    let session = generator.subschema_for::<SessionID>();
+    data.require("sessionID", described(session, "The session."));
+    let mut payload = (spec.schema)(generator);
+    let doc = payload.remove("description").unwrap_or_default();
+    data.extend(&payload);
+    (data, doc)
+}
+
+fn live(generator: &mut SchemaGenerator, name: &str) -> Object {
+    let mut envelope = envelope(generator, name);
+    let location = generator.subschema_for::<LocationRef>();
+    envelope.allow("location", described(location, "Where the session lives."));
+    envelope
+}
+
+fn envelope(generator: &mut SchemaGenerator, name: &str) -> Object {
+    let mut envelope = Object::default();
+    let id = generator.subschema_for::<EventID>();
+    envelope.require("id", described(id, "Its id, the same on every stream."));
+    envelope.require("type", json!({ "type": "string", "const": name }));
+    envelope
+}
+
+fn define(
+    generator: &mut SchemaGenerator,
+    spec: &EventSpec,
+    envelope: Object,
+    doc: Value,
+) -> Value {
+    let type_name = if spec.name.starts_with("session.next.") {
+        format!("SessionNext{}", spec.type_name)
+    } else {
+        spec.type_name.to_owned()
+    };
+    insert(generator, &type_name, envelope.documented(spec.name, doc))
+}
+
+fn insert(generator: &mut SchemaGenerator, type_name: &str, schema: Value) -> Value {
+    let definitions = generator.definitions_mut();
+    let former = definitions.insert(type_name.to_owned(), schema.clone());
+    debug_assert!(
+        former.is_none_or(|former| former == schema),
+        "an event is described in one way only: {type_name}"
+    );
+    json!({ "$ref": format!("#/$defs/{type_name}") })
+}
+
+fn described(schema: Schema, doc: &str) -> Value {
+    let mut schema = schema;
+    schema.insert("description".to_owned(), doc.into());
+    schema.to_value()
+}
+
+/// An object schema in the making.
+#[derive(Default)]
+struct Object {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+impl Object {
+    fn require(&mut self, name: &str, schema: Value) {
+        self.required.push(name.into());
+        self.allow(name, schema);
+    }
+
+    fn allow(&mut self, name: &str, schema: Value) {
+        self.properties.insert(name.to_owned(), schema);
+    }
+
+    fn extend(&mut self, object: &Schema) {
+        let properties = object.get("properties").and_then(Value::as_object);
+        self.properties
+            .extend(properties.cloned().unwrap_or_default());
+        let required = object.get("required").and_then(Value::as_array);
+        self.required.extend(required.cloned().unwrap_or_default());
+    }
+
+    fn into_schema(self) -> Value {
+        json!({ "type": "object", "properties": self.properties, "required": self.required })
+    }
+
+    fn documented(self, name: &str, doc: Value) -> Value {
+        let mut schema = self.into_schema();
+        schema["description"] = doc;
+        if EXTENSIONS.contains(&name) {
+            schema["x-extension"] = true.into();
+        }
+        schema
+    }
+}

@@ -1,0 +1,337 @@
+//! Every tagged failure: its name, its status and the fields of its body, in the order of the wire.
+
+use std::fmt;
+
+use opencode_schema::check::Issue;
+use opencode_schema::id::{MessageID, SessionID};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::Channel;
+
+macro_rules! failures {
+    ($(
+        $(#[doc = $doc:literal])+
+        $status:expr => $variant:ident $tag:literal {
+            $( $(#[$attr:meta])* $field:ident: $type:ty, )*
+        }
+    )*) => {
+        /// A failure with its wire body. Clients tell failures apart by `_tag` alone.
+        #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "_tag")]
+        #[error("{}", self.message())]
+        pub enum Failure {
+            $(
+                $(#[doc = $doc])+
+                #[serde(rename = $tag)]
+                $variant { $( $(#[$attr])* $field: $type, )* },
+            )*
+        }
+
+        /// The name of a failure.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Tag {
+            $( $(#[doc = $doc])+ $variant, )*
+        }
+
+        impl Tag {
+            /// Every name, in the order of this file.
+            pub const ALL: &[Self] = &[$( Self::$variant, )*];
+
+            /// The text of `_tag`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $( Self::$variant => $tag, )* }
+            }
+
+            /// The HTTP status; none for failures that never travel over HTTP.
+            pub const fn status(self) -> Option<u16> {
+                match self { $( Self::$variant => $status, )* }
+            }
+        }
+
+        impl Failure {
+            /// Which failure it is.
+            pub fn tag(&self) -> Tag {
+                match self { $( Self::$variant { .. } => Tag::$variant, )* }
+            }
+
+            /// What went wrong, for people.
+            pub fn message(&self) -> &str {
+                match self { $( Self::$variant { message, .. } => message, )* }
+            }
+        }
+    };
+}
+
+failures! {
+    /// The request does not fit the operation.
+    Some(400) => InvalidRequest "InvalidRequestError" {
+        /// What does not fit, and where.
+        message: String,
+        /// The part of the request that was read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<Channel>,
+        /// The field that was refused, when it was not a matter of form alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        field: Option<String>,
+    }
+    /// The cursor was not made by this operation, or cannot stand beside the rest of the request.
+    Some(400) => InvalidCursor "InvalidCursorError" {
+        /// What is wrong with it.
+        message: String,
+    }
+    /// The request carries no valid credentials.
+    Some(401) => Unauthorized "UnauthorizedError" {
+        /// What is missing.
+        message: String,
+    }
+    /// There is no such session.
+    Some(404) => SessionNotFound "SessionNotFoundError" {
+        /// The session that was asked for.
+        #[serde(rename = "sessionID")]
+        session_id: SessionID,
+        /// The same in words.
+        message: String,
+    }
+    /// The session shows no such message.
+    Some(404) => MessageNotFound "MessageNotFoundError" {
+        /// The session.
+        #[serde(rename = "sessionID")]
+        session_id: SessionID,
+        /// The message that was asked for.
+        #[serde(rename = "messageID")]
+        message_id: MessageID,
+        /// The same in words.
+        message: String,
+    }
+    /// The request contradicts something that is already recorded.
+    Some(409) => Conflict "ConflictError" {
+        /// What it contradicts.
+        message: String,
+        /// The id of the recorded thing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource: Option<String>,
+    }
+    /// The session's inbox is full. Nothing was stored.
+    Some(429) => SessionBacklog "SessionBacklogError" {
+        /// The session.
+        #[serde(rename = "sessionID")]
+        session_id: SessionID,
+        /// How many Admitted Prompts wait.
+        pending: u64,
+        /// How many may wait.
+        limit: u64,
+        /// Always true: the same prompt is admitted once the session has caught up.
+        retryable: bool,
+        /// The same in words.
+        message: String,
+    }
+    /// Something failed that nobody expected.
+    Some(500) => Unknown "UnknownError" {
+        /// What can be said without leaking details.
+        message: String,
+        /// Finds the details in the log.
+        #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+    }
+    /// Something the operation needs is not available now.
+    Some(503) => ServiceUnavailable "ServiceUnavailableError" {
+        /// What is missing.
+        message: String,
+        /// The operation, or the part of it, that cannot be had.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        service: Option<String>,
+    }
+    /// The store failed and takes nothing more until the host is opened again. Nothing was stored.
+    Some(503) => StorePoisoned "StorePoisonedError" {
+        /// How it failed.
+        message: String,
+    }
+    /// An option of the host is unknown or has the wrong type.
+    None => InvalidOption "InvalidOptionError" {
+        /// The option.
+        option: String,
+        /// What is wrong with it.
+        message: String,
+    }
+    /// The database file cannot be opened, is no database, or fails its check.
+    None => DatabaseUnavailable "DatabaseUnavailableError" {
+        /// The file.
+        path: String,
+        /// Why.
+        message: String,
+    }
+    /// The database was written by a newer version of this program.
+    None => DatabaseVersion "DatabaseVersionError" {
+        /// The file.
+        path: String,
+        /// Both versions, in words.
+        message: String,
+    }
+    /// Another host has the database open, in this process or in another.
+    None => DatabaseInUse "DatabaseInUseError" {
+        /// The file.
+        path: String,
+        /// The same in words.
+        message: String,
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Failure {
+    /// The HTTP status; none for failures that never travel over HTTP.
+    pub fn status(&self) -> Option<u16> {
+        self.tag().status()
+    }
+
+    /// A part of the request that does not fit its schema.
+    pub fn invalid(part: Channel, issue: &Issue) -> Self {
+        Self::InvalidRequest {
+            message: issue.to_string(),
+            kind: Some(part),
+            field: None,
+        }
+    }
+
+    /// A field that has the right form and still cannot be used.
+    pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
+        Self::InvalidRequest {
+            message: message.into(),
+            kind: None,
+            field: Some(field.into()),
+        }
+    }
+
+    /// A cursor that cannot be used.
+    pub fn invalid_cursor(message: impl Into<String>) -> Self {
+        Self::InvalidCursor {
+            message: message.into(),
+        }
+    }
+
+    /// Missing or wrong credentials; which of the two is nobody's business.
+    pub fn unauthorized() -> Self {
+        Self::Unauthorized {
+            message: "Authentication required".into(),
+        }
+    }
+
+    /// A session nobody has created.
+    pub fn session_not_found(session_id: SessionID) -> Self {
+        Self::SessionNotFound {
+            message: format!("Session not found: {session_id}"),
+            session_id,
+        }
+    }
+
+    /// A message the session does not show, be it unknown, of another session, or not promoted yet.
+    pub fn message_not_found(session_id: SessionID, message_id: MessageID) -> Self {
+        Self::MessageNotFound {
+            message: format!("Message not found: {message_id}"),
+            session_id,
+            message_id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> SessionID {
+        SessionID::parse("ses_nope").unwrap()
+    }
+
+    #[test]
+    fn bodies_are_those_of_the_wire() {
+        let issue = Issue::expected("string", &5.into())
+            .at_key("text")
+            .at_key("prompt");
+        for (failure, status, body) in [
+            (
+                Failure::session_not_found(session()),
+                Some(404),
+                r#"{"_tag":"SessionNotFoundError","sessionID":"ses_nope","message":"Session not found: ses_nope"}"#,
+            ),
+            (
+                Failure::message_not_found(session(), MessageID::parse("msg_x").unwrap()),
+                Some(404),
+                r#"{"_tag":"MessageNotFoundError","sessionID":"ses_nope","messageID":"msg_x","message":"Message not found: msg_x"}"#,
+            ),
+            (
+                Failure::invalid_field("sessionID", "Invalid session ID"),
+                Some(400),
+                r#"{"_tag":"InvalidRequestError","message":"Invalid session ID","field":"sessionID"}"#,
+            ),
+            (
+                Failure::invalid(Channel::Payload, &issue),
+                Some(400),
+                r#"{"_tag":"InvalidRequestError","message":"Expected string, got 5\n  at [\"prompt\"][\"text\"]","kind":"Payload"}"#,
+            ),
+            (
+                Failure::invalid_cursor("Invalid cursor"),
+                Some(400),
+                r#"{"_tag":"InvalidCursorError","message":"Invalid cursor"}"#,
+            ),
+            (
+                Failure::unauthorized(),
+                Some(401),
+                r#"{"_tag":"UnauthorizedError","message":"Authentication required"}"#,
+            ),
+            (
+                Failure::Conflict {
+                    message: "taken".into(),
+                    resource: Some("msg_c1".into()),
+                },
+                Some(409),
+                r#"{"_tag":"ConflictError","message":"taken","resource":"msg_c1"}"#,
+            ),
+            (
+                Failure::SessionBacklog {
+                    session_id: session(),
+                    pending: 100,
+                    limit: 100,
+                    retryable: true,
+                    message: "full".into(),
+                },
+                Some(429),
+                r#"{"_tag":"SessionBacklogError","sessionID":"ses_nope","pending":100,"limit":100,"retryable":true,"message":"full"}"#,
+            ),
+            (
+                Failure::Unknown {
+                    message: "broken".into(),
+                    reference: Some("err_3b69aa4d".into()),
+                },
+                Some(500),
+                r#"{"_tag":"UnknownError","message":"broken","ref":"err_3b69aa4d"}"#,
+            ),
+            (
+                Failure::ServiceUnavailable {
+                    message: "later".into(),
+                    service: Some("session.compact".into()),
+                },
+                Some(503),
+                r#"{"_tag":"ServiceUnavailableError","message":"later","service":"session.compact"}"#,
+            ),
+            (
+                Failure::DatabaseInUse {
+                    path: "/a/b.db".into(),
+                    message: "in use".into(),
+                },
+                None,
+                r#"{"_tag":"DatabaseInUseError","path":"/a/b.db","message":"in use"}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&failure).unwrap(), body);
+            assert_eq!(serde_json::from_str::<Failure>(body).unwrap(), failure);
+            assert_eq!(failure.status(), status);
+            assert!(body.contains(&format!(r#""_tag":"{}""#, failure.tag())));
+            assert!(body.contains(&serde_json::to_string(&failure.to_string()).unwrap()));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What one operation declares. The declarations themselves are in [`crate::operations`].
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Tag;
+
+/// The part of a request a field travels in.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[schemars(rename = "RequestPart")]
+pub enum Channel {
+    /// The path.
+    Params,
+    /// The query.
+    Query,
+    /// The JSON body.
+    Payload,
+}
+
+/// HTTP methods that operations use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "their names are their meaning")]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+/// What a request passes before its own operation sees it. Only the placement is decided here; the
+/// server supplies what the middleware does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Middleware {
+    /// Credentials are checked, if the host asks for any.
+    Authorization,
+    /// The session of the path is looked up, before anything else of the request is read.
+    Session,
+    /// The Location the request selects is resolved.
+    Location,
+}
+
+/// Gives the schema of one type, collecting the types it refers to.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// What a successful call answers.
+#[derive(Debug, Clone, Copy)]
+pub enum Success {
+    /// 200 with `{data}`; clients see the value of `data`.
+    Value(SchemaOf),
+    /// 200 with an object that clients see as it is.
+    Whole(SchemaOf),
+    /// 200 with `{data, cursor}`; clients see a Page.
+    Page(SchemaOf),
+    /// 204 without a body.
+    Void,
+    /// 200 with server-sent events.
+    Stream {
+        /// One event.
+        element: SchemaOf,
+        /// Whether the stream may end cleanly. A stream that may not was cut when it does.
+        ends: bool,
+    },
+}
+
+/// One operation as data.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// Name on the wire, such as `v2.session.prompt`.
+    pub id: &'static str,
+    /// Name in clients: a group and a method, such as `sessions.prompt`.
+    pub name: &'static str,
+    /// What it does, for the callers of clients.
+    pub doc: &'static str,
+    /// Method.
+    pub method: Method,
+    /// Path with `{parameters}`.
+    pub path: &'static str,
+    /// Fields of the path.
+    pub params: Option<SchemaOf>,
+    /// Fields of the query.
+    pub query: Option<SchemaOf>,
+    /// Fields of the body; none means that a body is ignored.
+    pub payload: Option<SchemaOf>,
+    /// What it answers.
+    pub success: Success,
+    /// The failures that are its own, beside [`COMMON_ERRORS`].
+    pub errors: &'static [Tag],
+    /// What a request passes first, in this order.
+    pub middleware: &'static [Middleware],
+    /// Whether it is an addition to the contract we implement.
+    pub extension: bool,
+}
+
+/// Failures that every operation declares: a client drops the body of a status that is not declared.
+pub const COMMON_ERRORS: &[Tag] = &[
+    Tag::InvalidRequest,
+    Tag::Unauthorized,
+    Tag::Unknown,
+    Tag::ServiceUnavailable,
+    Tag::StorePoisoned,
+];
+
+/// One operation as a type: what its handler is given and what it gives back.
+pub trait Operation {
+    /// Fields of the path, [`Nothing`](crate::input::Nothing) when it has none.
+    type Params;
+    /// Fields of the query, likewise.
+    type Query;
+    /// The body, likewise; it is ignored then, whatever it is.
+    type Payload;
+    /// The body of a success, `()` when it has none; of a stream, one event.
+    type Success;
+    /// The same as data.
+    const SPEC: Spec;
+}
+
+impl Spec {
+    /// Every failure the operation declares, by status.
+    pub fn errors(&self) -> Vec<Tag> {
+        let mut errors: Vec<Tag> = COMMON_ERRORS.iter().chain(self.errors).copied().collect();
+        errors.sort_by_key(|tag| (tag.status(), *tag));
+        errors.dedup();
+        errors
+    }
+}
+
+impl Method {
+    /// The method's name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// The schema of `T` as a [`SchemaOf`].
+pub(crate) fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// Declares operations: for each a type that implements [`Operation`], and the list of all.
+macro_rules! operations {
+    ($(
+        $(#[doc = $doc:literal])+
+        $operation:ident = $id:literal => $name:literal {
+            $method:ident $path:literal,
+            $(params: $params:ty,)?
+            $(query: $query:ty,)?
+            $(payload: $payload:ty,)?
+            success: $kind:ident $(($($success:tt)+))?,
+            errors: [$($error:ident),*],
+            middleware: [$($middleware:ident),*],
+            $(extension: $extension:literal,)?
+        }
+    )*) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Debug)]
+            pub struct $operation;
+
+            impl Operation for $operation {
+                type Params = operations!(@type $($params)?);
+                type Query = operations!(@type $($query)?);
+                type Payload = operations!(@type $($payload)?);
+                type Success = operations!(@$kind $($($success)+)?);
+                const SPEC: Spec = Spec {
+                    id: $id,
+                    name: $name,
+                    doc: concat!($($doc, "\n"),+),
+                    method: Method::$method,
+                    path: $path,
+                    params: operations!(@schema $($params)?),
+                    query: operations!(@schema $($query)?),
+                    payload: operations!(@schema $($payload)?),
+                    success: operations!(@success $kind $($($success)+)?),
+                    errors: &[$(Tag::$error),*],
+                    middleware: &[$(Middleware::$middleware),*],
+                    extension: false $(|| $extension)?,
+                };
+            }
+        )*
+
+        /// Every operation, in the order of declaration.
+        pub const OPERATIONS: &[Spec] = &[$( $operation::SPEC, )*];
+    };
+    (@type) => { Nothing };
+    (@type $type:ty) => { $type };
+    (@schema) => { None };
+    (@schema $type:ty) => { Some(schema_of::<$type>) };
+    (@value $type:ty) => { Data<$type> };
+    (@whole $type:ty) => { $type };
+    (@page $type:ty) => { $type };
+    (@void) => { () };
+    (@stream $type:ty, ends: $ends:literal) => { $type };
+    (@success value $type:ty) => { Success::Value(schema_of::<$type>) };
+    (@success whole $type:ty) => { Success::Whole(schema_of::<$type>) };
+    (@success page $type:ty) => { Success::Page(schema_of::<$type>) };
+    (@success void) => { Success::Void };
+    (@success stream $type:ty, ends: $ends:literal) => {
+        Success::Stream { element: schema_of::<$type>, ends: $ends }
+    };
+}
+pub(crate) use operations;

@@ -1,0 +1,184 @@
+//! Pages: what a request for one means, and how the pages beside it are reached.
+//!
+//! A page is asked for by an initial query or by the cursor of another page, which carries that
+//! query. Either way the outcome is a [`PageRequest`], and items always keep the order of the query,
+//! also on a page that lies before another.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::id::{SessionID, WorkspaceID};
+use serde::{Deserialize, Serialize};
+
+use crate::cursor::{CursorError, MessagesCursor, SessionsCursor};
+use crate::failure::Failure;
+use crate::input::{MessagesQuery, Order, SessionsQuery};
+use crate::output::PageCursors;
+
+/// Items of a page when nobody says how many.
+pub const DEFAULT_LIMIT: u32 = 50;
+
+/// Most sessions of a page; a greater limit is lowered, not refused.
+pub const MAX_SESSIONS: u32 = 1000;
+
+/// Most messages of a page; a greater limit is refused.
+pub const MAX_MESSAGES: u32 = 200;
+
+/// One page of something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageRequest<Scope, Anchor> {
+    /// Which items there are.
+    pub scope: Scope,
+    /// Their order.
+    pub order: Order,
+    /// How many of them at most.
+    pub limit: u32,
+    /// Where the page lies; absent means at the beginning.
+    pub from: Option<Beside<Anchor>>,
+}
+
+/// A place right before or right after an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside<Anchor> {
+    /// The place of that item. The item itself may be gone.
+    pub anchor: Anchor,
+    /// The side of it.
+    pub direction: Direction,
+}
+
+/// The side of an item, seen in the order of the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Before it.
+    Previous,
+    /// After it.
+    Next,
+}
+
+/// Which sessions are listed. `directory` wins over `project` and `subpath`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionFilters {
+    /// Only this workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<WorkspaceID>,
+    /// Only titles that contain this text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
+    /// Only this directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Only this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Only this directory of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subpath: Option<String>,
+}
+
+/// The place of a session among all: time of creation, then id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionAnchor {
+    /// When it was created.
+    pub time: Millis,
+    /// Its id.
+    pub id: SessionID,
+}
+
+/// A page of sessions.
+pub type SessionsPage = PageRequest<SessionFilters, SessionAnchor>;
+
+/// A page of the messages of one session; the place of a message is its sequence.
+pub type MessagesPage = PageRequest<SessionID, u64>;
+
+impl SessionsQuery {
+    /// The page that is asked for. Beside a cursor only `limit` counts: some clients put their
+    /// directory into every query.
+    pub fn page(self) -> Result<SessionsPage, Failure> {
+        let limit = |limit: u64| {
+            u32::try_from(limit)
+                .unwrap_or(MAX_SESSIONS)
+                .min(MAX_SESSIONS)
+        };
+        if let Some(cursor) = self.cursor {
+            let mut page = cursor.decode()?;
+            page.limit = self.limit.map_or(page.limit, limit);
+            return Ok(page);
+        }
+        Ok(SessionsPage {
+            limit: self.limit.map_or(DEFAULT_LIMIT, limit),
+            scope: SessionFilters {
+                workspace: self.workspace,
+                search: self.search,
+                directory: self.directory,
+                project: self.project,
+                subpath: self.subpath,
+            },
+            order: self.order.unwrap_or_default(),
+            from: None,
+        })
+    }
+}
+
+impl MessagesQuery {
+    /// The page of that session that is asked for. An empty cursor is none.
+    pub fn page(self, session_id: &SessionID) -> Result<MessagesPage, Failure> {
+        let Some(cursor) = self.cursor.filter(|cursor| !cursor.as_str().is_empty()) else {
+            return Ok(MessagesPage {
+                scope: session_id.clone(),
+                order: self.order.unwrap_or_default(),
+                limit: self.limit.unwrap_or(DEFAULT_LIMIT),
+                from: None,
+            });
+        };
+        if self.order.is_some() {
+            return Err(Failure::invalid_cursor(
+                "Cursor cannot be combined with order",
+            ));
+        }
+        let mut page = cursor.decode(session_id)?;
+        page.limit = self.limit.unwrap_or(page.limit);
+        Ok(page)
+    }
+}
+
+impl From<CursorError> for Failure {
+    fn from(error: CursorError) -> Self {
+        Self::invalid_cursor(error.to_string())
+    }
+}
+
+impl SessionsPage {
+    /// The cursors of this page, given its first and last session.
+    pub fn cursors(
+        &self,
+        ends: Option<(SessionAnchor, SessionAnchor)>,
+    ) -> PageCursors<SessionsCursor> {
+        self.beside(ends, SessionsCursor::encode)
+    }
+}
+
+impl MessagesPage {
+    /// The cursors of this page, given the sequences of its first and last message.
+    pub fn cursors(&self, ends: Option<(u64, u64)>) -> PageCursors<MessagesCursor> {
+        self.beside(ends, MessagesCursor::encode)
+    }
+}
+
+impl<Scope: Clone, Anchor> PageRequest<Scope, Anchor> {
+    fn beside<C>(&self, ends: Option<(Anchor, Anchor)>, encode: fn(&Self) -> C) -> PageCursors<C> {
+        let cursor = |anchor, direction| {
+            encode(&Self {
+                scope: self.scope.clone(),
+                order: self.order,
+                limit: self.limit,
+                from: Some(Beside { anchor, direction }),
+            })
+        };
+        let (previous, next) = ends.map_or((None, None), |(first, last)| {
+            (
+                Some(cursor(first, Direction::Previous)),
+                Some(cursor(last, Direction::Next)),
+            )
+        });
+        PageCursors { previous, next }
+    }
+}

@@ -1,0 +1,256 @@
+//! The operations agree with the wire contract we implement in what clients depend on.
+
+use opencode_protocol::contract::{Contract, Operation, Segment, Success, compile};
+use opencode_protocol::operation::{Channel, Method};
+use opencode_protocol::operations::OPERATIONS;
+
+/// Id, method and path, fields (`?` marks optional ones) by channel, success, statuses beside those
+/// that all share.
+type Row = (
+    &'static str,
+    &'static str,
+    [&'static str; 3],
+    &'static str,
+    &'static [u16],
+);
+
+const TABLE: &[Row] = &[
+    (
+        "v2.health.get",
+        "GET /api/health",
+        ["", "", "-"],
+        "whole",
+        &[],
+    ),
+    (
+        "v2.location.get",
+        "GET /api/location",
+        ["", "location?", "-"],
+        "whole",
+        &[],
+    ),
+    (
+        "v2.session.create",
+        "POST /api/session",
+        ["", "", "id? agent? model? location?"],
+        "data",
+        &[],
+    ),
+    (
+        "v2.session.list",
+        "GET /api/session",
+        [
+            "",
+            "workspace? limit? order? search? directory? project? subpath? cursor?",
+            "-",
+        ],
+        "page",
+        &[],
+    ),
+    (
+        "v2.session.get",
+        "GET /api/session/{sessionID}",
+        ["sessionID", "", "-"],
+        "data",
+        &[404],
+    ),
+    (
+        "v2.session.active",
+        "GET /api/session/active",
+        ["", "", "-"],
+        "data",
+        &[],
+    ),
+    (
+        "v2.session.prompt",
+        "POST /api/session/{sessionID}/prompt",
+        ["sessionID", "", "id? prompt delivery? resume?"],
+        "data",
+        &[404, 409, 429],
+    ),
+    (
+        "v2.session.interrupt",
+        "POST /api/session/{sessionID}/interrupt",
+        ["sessionID", "", "-"],
+        "void",
+        &[404],
+    ),
+    (
+        "v2.session.wait",
+        "POST /api/session/{sessionID}/wait",
+        ["sessionID", "", "-"],
+        "void",
+        &[404],
+    ),
+    (
+        "v2.session.compact",
+        "POST /api/session/{sessionID}/compact",
+        ["sessionID", "", "-"],
+        "void",
+        &[404],
+    ),
+    (
+        "v2.session.switchAgent",
+        "POST /api/session/{sessionID}/agent",
+        ["sessionID", "", "agent"],
+        "void",
+        &[404],
+    ),
+    (
+        "v2.session.switchModel",
+        "POST /api/session/{sessionID}/model",
+        ["sessionID", "", "model"],
+        "void",
+        &[404],
+    ),
+    (
+        "v2.session.messages",
+        "GET /api/session/{sessionID}/message",
+        ["sessionID", "limit? order? cursor?", "-"],
+        "page",
+        &[404],
+    ),
+    (
+        "v2.session.message",
+        "GET /api/session/{sessionID}/message/{messageID}",
+        ["sessionID messageID", "", "-"],
+        "data",
+        &[404],
+    ),
+    (
+        "v2.session.context",
+        "GET /api/session/{sessionID}/context",
+        ["sessionID", "", "-"],
+        "data",
+        &[404],
+    ),
+    (
+        "v2.session.history",
+        "GET /api/session/{sessionID}/history",
+        ["sessionID", "limit? after?", "-"],
+        "whole",
+        &[404],
+    ),
+    (
+        "v2.session.events",
+        "GET /api/session/{sessionID}/event",
+        ["sessionID", "after?", "-"],
+        "stream",
+        &[404],
+    ),
+    (
+        "v2.event.subscribe",
+        "GET /api/event",
+        ["", "", "-"],
+        "stream",
+        &[],
+    ),
+];
+
+fn contract() -> Contract {
+    compile(OPERATIONS).unwrap()
+}
+
+fn route(operation: &Operation) -> String {
+    let path: String = operation
+        .path
+        .iter()
+        .map(|segment| match segment {
+            Segment::Literal(text) => text.clone(),
+            Segment::Parameter(name) => format!("{{{name}}}"),
+        })
+        .collect();
+    format!("{} {path}", operation.method.as_str())
+}
+
+fn fields(operation: &Operation, channel: Channel) -> String {
+    let names: Vec<String> = operation
+        .input
+        .fields
+        .iter()
+        .filter(|field| field.channel == channel)
+        .map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }))
+        .collect();
+    if channel == Channel::Payload && !operation.input.payload {
+        return "-".into();
+    }
+    names.join(" ")
+}
+
+fn success(operation: &Operation) -> &'static str {
+    match operation.success {
+        Success::Value { unwrap: true, .. } => "data",
+        Success::Value { .. } => "whole",
+        Success::Page(_) => "page",
+        Success::Void { .. } => "void",
+        Success::Stream { .. } => "stream",
+    }
+}
+
+#[test]
+fn operations_are_those_of_the_wire() {
+    let contract = contract();
+    assert_eq!(contract.operations.len(), TABLE.len());
+    for (operation, (id, wire, channels, answer, own)) in contract.operations.iter().zip(TABLE) {
+        assert_eq!(operation.id, *id);
+        assert_eq!(route(operation), *wire);
+        let given = [Channel::Params, Channel::Query, Channel::Payload]
+            .map(|channel| fields(operation, channel));
+        assert_eq!(given, *channels, "{id}");
+        assert_eq!(success(operation), *answer, "{id}");
+        let mut statuses: Vec<u16> = operation.errors.iter().map(|error| error.status).collect();
+        statuses.dedup();
+        let mut expected = [&[400, 401, 500, 503], *own].concat();
+        expected.sort_unstable();
+        assert_eq!(statuses, expected, "{id}");
+    }
+}
+
+#[test]
+fn only_reads_are_gets_and_only_they_have_no_effect_on_a_body() {
+    for spec in OPERATIONS {
+        assert_eq!(spec.method == Method::Get && spec.payload.is_some(), false);
+    }
+}
+
+#[test]
+fn cursors_do_not_go_with_initial_fields() {
+    let contract = contract();
+    let pages: Vec<_> = contract
+        .operations
+        .iter()
+        .filter_map(|operation| match &operation.success {
+            Success::Page(page) => Some((
+                operation.name.as_str(),
+                page.initial.join(" "),
+                page.continuation.join(" "),
+            )),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        pages,
+        [
+            (
+                "list",
+                "workspace limit order search directory project subpath".to_owned(),
+                "cursor".to_owned()
+            ),
+            (
+                "messages",
+                "limit order".to_owned(),
+                "sessionID cursor".to_owned()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn the_committed_contract_is_the_compiled_one() {
+    let committed = include_str!("../contract.json");
+    let read: Contract = serde_json::from_str(committed).unwrap();
+    assert!(
+        read == contract(),
+        "contract.json is stale: run `cargo xtask codegen`"
+    );
+}

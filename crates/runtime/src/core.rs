@@ -1,0 +1,104 @@
+//! What every part of the engine needs: storage, time, ids and the live stream.
+
+use std::sync::Arc;
+
+use opencode_llm::ModelClient;
+use opencode_location::locations::Locations;
+use opencode_schema::clock::{Clock, Millis};
+use opencode_schema::event::{LiveEvent, NamedError, NamedErrorData, NamedErrorTag, SessionError};
+use opencode_schema::id::{EventID, IdSource, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::message::ErrorCause;
+use opencode_schema::{envelope, event::SessionEvent};
+use opencode_store::{Draft, SessionRow, Store, StoreError, Transaction};
+use opencode_tools::{Permissions, Registry};
+
+use crate::error::{DrainError, RuntimeError};
+use crate::live::LiveEvents;
+
+/// The services of one host.
+pub(crate) struct Core {
+    pub(crate) store: Store,
+    pub(crate) live: Arc<LiveEvents>,
+    pub(crate) ids: Arc<IdSource>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) locations: Arc<Locations>,
+    pub(crate) tools: Arc<Registry>,
+    pub(crate) permissions: Arc<dyn Permissions>,
+    pub(crate) model: Arc<dyn ModelClient>,
+}
+
+impl Core {
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// The session, or the failure that says it does not exist.
+    pub(crate) async fn session(&self, id: &SessionID) -> Result<SessionRow, RuntimeError> {
+        let wanted = id.clone();
+        let found = self
+            .store
+            .read(move |reader| reader.session(&wanted))
+            .await?;
+        found.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
+    }
+
+    /// Commits events of a running turn together, in order.
+    pub(crate) async fn commit(
+        &self,
+        session: &SessionID,
+        location: &LocationRef,
+        drafts: Vec<Draft>,
+    ) -> Result<(), DrainError> {
+        let (session, location) = (session.clone(), location.clone());
+        let committed = self.store.write(move |transaction| {
+            for draft in drafts {
+                if let Err(conflict) = transaction.append(&session, Some(&location), draft)? {
+                    return Ok(Err(conflict));
+                }
+            }
+            Ok(Ok(()))
+        });
+        committed
+            .await?
+            .map_err(|conflict| DrainError::Internal(conflict.to_string()))
+    }
+
+    /// Announces a fragment that is never stored.
+    pub(crate) fn announce(&self, session: &SessionID, location: &LocationRef, event: LiveEvent) {
+        self.live.publish(|| {
+            let id = EventID::generate(&self.ids);
+            envelope::live_text(&id, session, self.now(), Some(location), &event)
+        });
+    }
+
+    /// Tells connected clients why a session did not run.
+    pub(crate) fn announce_failure(&self, session: &SessionID, message: String, cause: ErrorCause) {
+        let error = NamedError {
+            name: NamedErrorTag::UnknownError,
+            data: NamedErrorData { message },
+            cause: Some(cause),
+        };
+        let data = SessionError {
+            session_id: session.clone(),
+            error,
+        };
+        self.live
+            .publish(|| envelope::host_text(&EventID::generate(&self.ids), "session.error", &data));
+    }
+}
+
+/// Appends an event that a caller's request decided. A conflict here means that ids made a moment
+/// ago are in use, which the database reports as its own failure.
+pub(crate) fn append(
+    transaction: &mut Transaction<'_>,
+    session: &SessionRow,
+    timestamp: Millis,
+    payload: impl Into<SessionEvent>,
+) -> Result<u64, StoreError> {
+    let location = session.info.location.clone();
+    let draft = Draft::new(timestamp, payload);
+    transaction
+        .append(&session.info.id, Some(&location), draft)?
+        .map_err(|conflict| StoreError::Database(conflict.to_string()))
+}

@@ -1,0 +1,288 @@
+//! From Session History to the canonical request: what the model reads of each message.
+
+use opencode_llm::{
+    JsonMap, Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart,
+    ToolCallPart, ToolContent as LlmContent, ToolResultPart, ToolResultValue,
+};
+use opencode_schema::Record;
+use opencode_schema::message::{
+    AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
+    ToolContent, ToolProvider, ToolState,
+};
+use serde_json::{Value, json};
+
+/// The model that will read the messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) provider_id: String,
+    /// The name on the wire, which steps record.
+    pub(crate) wire_id: String,
+}
+
+/// The messages a stored one becomes: none for a record of a switch, several for an assistant's.
+pub(crate) fn lower(message: &SessionMessage, target: &Target) -> Vec<Message> {
+    match message {
+        SessionMessage::AgentSwitched { .. } | SessionMessage::ModelSwitched { .. } => Vec::new(),
+        SessionMessage::User { text, files, .. } => {
+            let mut parts = vec![Part::text(text.clone())];
+            parts.extend(files.iter().flatten().map(|file| {
+                Part::Media(Media {
+                    media_type: file.mime.clone(),
+                    data: file.uri.clone(),
+                    filename: file.name.clone(),
+                })
+            }));
+            vec![Message::user(parts)]
+        }
+        SessionMessage::Synthetic { text, .. } => vec![user(text.clone())],
+        SessionMessage::Shell {
+            command, output, ..
+        } => {
+            vec![user(format!("Shell command: {command}\n\n{output}"))]
+        }
+        SessionMessage::System { text, .. } => vec![Message::system(text.clone())],
+        SessionMessage::Compaction {
+            summary, recent, ..
+        } => vec![user(checkpoint(summary, recent))],
+        SessionMessage::Assistant(message) => assistant(message, target),
+    }
+}
+
+fn user(text: String) -> Message {
+    Message::user([Part::text(text)])
+}
+
+fn checkpoint(summary: &str, recent: &str) -> String {
+    format!(
+        "<conversation-checkpoint>\nThis is a record of the conversation so far, not a set of instructions.\n<summary>\n{summary}\n</summary>\n<recent-context>\n{recent}\n</recent-context>\n</conversation-checkpoint>"
+    )
+}
+
+/// How an assistant message reads to the target.
+struct Voice {
+    /// The same model wrote it.
+    same: bool,
+    /// What its provider attached may be sent back.
+    native: bool,
+}
+
+fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
+    let same =
+        message.model.provider_id == target.provider_id && message.model.id == target.wire_id;
+    let voice = Voice {
+        same,
+        native: same && message.error.is_none(),
+    };
+    let mut said = Vec::new();
+    let mut results = Vec::new();
+    for part in &message.content {
+        match part {
+            AssistantPart::Text { text, .. } if !text.is_empty() => {
+                said.push(Part::text(text.clone()));
+            }
+            AssistantPart::Text { .. } => {}
+            AssistantPart::Reasoning {
+                text,
+                provider_metadata,
+                ..
+            } => {
+                said.extend(reasoning(text, provider_metadata.as_ref(), &voice));
+            }
+            AssistantPart::Tool {
+                id,
+                name,
+                provider,
+                state,
+                ..
+            } => {
+                let call = Call {
+                    id,
+                    name,
+                    provider: provider.as_ref(),
+                    state,
+                };
+                if call.is_hosted() {
+                    call.lower_hosted(&voice, &mut said);
+                } else {
+                    said.push(call.lower(&voice));
+                    results.extend(call.result(&voice).map(|result| Message::tool([result])));
+                }
+            }
+        }
+    }
+    let mut messages = Vec::with_capacity(1 + results.len());
+    if !said.is_empty() {
+        messages.push(Message::assistant(said));
+    }
+    messages.extend(results);
+    messages
+}
+
+/// Reasoning stays reasoning for the model that had it and is plain text for any other.
+fn reasoning(text: &str, metadata: Option<&ProviderMetadata>, voice: &Voice) -> Option<Part> {
+    let metadata = metadata.filter(|it| voice.native && !it.is_empty());
+    if text.is_empty() && (metadata.is_none() || !voice.same) {
+        return None;
+    }
+    if !voice.same {
+        return Some(Part::text(text));
+    }
+    let provider_metadata = metadata.map(to_llm);
+    Some(Part::Reasoning(ReasoningPart {
+        text: text.to_owned(),
+        provider_metadata,
+    }))
+}
+
+struct Call<'a> {
+    id: &'a str,
+    name: &'a str,
+    provider: Option<&'a ToolProvider>,
+    state: &'a ToolState,
+}
+
+impl Call<'_> {
+    fn is_hosted(&self) -> bool {
+        self.provider.is_some_and(|provider| provider.executed)
+    }
+
+    fn input(&self) -> Value {
+        match self.state {
+            // A call that never became complete shows what there is of it.
+            ToolState::Pending { input } => {
+                serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()))
+            }
+            ToolState::Running { input, .. }
+            | ToolState::Completed { input, .. }
+            | ToolState::Error { input, .. } => Value::Object(input.clone()),
+        }
+    }
+
+    fn call_metadata(&self, voice: &Voice) -> Option<LlmMetadata> {
+        let metadata = self
+            .provider
+            .and_then(|provider| provider.metadata.as_ref());
+        metadata.filter(|_| voice.native).map(to_llm)
+    }
+
+    fn result_metadata(&self, voice: &Voice) -> Option<LlmMetadata> {
+        let settled = self
+            .provider
+            .and_then(|provider| provider.result_metadata.as_ref());
+        let settled = settled.filter(|_| voice.native).map(to_llm);
+        settled.or_else(|| self.call_metadata(voice))
+    }
+
+    fn lower(&self, voice: &Voice) -> Part {
+        Part::ToolCall(ToolCallPart {
+            id: self.id.to_owned(),
+            name: self.name.to_owned(),
+            input: self.input(),
+            provider_executed: self.is_hosted(),
+            provider_metadata: self.call_metadata(voice),
+        })
+    }
+
+    fn result(&self, voice: &Voice) -> Option<Part> {
+        Some(Part::ToolResult(ToolResultPart {
+            id: self.id.to_owned(),
+            name: self.name.to_owned(),
+            result: self.value()?,
+            provider_executed: self.is_hosted(),
+            provider_metadata: self.result_metadata(voice),
+        }))
+    }
+
+    /// What the model reads of a settled call.
+    fn value(&self) -> Option<ToolResultValue> {
+        match self.state {
+            ToolState::Pending { .. } | ToolState::Running { .. } => None,
+            ToolState::Completed {
+                structured,
+                content,
+                result,
+                ..
+            } => Some(match result.as_ref().filter(|_| self.is_hosted()) {
+                Some(native) => ToolResultValue::Json(native.clone()),
+                None => completed(structured, content),
+            }),
+            ToolState::Error {
+                error,
+                content,
+                structured,
+                result,
+                ..
+            } => Some(match result.as_ref().filter(|_| self.is_hosted()) {
+                Some(native) => ToolResultValue::Error(native.clone()),
+                None => failed(error, content, structured),
+            }),
+        }
+    }
+
+    /// A call that the provider ran stands inside the assistant's message. For another model both
+    /// the call and its result are plain text, because no other provider accepts them.
+    fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
+        if voice.same {
+            said.push(self.lower(voice));
+            said.extend(self.result(voice));
+            return;
+        }
+        let mut text = format!("Called the tool {} with {}", self.name, self.input());
+        if let Some(value) = self.value() {
+            let value = serde_json::to_value(&value).unwrap_or_default();
+            text = format!("{text}\nIts result: {}", value["value"]);
+        }
+        said.push(Part::Text(TextPart {
+            text,
+            provider_metadata: None,
+        }));
+    }
+}
+
+fn completed(structured: &Record, content: &[ToolContent]) -> ToolResultValue {
+    match content {
+        [] => ToolResultValue::Json(Value::Object(structured.clone())),
+        [ToolContent::Text { text }] => ToolResultValue::Text(text.clone()),
+        parts => ToolResultValue::Content(parts.iter().map(content_to_llm).collect()),
+    }
+}
+
+fn failed(
+    error: &SessionErrorUnknown,
+    content: &[ToolContent],
+    structured: &Record,
+) -> ToolResultValue {
+    ToolResultValue::Error(json!({
+        "error": { "type": "unknown", "message": error.message },
+        "content": content,
+        "structured": structured,
+    }))
+}
+
+fn content_to_llm(content: &ToolContent) -> LlmContent {
+    match content.clone() {
+        ToolContent::Text { text } => LlmContent::Text { text },
+        ToolContent::File { uri, mime, name } => LlmContent::File { uri, mime, name },
+    }
+}
+
+/// Provider metadata in the form of the model crate.
+pub(crate) fn to_llm(metadata: &ProviderMetadata) -> LlmMetadata {
+    metadata
+        .iter()
+        .map(|(name, more)| (name.clone(), Value::Object(more.clone())))
+        .collect()
+}
+
+/// Provider metadata in the form that is stored; members that are no objects cannot be.
+pub(crate) fn from_llm(metadata: Option<JsonMap>) -> Option<ProviderMetadata> {
+    let metadata = metadata?;
+    let stored: ProviderMetadata = metadata
+        .into_iter()
+        .filter_map(|(name, more)| match more {
+            Value::Object(more) => Some((name, more)),
+            _ => None,
+        })
+        .collect();
+    (!stored.is_empty()).then_some(stored)
+}

@@ -1,0 +1,98 @@
+//! Reading what is stored.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::SessionMessage;
+use opencode_schema::session::SessionInfo;
+use opencode_store::{Anchored, Order, SessionFilter, StoreError, StoredEvent};
+
+use crate::core::Core;
+use crate::error::RuntimeError;
+
+impl Core {
+    pub(crate) async fn sessions(
+        &self,
+        filter: SessionFilter,
+        order: Order,
+        anchor: Option<Anchored<(Millis, String)>>,
+        limit: usize,
+    ) -> Result<Vec<SessionInfo>, RuntimeError> {
+        let rows = self
+            .store
+            .read(move |reader| reader.sessions(&filter, order, anchor.as_ref(), limit))
+            .await?;
+        Ok(rows.into_iter().map(|session| session.info).collect())
+    }
+
+    pub(crate) async fn messages(
+        &self,
+        id: &SessionID,
+        order: Order,
+        anchor: Option<Anchored<u64>>,
+        limit: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, RuntimeError> {
+        self.of_session(id, move |reader, key| {
+            reader.messages(key, order, anchor.as_ref(), limit)
+        })
+        .await
+    }
+
+    pub(crate) async fn message(
+        &self,
+        id: &SessionID,
+        message_id: &MessageID,
+    ) -> Result<SessionMessage, RuntimeError> {
+        let wanted = message_id.clone();
+        let found = self
+            .of_session(id, move |reader, key| reader.message(key, &wanted))
+            .await?;
+        found.ok_or_else(|| RuntimeError::MessageNotFound {
+            session_id: id.clone(),
+            message_id: message_id.clone(),
+        })
+    }
+
+    pub(crate) async fn context(
+        &self,
+        id: &SessionID,
+    ) -> Result<Vec<SessionMessage>, RuntimeError> {
+        let history = self
+            .of_session(id, |reader, key| reader.history(key))
+            .await?;
+        Ok(history.into_iter().map(|(_, message)| message).collect())
+    }
+
+    /// A page of durable events and whether there are more.
+    pub(crate) async fn history(
+        &self,
+        id: &SessionID,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<(Vec<StoredEvent>, bool), RuntimeError> {
+        let mut events = self
+            .of_session(id, move |reader, key| {
+                reader.events(key, after, limit.saturating_add(1))
+            })
+            .await?;
+        let has_more = events.len() > limit;
+        events.truncate(limit);
+        Ok((events, has_more))
+    }
+
+    /// One read of an existing session, with the look-up of the session in the same view.
+    async fn of_session<T: Send + 'static>(
+        &self,
+        id: &SessionID,
+        read: impl FnOnce(&opencode_store::Reader<'_>, i64) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, RuntimeError> {
+        let wanted = id.clone();
+        let found = self
+            .store
+            .read(move |reader| match reader.session(&wanted)? {
+                Some(session) => read(reader, session.key).map(Some),
+                None => Ok(None),
+            })
+            .await?;
+        found.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
+    }
+}

@@ -1,0 +1,330 @@
+//! The tool calls of one Provider Turn: recorded first, then run side by side, each settled once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use opencode_schema::Record;
+use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
+use opencode_schema::id::MessageID;
+use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown};
+use opencode_tools::{Materialized, Settlement, ToolCall, ToolContext};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::INTERRUPTED_CALL;
+
+/// A call that is on record.
+struct Call {
+    id: String,
+    provider_executed: bool,
+    /// Its arguments are complete and it may run.
+    called: bool,
+    settled: bool,
+}
+
+/// The calls of one turn.
+pub(super) struct Calls {
+    tools: Arc<Materialized>,
+    context: ToolContext,
+    calls: Vec<Call>,
+    /// Recorded, to be started once the record is committed.
+    waiting: Vec<(String, ToolCall)>,
+    running: FuturesUnordered<BoxFuture<'static, (String, Settlement)>>,
+}
+
+/// A call that settled.
+pub(super) struct Settled {
+    pub(super) event: Option<SessionEvent>,
+    /// Somebody declined it, which ends the drain.
+    pub(super) declined: bool,
+}
+
+impl Calls {
+    pub(super) fn new(tools: Arc<Materialized>, context: ToolContext) -> Self {
+        let running = FuturesUnordered::new();
+        Self {
+            tools,
+            context,
+            calls: Vec::new(),
+            waiting: Vec::new(),
+            running,
+        }
+    }
+
+    /// Remembers a call that the provider began to write.
+    pub(super) fn begin(&mut self, id: &str) {
+        self.calls.push(Call {
+            id: id.to_owned(),
+            provider_executed: false,
+            called: false,
+            settled: false,
+        });
+    }
+
+    /// Whether the call was begun and is not complete yet.
+    pub(super) fn is_begun(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| call.id == id && !call.called)
+    }
+
+    /// Whether a call of this id is complete already: a provider may not repeat it in one message.
+    pub(super) fn is_repeated(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| call.id == id && call.called)
+    }
+
+    /// The record of a complete call. A local one is started by [`Calls::start`].
+    pub(super) fn record(
+        &mut self,
+        id: &str,
+        name: &str,
+        input: Value,
+        provider_executed: bool,
+        metadata: Option<ProviderMetadata>,
+    ) -> ToolCalled {
+        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+            call.called = true;
+            call.provider_executed = provider_executed;
+        }
+        if !provider_executed {
+            let call = ToolCall {
+                name: name.to_owned(),
+                input: input.clone(),
+            };
+            self.waiting.push((id.to_owned(), call));
+        }
+        ToolCalled {
+            assistant_message_id: self.message_id().clone(),
+            call_id: id.to_owned(),
+            tool: name.to_owned(),
+            input: as_record(input),
+            provider: EventProvider {
+                executed: provider_executed,
+                metadata,
+            },
+        }
+    }
+
+    /// Starts what is recorded. Their record is committed by now.
+    pub(super) fn start(&mut self) {
+        for (id, call) in self.waiting.drain(..) {
+            let tools = Arc::clone(&self.tools);
+            let context = ToolContext {
+                call_id: id.clone(),
+                ..self.context.clone()
+            };
+            // A task of its own, so that a tool that computes does not hold up the stream.
+            let running = tokio::spawn(async move { tools.settle(call, context).await });
+            self.running.push(Box::pin(async move {
+                let settlement = running.await.unwrap_or_else(|error| Settlement::Failed {
+                    message: format!("Tool execution failed: {error}"),
+                    kind: ErrorKind::Tool,
+                });
+                (id, settlement)
+            }));
+        }
+    }
+
+    /// Waits for the next call to settle; never returns while none runs.
+    pub(super) async fn next(&mut self) -> Settled {
+        let Some((id, settlement)) = self.running.next().await else {
+            return std::future::pending().await;
+        };
+        let declined = settlement == Settlement::Declined;
+        Settled {
+            event: self.settle(&id, settlement),
+            declined,
+        }
+    }
+
+    pub(super) fn any_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Whether the model waits for a result of ours.
+    pub(super) fn any_local(&self) -> bool {
+        self.calls
+            .iter()
+            .any(|call| call.called && !call.provider_executed)
+    }
+
+    /// Asks every running call to stop.
+    pub(super) fn cancel(&self) {
+        self.context.cancel.cancel();
+    }
+
+    /// Whether somebody asked the calls to stop.
+    pub(super) fn cancelled(&self) -> &CancellationToken {
+        &self.context.cancel
+    }
+
+    /// The outcome of a call that the provider ran. One that is settled already stays as it is.
+    pub(super) fn settle_hosted(&mut self, id: &str, outcome: Hosted) -> Option<SessionEvent> {
+        let call = self
+            .calls
+            .iter_mut()
+            .rev()
+            .find(|call| call.id == id && !call.settled)?;
+        call.settled = true;
+        let executed = call.provider_executed;
+        let (assistant_message_id, call_id) = (self.message_id().clone(), id.to_owned());
+        let provider = |metadata| EventProvider { executed, metadata };
+        Some(match outcome {
+            Hosted::Success {
+                structured,
+                content,
+                result,
+                metadata,
+            } => ToolSuccess {
+                assistant_message_id,
+                call_id,
+                structured: as_record(structured),
+                content,
+                output_paths: Some(Vec::new()),
+                result,
+                provider: provider(metadata),
+            }
+            .into(),
+            Hosted::Failed {
+                message,
+                result,
+                metadata,
+            } => ToolFailed {
+                assistant_message_id,
+                call_id,
+                error: SessionErrorUnknown::of(ErrorKind::Tool, message),
+                result,
+                provider: provider(metadata),
+            }
+            .into(),
+        })
+    }
+
+    /// Fails what has not settled: all of it, or only what the provider ran.
+    pub(super) fn fail_unsettled(
+        &mut self,
+        hosted_only: bool,
+        error: &SessionErrorUnknown,
+    ) -> Vec<SessionEvent> {
+        let assistant_message_id = self.message_id().clone();
+        let open = self.calls.iter_mut().filter(|call| {
+            !call.settled && (!hosted_only || call.called && call.provider_executed)
+        });
+        open.map(|call| {
+            call.settled = true;
+            ToolFailed {
+                assistant_message_id: assistant_message_id.clone(),
+                call_id: call.id.clone(),
+                error: error.clone(),
+                result: None,
+                provider: EventProvider {
+                    executed: call.provider_executed,
+                    metadata: None,
+                },
+            }
+            .into()
+        })
+        .collect()
+    }
+
+    fn message_id(&self) -> &MessageID {
+        &self.context.assistant_message_id
+    }
+
+    fn settle(&mut self, id: &str, settlement: Settlement) -> Option<SessionEvent> {
+        if settlement == Settlement::Declined {
+            // The engine closes it together with its siblings.
+            return None;
+        }
+        let call = self
+            .calls
+            .iter_mut()
+            .rev()
+            .find(|call| call.id == id && !call.settled)?;
+        call.settled = true;
+        let (assistant_message_id, call_id) = (self.message_id().clone(), id.to_owned());
+        let provider = EventProvider::default();
+        Some(match settlement {
+            Settlement::Success {
+                structured,
+                content,
+                output_paths,
+            } => ToolSuccess {
+                assistant_message_id,
+                call_id,
+                structured,
+                content,
+                output_paths: Some(output_paths),
+                result: None,
+                provider,
+            }
+            .into(),
+            Settlement::Failed { message, kind } => {
+                let result = Some(json!({ "type": "error", "value": message }));
+                let error = SessionErrorUnknown::of(kind, message);
+                ToolFailed {
+                    assistant_message_id,
+                    call_id,
+                    error,
+                    result,
+                    provider,
+                }
+                .into()
+            }
+            Settlement::Interrupted | Settlement::Declined => {
+                let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
+                ToolFailed {
+                    assistant_message_id,
+                    call_id,
+                    error,
+                    result: None,
+                    provider,
+                }
+                .into()
+            }
+        })
+    }
+}
+
+/// How a call that the provider ran came out.
+pub(super) enum Hosted {
+    Success {
+        structured: Value,
+        content: Vec<opencode_schema::message::ToolContent>,
+        result: Option<Value>,
+        metadata: Option<ProviderMetadata>,
+    },
+    Failed {
+        message: String,
+        result: Option<Value>,
+        metadata: Option<ProviderMetadata>,
+    },
+}
+
+/// Records hold objects; anything else is wrapped.
+fn as_record(value: Value) -> Record {
+    match value {
+        Value::Object(record) => record,
+        other => Record::from_iter([("value".to_owned(), other)]),
+    }
+}
+
+/// The context that every call of a turn shares.
+pub(super) fn shared_context(
+    core: &crate::core::Core,
+    session: &opencode_store::SessionRow,
+    agent: &str,
+    message_id: &MessageID,
+    cancel: &CancellationToken,
+) -> ToolContext {
+    ToolContext {
+        session_id: session.info.id.clone(),
+        agent: agent.to_owned(),
+        assistant_message_id: message_id.clone(),
+        call_id: String::new(),
+        directory: Arc::from(Path::new(&session.info.location.directory)),
+        cancel: cancel.child_token(),
+        permissions: Arc::clone(&core.permissions),
+    }
+}

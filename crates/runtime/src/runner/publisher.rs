@@ -1,0 +1,242 @@
+//! From what the provider says to events: order, open fragments, and what commits together.
+//!
+//! Durable events are collected and committed in one go, before a fragment that follows them is
+//! announced and before a tool that they record is started.
+
+use std::sync::Arc;
+
+use opencode_llm::BlockId;
+use opencode_schema::event::{
+    LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepStarted,
+    TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded, ToolInputStarted,
+};
+use opencode_schema::id::MessageID;
+use opencode_schema::message::ProviderMetadata;
+use opencode_schema::model::ModelRef;
+use opencode_store::{Draft, SessionRow};
+
+use crate::core::Core;
+use crate::error::DrainError;
+
+/// A block that began and has not ended.
+struct Fragment {
+    id: BlockId,
+    kind: FragmentKind,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FragmentKind {
+    Text,
+    Reasoning,
+    ToolInput,
+}
+
+/// The events of one Provider Turn.
+pub(super) struct Publisher {
+    core: Arc<Core>,
+    session: SessionRow,
+    agent: String,
+    model: ModelRef,
+    message_id: MessageID,
+    started: bool,
+    open: Vec<Fragment>,
+    drafts: Vec<Draft>,
+}
+
+impl Publisher {
+    pub(super) fn new(
+        core: Arc<Core>,
+        session: SessionRow,
+        agent: String,
+        model: ModelRef,
+    ) -> Self {
+        let message_id = MessageID::generate(&core.ids);
+        let (open, drafts) = (Vec::new(), Vec::new());
+        Self {
+            core,
+            session,
+            agent,
+            model,
+            message_id,
+            started: false,
+            open,
+            drafts,
+        }
+    }
+
+    pub(super) fn message_id(&self) -> &MessageID {
+        &self.message_id
+    }
+
+    /// Whether the provider has given anything that is on record.
+    pub(super) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// Collects a durable event.
+    pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
+        self.drafts.push(Draft::new(self.core.now(), payload));
+    }
+
+    /// The step begins with the first output, finish or failure, whichever comes first.
+    pub(super) fn ensure_step(&mut self) {
+        if !self.started {
+            self.started = true;
+            self.push(StepStarted {
+                assistant_message_id: self.message_id.clone(),
+                agent: self.agent.clone(),
+                model: self.model.clone(),
+                snapshot: None,
+            });
+        }
+    }
+
+    /// Commits what is collected.
+    pub(super) async fn flush(&mut self) -> Result<(), DrainError> {
+        if self.drafts.is_empty() {
+            return Ok(());
+        }
+        let drafts = std::mem::take(&mut self.drafts);
+        self.core
+            .commit(&self.session.info.id, &self.session.info.location, drafts)
+            .await
+    }
+
+    pub(super) fn begin_text(&mut self, id: BlockId) {
+        self.ensure_step();
+        self.push(TextStarted {
+            assistant_message_id: self.message_id.clone(),
+            text_id: id.to_string(),
+        });
+        self.open(id, FragmentKind::Text);
+    }
+
+    pub(super) fn begin_reasoning(&mut self, id: BlockId, metadata: Option<ProviderMetadata>) {
+        self.ensure_step();
+        self.push(ReasoningStarted {
+            assistant_message_id: self.message_id.clone(),
+            reasoning_id: id.to_string(),
+            provider_metadata: metadata,
+        });
+        self.open(id, FragmentKind::Reasoning);
+    }
+
+    pub(super) fn begin_tool_input(&mut self, id: BlockId, name: &str) {
+        self.ensure_step();
+        self.push(ToolInputStarted {
+            assistant_message_id: self.message_id.clone(),
+            call_id: id.to_string(),
+            name: name.to_owned(),
+        });
+        self.open(id, FragmentKind::ToolInput);
+    }
+
+    /// Adds to an open fragment and announces the piece, after what precedes it is committed.
+    pub(super) async fn append(
+        &mut self,
+        kind: FragmentKind,
+        id: &BlockId,
+        delta: String,
+    ) -> Result<(), DrainError> {
+        self.flush().await?;
+        if let Some(fragment) = self.find(kind, id) {
+            fragment.text.push_str(&delta);
+            let event = self.delta(kind, id, delta);
+            self.core
+                .announce(&self.session.info.id, &self.session.info.location, event);
+        }
+        Ok(())
+    }
+
+    /// Ends an open fragment with its whole text. One that is not open is left alone.
+    pub(super) fn end(
+        &mut self,
+        kind: FragmentKind,
+        id: &BlockId,
+        metadata: Option<ProviderMetadata>,
+    ) {
+        let found = self
+            .open
+            .iter()
+            .rposition(|it| it.kind == kind && it.id == *id);
+        if let Some(at) = found {
+            let fragment = self.open.remove(at);
+            self.push_end(fragment, metadata);
+        }
+    }
+
+    /// Ends everything that is open, in the order in which it began.
+    pub(super) fn end_all(&mut self) {
+        for fragment in std::mem::take(&mut self.open) {
+            self.push_end(fragment, None);
+        }
+    }
+
+    fn open(&mut self, id: BlockId, kind: FragmentKind) {
+        self.open.push(Fragment {
+            id,
+            kind,
+            text: String::new(),
+        });
+    }
+
+    fn find(&mut self, kind: FragmentKind, id: &BlockId) -> Option<&mut Fragment> {
+        self.open
+            .iter_mut()
+            .rev()
+            .find(|it| it.kind == kind && it.id == *id)
+    }
+
+    fn push_end(&mut self, fragment: Fragment, provider_metadata: Option<ProviderMetadata>) {
+        let assistant_message_id = self.message_id.clone();
+        let (id, text) = (fragment.id.to_string(), fragment.text);
+        let event: SessionEvent = match fragment.kind {
+            FragmentKind::Text => TextEnded {
+                assistant_message_id,
+                text_id: id,
+                text,
+            }
+            .into(),
+            FragmentKind::Reasoning => ReasoningEnded {
+                assistant_message_id,
+                reasoning_id: id,
+                text,
+                provider_metadata,
+            }
+            .into(),
+            FragmentKind::ToolInput => ToolInputEnded {
+                assistant_message_id,
+                call_id: id,
+                text,
+            }
+            .into(),
+        };
+        self.push(event);
+    }
+
+    fn delta(&self, kind: FragmentKind, id: &BlockId, delta: String) -> LiveEvent {
+        let assistant_message_id = self.message_id.clone();
+        let id = id.to_string();
+        match kind {
+            FragmentKind::Text => TextDelta {
+                assistant_message_id,
+                text_id: id,
+                delta,
+            }
+            .into(),
+            FragmentKind::Reasoning => ReasoningDelta {
+                assistant_message_id,
+                reasoning_id: id,
+                delta,
+            }
+            .into(),
+            FragmentKind::ToolInput => ToolInputDelta {
+                assistant_message_id,
+                call_id: id,
+                delta,
+            }
+            .into(),
+        }
+    }
+}

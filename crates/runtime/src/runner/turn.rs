@@ -1,0 +1,439 @@
+//! One Provider Turn: a request, what comes back, and the settlement of both.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use opencode_llm::{
+    EventStream, FinishReason, HttpOverlay, LlmError, LlmEvent, LlmRequest, ToolResultValue, Usage,
+};
+use opencode_schema::event::{StepEnded, StepFailed};
+use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown, ToolContent};
+use opencode_schema::session::{CacheTokens, Tokens};
+
+use super::boundary::Boundary;
+use super::calls::{Calls, Hosted, shared_context};
+use super::publisher::{FragmentKind, Publisher};
+use super::{INTERRUPTED_CALL, Runner, Stop};
+use crate::error::DrainError;
+use crate::lowering::from_llm;
+
+const INTERRUPTED_TURN: &str = "Provider turn interrupted";
+const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
+
+/// How the provider's stream ended.
+enum StreamEnd {
+    /// With a finish, or with a failure that the provider reported in it.
+    Complete,
+    /// The exchange broke.
+    Failed(LlmError),
+    /// Somebody interrupted the session.
+    Interrupted,
+}
+
+/// What a turn has so far.
+struct Turn {
+    publisher: Publisher,
+    calls: Calls,
+    finish: Option<(FinishReason, Option<Usage>)>,
+    /// The provider reported a failure inside its stream; the rest is ignored.
+    provider_failed: bool,
+    /// Somebody declined a call.
+    declined: bool,
+}
+
+impl Runner {
+    /// Runs one turn. Returns whether the model waits for results, so that another must follow.
+    pub(super) async fn turn(&mut self, boundary: Boundary) -> Result<bool, Stop> {
+        let tools = Arc::new(self.core.tools.materialize(|_| true));
+        let request = self.request(&boundary, &tools);
+        let cost = boundary.model.cost.clone();
+        let Boundary {
+            session,
+            agent,
+            model_ref,
+            ..
+        } = boundary;
+        let publisher = Publisher::new(
+            Arc::clone(&self.core),
+            session.clone(),
+            agent.clone(),
+            model_ref,
+        );
+        let message_id = publisher.message_id();
+        let context = shared_context(&self.core, &session, &agent, message_id, &self.cancel);
+        let calls = Calls::new(tools, context);
+        let mut turn = Turn {
+            publisher,
+            calls,
+            finish: None,
+            provider_failed: false,
+            declined: false,
+        };
+        let stream = self.core.model.stream(request);
+        let end = turn.follow(stream).await?;
+        turn.settle(end, |tokens| cost.of(tokens)).await
+    }
+
+    fn request(&self, boundary: &Boundary, tools: &opencode_tools::Materialized) -> LlmRequest {
+        let session_id = boundary.session.info.id.to_string();
+        let mut headers = vec![
+            ("x-session-affinity".to_owned(), session_id.clone()),
+            ("X-Session-Id".to_owned(), session_id),
+        ];
+        if let Some(parent) = &boundary.session.info.parent_id {
+            headers.push(("x-parent-session-id".to_owned(), parent.to_string()));
+        }
+        LlmRequest {
+            system: boundary.system.clone(),
+            messages: self.transcript.lowered(),
+            tools: self.offer.definitions(tools),
+            http: HttpOverlay {
+                headers,
+                ..HttpOverlay::default()
+            },
+            prefix: self.prefix.clone(),
+            ..LlmRequest::new(Arc::clone(&boundary.model.model))
+        }
+    }
+}
+
+impl Turn {
+    /// Reads the stream to its end while calls run and settle beside it.
+    async fn follow(&mut self, mut stream: EventStream) -> Result<StreamEnd, Stop> {
+        let cancelled = self.calls.cancelled().clone();
+        loop {
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {
+                    drop(stream);
+                    self.publisher.end_all();
+                    self.publisher.flush().await?;
+                    return Ok(StreamEnd::Interrupted);
+                }
+                settled = self.calls.next() => self.settled(settled).await?,
+                batch = stream.next() => match batch {
+                    Some(Ok(events)) => {
+                        if let Some(error) = self.take(events).await? {
+                            return Ok(StreamEnd::Failed(error));
+                        }
+                    }
+                    Some(Err(error)) => return Ok(StreamEnd::Failed(error)),
+                    None => return Ok(StreamEnd::Complete),
+                },
+            }
+        }
+    }
+
+    /// Takes what one piece of the stream brought. What it records commits together, then the
+    /// calls it recorded start.
+    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<LlmError>, Stop> {
+        let mut failed = None;
+        for event in events {
+            failed = self.apply(event).await?;
+            if failed.is_some() || self.provider_failed {
+                break;
+            }
+        }
+        self.publisher.flush().await?;
+        self.calls.start();
+        Ok(failed)
+    }
+
+    async fn apply(&mut self, event: LlmEvent) -> Result<Option<LlmError>, DrainError> {
+        let publisher = &mut self.publisher;
+        match event {
+            LlmEvent::StepStart { .. } | LlmEvent::Finish { .. } => {}
+            LlmEvent::TextStart { id, .. } => publisher.begin_text(id),
+            LlmEvent::TextDelta { id, text, .. } => {
+                publisher.append(FragmentKind::Text, &id, text).await?;
+            }
+            LlmEvent::TextEnd { id, .. } => publisher.end(FragmentKind::Text, &id, None),
+            LlmEvent::ReasoningStart {
+                id,
+                provider_metadata,
+            } => {
+                publisher.begin_reasoning(id, from_llm(provider_metadata));
+            }
+            LlmEvent::ReasoningDelta { id, text, .. } => {
+                publisher.append(FragmentKind::Reasoning, &id, text).await?;
+            }
+            LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata,
+            } => {
+                publisher.end(FragmentKind::Reasoning, &id, from_llm(provider_metadata));
+            }
+            LlmEvent::ToolInputStart { id, name, .. } => {
+                self.calls.begin(&id);
+                publisher.begin_tool_input(id, &name);
+            }
+            LlmEvent::ToolInputDelta { id, text, .. } => {
+                publisher.append(FragmentKind::ToolInput, &id, text).await?;
+            }
+            LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
+            LlmEvent::ToolCall {
+                id,
+                name,
+                input,
+                provider_executed,
+                provider_metadata,
+            } => {
+                if self.calls.is_repeated(&id) {
+                    let message =
+                        format!("The provider repeated the tool call {id} in one message");
+                    return Ok(Some(LlmError::invalid_output(&name, message)));
+                }
+                if !self.calls.is_begun(&id) {
+                    // Some protocols give a call whole; its record has a beginning all the same.
+                    self.calls.begin(&id);
+                    publisher.begin_tool_input(Arc::clone(&id), &name);
+                }
+                publisher.end(FragmentKind::ToolInput, &id, None);
+                let metadata = from_llm(provider_metadata);
+                let called = self
+                    .calls
+                    .record(&id, &name, input, provider_executed, metadata);
+                publisher.push(called);
+            }
+            LlmEvent::ToolResult {
+                id,
+                result,
+                output,
+                provider_metadata,
+                ..
+            } => {
+                let outcome = hosted(result, output, from_llm(provider_metadata));
+                if let Some(event) = self.calls.settle_hosted(&id, outcome) {
+                    publisher.push(event);
+                }
+            }
+            LlmEvent::ToolError {
+                id,
+                message,
+                error,
+                provider_metadata,
+                ..
+            } => {
+                let metadata = from_llm(provider_metadata);
+                let outcome = Hosted::Failed {
+                    message,
+                    result: error,
+                    metadata,
+                };
+                if let Some(event) = self.calls.settle_hosted(&id, outcome) {
+                    publisher.push(event);
+                }
+            }
+            LlmEvent::StepFinish { reason, usage, .. } => {
+                publisher.ensure_step();
+                publisher.end_all();
+                self.finish = Some((reason, usage));
+            }
+            LlmEvent::ProviderError {
+                message,
+                kind,
+                retryable,
+                ..
+            } => {
+                let cause = ErrorCause {
+                    kind: kind_of(kind),
+                    status: None,
+                    retryable,
+                    retry_after_ms: None,
+                    provider_id: None,
+                };
+                self.fail_step(SessionErrorUnknown {
+                    cause: Some(cause),
+                    ..SessionErrorUnknown::new(message)
+                });
+                self.provider_failed = true;
+            }
+        }
+        Ok(None)
+    }
+
+    async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
+        if let Some(event) = settled.event {
+            self.publisher.push(event);
+        }
+        if settled.declined {
+            self.declined = true;
+            self.calls.cancel();
+        }
+        self.publisher.flush().await
+    }
+
+    /// Ends what is open and records the failure of the step.
+    fn fail_step(&mut self, error: SessionErrorUnknown) {
+        self.publisher.end_all();
+        self.publisher.ensure_step();
+        let assistant_message_id = self.publisher.message_id().clone();
+        self.publisher.push(StepFailed {
+            assistant_message_id,
+            error,
+        });
+    }
+
+    fn fail_calls(&mut self, hosted_only: bool, error: &SessionErrorUnknown) {
+        for event in self.calls.fail_unsettled(hosted_only, error) {
+            self.publisher.push(event);
+        }
+    }
+
+    /// Everything after the stream: the calls settle, then the step ends in one durable outcome.
+    async fn settle(mut self, end: StreamEnd, cost: impl Fn(&Tokens) -> f64) -> Result<bool, Stop> {
+        if let StreamEnd::Failed(error) = &end {
+            self.publisher.end_all();
+            let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
+            self.fail_calls(true, &lost);
+            self.fail_step(step_error(error));
+            self.publisher.flush().await?;
+        }
+        if matches!(end, StreamEnd::Interrupted) {
+            self.calls.cancel();
+        }
+        while self.calls.any_running() {
+            let settled = self.calls.next().await;
+            self.settled(settled).await?;
+        }
+        let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
+        let was_stopped = self.declined || self.calls.cancelled().is_cancelled();
+        // After a broken stream a call whose arguments never became complete stays open: the next
+        // drain fails it, as it does after a crash.
+        if was_stopped || self.provider_failed {
+            self.fail_calls(false, &interrupted);
+        }
+        self.end_step(&end, cost);
+        let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
+        self.fail_calls(true, &lost);
+        self.publisher.flush().await?;
+        match end {
+            StreamEnd::Failed(error) => {
+                let message = error.to_string();
+                Err(DrainError::Provider {
+                    message,
+                    cause: Some(cause_of(&error)),
+                }
+                .into())
+            }
+            _ if was_stopped => Err(Stop::Interrupted),
+            _ => Ok(!self.provider_failed && self.calls.any_local()),
+        }
+    }
+
+    /// The durable end of the step, unless it has failed already or never began.
+    fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
+        if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
+            return;
+        }
+        let Some((reason, usage)) = self.finish.take() else {
+            if self.publisher.has_started() {
+                let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_TURN);
+                self.fail_step(error);
+            }
+            return;
+        };
+        let tokens = tokens_of(usage.as_ref());
+        let finish = match reason {
+            FinishReason::Stop if self.calls.any_local() => FinishReason::ToolCalls,
+            other => other,
+        };
+        let assistant_message_id = self.publisher.message_id().clone();
+        self.publisher.push(StepEnded {
+            assistant_message_id,
+            finish: finish.as_str().to_owned(),
+            cost: cost(&tokens),
+            tokens,
+            snapshot: None,
+            files: None,
+        });
+    }
+}
+
+fn tokens_of(usage: Option<&Usage>) -> Tokens {
+    let counts = usage.map(Usage::counts).unwrap_or_default();
+    Tokens {
+        input: counts.input,
+        output: counts.output,
+        reasoning: counts.reasoning,
+        cache: CacheTokens {
+            read: counts.cache_read,
+            write: counts.cache_write,
+        },
+    }
+}
+
+fn hosted(
+    result: ToolResultValue,
+    output: Option<opencode_llm::ToolOutput>,
+    metadata: Option<opencode_schema::message::ProviderMetadata>,
+) -> Hosted {
+    match result {
+        ToolResultValue::Error(value) => {
+            let message = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            Hosted::Failed {
+                message,
+                result: Some(value),
+                metadata,
+            }
+        }
+        native => {
+            let native = serde_json::to_value(native).unwrap_or_default();
+            let (structured, content) = output
+                .map(|output| (output.structured, output.content))
+                .unwrap_or_default();
+            let content = content.into_iter().map(content_of).collect();
+            let result = native.get("value").cloned();
+            Hosted::Success {
+                structured,
+                content,
+                result,
+                metadata,
+            }
+        }
+    }
+}
+
+fn content_of(content: opencode_llm::ToolContent) -> ToolContent {
+    match content {
+        opencode_llm::ToolContent::Text { text } => ToolContent::Text { text },
+        opencode_llm::ToolContent::File { uri, mime, name } => {
+            ToolContent::File { uri, mime, name }
+        }
+    }
+}
+
+fn step_error(error: &LlmError) -> SessionErrorUnknown {
+    SessionErrorUnknown {
+        cause: Some(cause_of(error)),
+        ..SessionErrorUnknown::new(error.to_string())
+    }
+}
+
+fn cause_of(error: &LlmError) -> ErrorCause {
+    ErrorCause {
+        kind: kind_of(error.kind()),
+        status: error.status(),
+        retryable: error.retryable(),
+        retry_after_ms: error.retry_after_ms(),
+        provider_id: None,
+    }
+}
+
+fn kind_of(kind: opencode_llm::ErrorKind) -> ErrorKind {
+    match kind {
+        opencode_llm::ErrorKind::Auth => ErrorKind::Auth,
+        opencode_llm::ErrorKind::RateLimit => ErrorKind::RateLimit,
+        opencode_llm::ErrorKind::Quota => ErrorKind::Quota,
+        opencode_llm::ErrorKind::Overloaded => ErrorKind::Overloaded,
+        opencode_llm::ErrorKind::InvalidRequest => ErrorKind::InvalidRequest,
+        opencode_llm::ErrorKind::ContextOverflow => ErrorKind::ContextOverflow,
+        opencode_llm::ErrorKind::ContentPolicy => ErrorKind::ContentPolicy,
+        opencode_llm::ErrorKind::Transport => ErrorKind::Transport,
+        opencode_llm::ErrorKind::Timeout => ErrorKind::Timeout,
+        opencode_llm::ErrorKind::InvalidOutput => ErrorKind::InvalidOutput,
+        opencode_llm::ErrorKind::Unknown => ErrorKind::Unknown,
+    }
+}

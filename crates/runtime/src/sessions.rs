@@ -1,0 +1,140 @@
+//! Creating sessions and changing their agent or model.
+
+use opencode_location::directory::normalise;
+use opencode_location::location::LocationError;
+use opencode_schema::event::{AgentSwitched, ModelSwitched, SessionCreated, SessionRecord};
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::model::ModelRef;
+use opencode_schema::session::{SessionInfo, SessionTime, default_title};
+use opencode_store::{Draft, StoreError};
+
+use crate::core::{Core, append};
+use crate::error::RuntimeError;
+use crate::slug::slug;
+
+/// A session that somebody wants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateSession {
+    /// The caller's id. If a session has it, that one is returned unchanged.
+    pub id: Option<SessionID>,
+    /// The agent to begin with.
+    pub agent: Option<String>,
+    /// The model to begin with.
+    pub model: Option<ModelRef>,
+    /// Where it lives. The directory need not exist yet.
+    pub location: LocationRef,
+}
+
+impl Core {
+    pub(crate) async fn create_session(
+        &self,
+        request: CreateSession,
+    ) -> Result<SessionInfo, RuntimeError> {
+        if let Some(id) = &request.id {
+            let wanted = id.clone();
+            let found = self
+                .store
+                .read(move |reader| reader.session(&wanted))
+                .await?;
+            if let Some(session) = found {
+                return Ok(session.info);
+            }
+        }
+        let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
+        let project = self.locations.projects().resolve(&directory).await;
+        let now = self.now();
+        let record = SessionRecord {
+            id: request.id.unwrap_or_else(|| SessionID::generate(&self.ids)),
+            slug: slug(&self.ids),
+            path: Some(project.subpath(&directory)).filter(|path| !path.is_empty()),
+            project_id: project.id,
+            workspace_id: request.location.workspace_id.clone(),
+            directory: directory.clone(),
+            parent_id: None,
+            title: default_title(now),
+            agent: request.agent,
+            model: request.model,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            time: SessionTime {
+                created: now,
+                updated: now,
+                archived: None,
+            },
+        };
+        let location = LocationRef {
+            directory,
+            workspace_id: request.location.workspace_id,
+        };
+        let created = self.store.write(move |transaction| {
+            let id = record.id.clone();
+            // Of several creators with one id the first wins and the others get its session.
+            if let Some(session) = transaction.reader().session(&id)? {
+                return Ok(Ok(session.info));
+            }
+            transaction.add_project(&record.project_id, &project.directory, now)?;
+            let draft = Draft::new(now, SessionCreated { info: record });
+            if let Err(conflict) = transaction.append(&id, Some(&location), draft)? {
+                return Err(StoreError::Database(conflict.to_string()));
+            }
+            let session = transaction.reader().session(&id)?;
+            Ok(session
+                .map(|session| session.info)
+                .ok_or(RuntimeError::SessionNotFound(id)))
+        });
+        created.await?
+    }
+
+    /// Chooses the agent from the next Provider Turn on. Recorded even when nothing changes.
+    pub(crate) async fn switch_agent(
+        &self,
+        id: &SessionID,
+        agent: String,
+    ) -> Result<(), RuntimeError> {
+        let (id, now) = (id.clone(), self.now());
+        let switched = self.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(id)));
+            };
+            let message_id = transaction.message_id();
+            append(
+                transaction,
+                &session,
+                now,
+                AgentSwitched { message_id, agent },
+            )?;
+            Ok(Ok(()))
+        });
+        switched.await?
+    }
+
+    /// Chooses the model from the next Provider Turn on. Not recorded when nothing changes.
+    pub(crate) async fn switch_model(
+        &self,
+        id: &SessionID,
+        model: ModelRef,
+    ) -> Result<(), RuntimeError> {
+        let (id, now) = (id.clone(), self.now());
+        let switched = self.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(id)));
+            };
+            let same = session
+                .info
+                .model
+                .as_ref()
+                .is_some_and(|it| it.same_selection(&model));
+            if !same {
+                let message_id = transaction.message_id();
+                append(
+                    transaction,
+                    &session,
+                    now,
+                    ModelSwitched { message_id, model },
+                )?;
+            }
+            Ok(Ok(()))
+        });
+        switched.await?
+    }
+}

@@ -1,0 +1,212 @@
+//! The way of a request: decode, call, encode, the same for every operation.
+//!
+//! The order of problems is part of the contract: an unknown session is told before anything that
+//! is wrong with the rest of the request. A request without problems is not looked up first; its
+//! handler finds out by itself, so that nothing is awaited before a prompt is in the writer's queue.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::{MethodFilter, on};
+use futures::FutureExt;
+use opencode_protocol::decode::Decoder;
+use opencode_protocol::failure::Failure;
+use opencode_protocol::operation::{Channel, Method, Middleware, Operation};
+use opencode_runtime::Runtime;
+use opencode_schema::id::SessionID;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::failure::{failure, json, refuse, unknown};
+use crate::location::Selector;
+
+/// What a handler gets.
+pub(crate) struct Call<O: Operation> {
+    pub(crate) runtime: Runtime,
+    pub(crate) params: O::Params,
+    pub(crate) query: O::Query,
+    pub(crate) payload: O::Payload,
+    /// The Location that query or headers select.
+    pub(crate) selector: Selector,
+}
+
+/// What a handler gives: the value that the operation declares, nothing, or a stream.
+pub(crate) enum Answer<T> {
+    Value(T),
+    Nothing,
+    Raw(Response<Body>),
+}
+
+struct Decoders<O: Operation> {
+    params: Decoder<O::Params>,
+    query: Decoder<O::Query>,
+    payload: Decoder<O::Payload>,
+}
+
+/// Routes an operation to its handler.
+pub(crate) fn route<O, F, R>(handler: F) -> Router<Runtime>
+where
+    O: Operation + 'static,
+    O::Params: DeserializeOwned + JsonSchema + Send + 'static,
+    O::Query: DeserializeOwned + JsonSchema + Send + 'static,
+    O::Payload: DeserializeOwned + JsonSchema + Send + 'static,
+    O::Success: Serialize + Send + 'static,
+    F: Fn(Call<O>) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Result<Answer<O::Success>, Failure>> + Send + 'static,
+{
+    let decoders = Arc::new(Decoders::<O> {
+        params: Decoder::new(Channel::Params),
+        query: Decoder::new(Channel::Query),
+        payload: Decoder::new(Channel::Payload),
+    });
+    let serve = move |State(runtime): State<Runtime>, params: RawPathParams, request: Request| {
+        let (decoders, handler) = (Arc::clone(&decoders), handler.clone());
+        // A bug in one handler must end one request, not the host.
+        AssertUnwindSafe(serve::<O, F, R>(
+            decoders, handler, runtime, params, request,
+        ))
+        .catch_unwind()
+        .map(|answer| answer.unwrap_or_else(|_| refuse(&unknown("the handler panicked"))))
+    };
+    Router::new().route(O::SPEC.path, on(filter(O::SPEC.method), serve))
+}
+
+fn filter(method: Method) -> MethodFilter {
+    match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn serve<O, F, R>(
+    decoders: Arc<Decoders<O>>,
+    handler: F,
+    runtime: Runtime,
+    params: RawPathParams,
+    request: Request,
+) -> Response<Body>
+where
+    O: Operation,
+    O::Params: DeserializeOwned + JsonSchema,
+    O::Query: DeserializeOwned + JsonSchema,
+    O::Payload: DeserializeOwned + JsonSchema,
+    O::Success: Serialize,
+    F: Fn(Call<O>) -> R,
+    R: Future<Output = Result<Answer<O::Success>, Failure>>,
+{
+    let decoded = match decode::<O>(&decoders, runtime.clone(), &params, request).await {
+        Ok(call) => call,
+        Err(problem) => {
+            return match first_problem::<O>(&runtime, &params).await {
+                Some(failure) => refuse(&failure),
+                None => problem.into_response(),
+            };
+        }
+    };
+    match handler(decoded).await {
+        Ok(Answer::Value(value)) => json(StatusCode::OK, &value),
+        Ok(Answer::Nothing) => StatusCode::NO_CONTENT.into_response(),
+        Ok(Answer::Raw(response)) => response,
+        Err(failure) => refuse(&failure),
+    }
+}
+
+/// Why a request cannot be read.
+enum Problem {
+    Refused(Failure),
+    ContentType(String),
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+impl Problem {
+    fn into_response(self) -> Response<Body> {
+        match self {
+            Self::Refused(failure) => refuse(&failure),
+            Self::ContentType(given) => {
+                let message = format!("Unsupported content-type: {given}");
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response()
+            }
+        }
+    }
+}
+
+async fn decode<O>(
+    decoders: &Decoders<O>,
+    runtime: Runtime,
+    params: &RawPathParams,
+    request: Request,
+) -> Result<Call<O>, Problem>
+where
+    O: Operation,
+    O::Params: DeserializeOwned + JsonSchema,
+    O::Query: DeserializeOwned + JsonSchema,
+    O::Payload: DeserializeOwned + JsonSchema,
+{
+    let (head, body) = request.into_parts();
+    let params: Vec<_> = params.iter().collect();
+    let params = decoders.params.pairs(&params)?;
+    let pairs: Vec<_> =
+        url::form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes()).collect();
+    let query = decoders.query.pairs(&pairs)?;
+    let selector = Selector::of(&pairs, &head.headers)?;
+    let payload = if O::SPEC.payload.is_some() {
+        if let Some(given) = foreign_content_type(&head.headers) {
+            return Err(Problem::ContentType(given));
+        }
+        decoders.payload.body(&read(body).await?)?
+    } else {
+        // A body that no one asked for is ignored, whatever it is.
+        decoders.payload.body(b"{}")?
+    };
+    Ok(Call {
+        runtime,
+        params,
+        query,
+        payload,
+        selector,
+    })
+}
+
+async fn read(body: Body) -> Result<Bytes, Failure> {
+    axum::body::to_bytes(body, usize::MAX)
+        .await
+        .map_err(|error| Failure::InvalidRequest {
+            message: format!("The body cannot be read: {error}"),
+            kind: Some(Channel::Payload),
+            field: None,
+        })
+}
+
+/// A content type that is not JSON. None at all counts as JSON.
+fn foreign_content_type(headers: &HeaderMap) -> Option<String> {
+    let given = headers.get(header::CONTENT_TYPE)?;
+    let given = String::from_utf8_lossy(given.as_bytes());
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    (!essence.eq_ignore_ascii_case("application/json")).then(|| given.into_owned())
+}
+
+/// What is wrong with the session of the path, which is told before anything else.
+async fn first_problem<O: Operation>(runtime: &Runtime, params: &RawPathParams) -> Option<Failure> {
+    if !O::SPEC.middleware.contains(&Middleware::Session) {
+        return None;
+    }
+    let (_, given) = params.iter().find(|(name, _)| *name == "sessionID")?;
+    match SessionID::parse(given) {
+        Ok(id) => runtime.session(&id).await.err().map(failure),
+        Err(_) => Some(Failure::invalid_field("sessionID", "Invalid session ID")),
+    }
+}

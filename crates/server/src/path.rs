@@ -1,0 +1,204 @@
+//! Which operation a path means: slashes may repeat or trail, fixed segments match in any case and
+//! percent-encoded, parameters are decoded once and may hold anything.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request, Response, StatusCode, Uri};
+use futures::future::{BoxFuture, FutureExt};
+use opencode_protocol::operations::OPERATIONS;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use tower::Service;
+
+/// Hands requests to the routes under the one spelling of their path that the routes know.
+#[derive(Clone)]
+pub(crate) struct Canonical {
+    routes: Router,
+    templates: Arc<Vec<Template>>,
+}
+
+/// The path of one operation.
+struct Template {
+    method: Method,
+    segments: Vec<Segment>,
+}
+
+enum Segment {
+    Fixed(&'static str),
+    Parameter,
+}
+
+impl Canonical {
+    pub(crate) fn new(routes: Router) -> Self {
+        let templates = OPERATIONS.iter().map(|spec| Template {
+            method: Method::from_bytes(spec.method.as_str().as_bytes())
+                .expect("the contract's methods are methods"),
+            segments: spec
+                .path
+                .split('/')
+                .filter(|it| !it.is_empty())
+                .map(Segment::of)
+                .collect(),
+        });
+        let mut templates: Vec<_> = templates.collect();
+        // A fixed segment wins over a parameter at the same place.
+        templates.sort_by_key(|it| it.segments.iter().filter(|it| it.is_parameter()).count());
+        Self {
+            routes,
+            templates: Arc::new(templates),
+        }
+    }
+
+    fn canonical(&self, method: &Method, path: &str) -> Option<String> {
+        let segments: Vec<String> = path
+            .split('/')
+            .filter(|segment| !segment.is_empty())
+            .map(decode)
+            .collect::<Option<_>>()?;
+        let template = self
+            .templates
+            .iter()
+            .find(|it| it.matches(method, &segments))?;
+        Some(template.write(&segments))
+    }
+}
+
+impl Service<Request<Body>> for Canonical {
+    type Response = Response<Body>;
+    type Error = std::convert::Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let uri = self
+            .canonical(request.method(), request.uri().path())
+            .and_then(|path| with_path(request.uri(), &path));
+        match uri {
+            Some(uri) => {
+                *request.uri_mut() = uri;
+                self.routes.call(request).boxed()
+            }
+            None => {
+                let mut nothing = Response::new(Body::empty());
+                *nothing.status_mut() = StatusCode::NOT_FOUND;
+                futures::future::ready(Ok(nothing)).boxed()
+            }
+        }
+    }
+}
+
+impl Segment {
+    fn of(text: &'static str) -> Self {
+        if text.starts_with('{') {
+            Self::Parameter
+        } else {
+            Self::Fixed(text)
+        }
+    }
+
+    fn is_parameter(&self) -> bool {
+        matches!(self, Self::Parameter)
+    }
+}
+
+impl Template {
+    fn matches(&self, method: &Method, segments: &[String]) -> bool {
+        self.method == method
+            && self.segments.len() == segments.len()
+            && self
+                .segments
+                .iter()
+                .zip(segments)
+                .all(|(wanted, given)| match wanted {
+                    Segment::Fixed(text) => text.eq_ignore_ascii_case(given),
+                    Segment::Parameter => true,
+                })
+    }
+
+    fn write(&self, segments: &[String]) -> String {
+        let mut path = String::new();
+        for (wanted, given) in self.segments.iter().zip(segments) {
+            path.push('/');
+            match wanted {
+                Segment::Fixed(text) => path.push_str(text),
+                Segment::Parameter => path.extend(utf8_percent_encode(given, ENCODED)),
+            }
+        }
+        path
+    }
+}
+
+/// Characters of identifiers that stay as they are.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-').remove(b'.');
+
+/// A segment with its escapes resolved; nothing when an escape or the text is invalid.
+fn decode(segment: &str) -> Option<String> {
+    let mut rest = segment;
+    while let Some(at) = rest.find('%') {
+        let digits = rest.as_bytes().get(at + 1..at + 3)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        rest = &rest[at + 3..];
+    }
+    percent_decode_str(segment)
+        .decode_utf8()
+        .ok()
+        .map(Into::into)
+}
+
+fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
+    let target = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    target.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_one_spelling() {
+        let canonical = Canonical::new(Router::new());
+        for (method, path, expected) in [
+            (Method::GET, "/api/health", Some("/api/health")),
+            (Method::GET, "//API//he%61lth/", Some("/api/health")),
+            (
+                Method::GET,
+                "/api/session/active",
+                Some("/api/session/active"),
+            ),
+            (Method::GET, "/api/session/sesX", Some("/api/session/sesX")),
+            (
+                Method::GET,
+                "/api/session/ses_a%2Fb",
+                Some("/api/session/ses_a%2Fb"),
+            ),
+            (
+                Method::GET,
+                "/api/session/ses_%C3%A4",
+                Some("/api/session/ses_%C3%A4"),
+            ),
+            (Method::GET, "/api/session/ses_%zz", None),
+            (Method::GET, "/api/session/ses_%", None),
+            (Method::GET, "/api/session/ses_%ff", None),
+            (Method::POST, "/api/health", None),
+            (Method::HEAD, "/api/health", None),
+            (Method::GET, "/", None),
+            (Method::GET, "/api/nothing", None),
+        ] {
+            assert_eq!(
+                canonical.canonical(&method, path).as_deref(),
+                expected,
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Operations on sessions.
+
+use std::collections::BTreeMap;
+
+use opencode_protocol::failure::Failure;
+use opencode_protocol::input::Order;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::{ActiveSessions, Data, SessionsResponse};
+use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
+use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter};
+use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_schema::session::{SessionActive, SessionInfo};
+
+use crate::failure::failure;
+use crate::operation::{Answer, Call};
+
+type Answered<T> = Result<Answer<T>, Failure>;
+
+pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<Data<SessionInfo>> {
+    let payload = call.payload;
+    let selected = call.selector.or_default(call.runtime.default_directory());
+    let request = CreateSession {
+        id: payload.id,
+        agent: payload.agent,
+        model: payload.model,
+        location: payload.location.unwrap_or(selected),
+    };
+    let data = call
+        .runtime
+        .create_session(request)
+        .await
+        .map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
+}
+
+pub(crate) async fn list(call: Call<op::SessionList>) -> Answered<SessionsResponse> {
+    let page = call.query.page()?;
+    let anchor = page.from.as_ref().map(|from| Anchored {
+        at: (from.anchor.time, from.anchor.id.to_string()),
+        before: from.direction == Direction::Previous,
+    });
+    let (filter, limit) = (filter(page.scope.clone()), page.limit as usize);
+    let listed = call
+        .runtime
+        .sessions(filter, order(page.order), anchor, limit);
+    let data = listed.await.map_err(failure)?;
+    let place = |it: &SessionInfo| SessionAnchor {
+        time: it.time.created,
+        id: it.id.clone(),
+    };
+    let ends = data
+        .first()
+        .zip(data.last())
+        .map(|(one, other)| (place(one), place(other)));
+    let cursor = page.cursors(ends);
+    Ok(Answer::Value(SessionsResponse { data, cursor }))
+}
+
+pub(crate) fn order(order: Order) -> opencode_runtime::Order {
+    match order {
+        Order::Asc => opencode_runtime::Order::Ascending,
+        Order::Desc => opencode_runtime::Order::Descending,
+    }
+}
+
+/// A directory says more than the project around it.
+fn filter(filters: SessionFilters) -> SessionFilter {
+    let SessionFilters {
+        workspace,
+        search,
+        directory,
+        project,
+        subpath,
+    } = filters;
+    let by_project = directory.is_none();
+    SessionFilter {
+        project: project.filter(|_| by_project),
+        subpath: subpath.filter(|_| by_project),
+        directory,
+        workspace: workspace.map(|id| id.to_string()),
+        search,
+    }
+}
+
+pub(crate) async fn get(call: Call<op::SessionGet>) -> Answered<Data<SessionInfo>> {
+    let data = call
+        .runtime
+        .session(&call.params.session_id)
+        .await
+        .map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
+}
+
+pub(crate) async fn active(call: Call<op::SessionActive>) -> Answered<Data<ActiveSessions>> {
+    let running = call.runtime.active().into_iter();
+    let data: BTreeMap<_, _> = running.map(|id| (id, SessionActive::Running {})).collect();
+    Ok(Answer::Value(Data { data }))
+}
+
+pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<Data<SessionInputAdmitted>> {
+    let payload = call.payload;
+    let request = PromptRequest {
+        session_id: call.params.session_id,
+        id: payload.id,
+        prompt: payload.prompt,
+        delivery: payload.delivery.unwrap_or_default(),
+        resume: payload.resume.unwrap_or(true),
+    };
+    let data = call.runtime.prompt(request).await.map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
+}
+
+pub(crate) async fn interrupt(call: Call<op::SessionInterrupt>) -> Answered<()> {
+    call.runtime
+        .interrupt(&call.params.session_id)
+        .await
+        .map_err(failure)?;
+    Ok(Answer::Nothing)
+}
+
+pub(crate) async fn wait(call: Call<op::SessionWait>) -> Answered<()> {
+    call.runtime
+        .wait(&call.params.session_id)
+        .await
+        .map_err(failure)?;
+    Ok(Answer::Nothing)
+}
+
+/// Not built yet; it says so in the contract's own way.
+pub(crate) async fn compact(call: Call<op::SessionCompact>) -> Answered<()> {
+    call.runtime
+        .session(&call.params.session_id)
+        .await
+        .map_err(failure)?;
+    Err(Failure::ServiceUnavailable {
+        message: "Session compaction is not available yet".into(),
+        service: Some("session.compact".into()),
+    })
+}
+
+pub(crate) async fn switch_agent(call: Call<op::SessionSwitchAgent>) -> Answered<()> {
+    let switched = call
+        .runtime
+        .switch_agent(&call.params.session_id, call.payload.agent);
+    switched.await.map_err(failure)?;
+    Ok(Answer::Nothing)
+}
+
+pub(crate) async fn switch_model(call: Call<op::SessionSwitchModel>) -> Answered<()> {
+    let switched = call
+        .runtime
+        .switch_model(&call.params.session_id, call.payload.model);
+    switched.await.map_err(failure)?;
+    Ok(Answer::Nothing)
+}

@@ -1,0 +1,148 @@
+//! Server-sent events: one `data:` line an event, a comment now and then to keep the line open.
+//!
+//! A body ends only when everything was delivered. When events were lost, or cannot be read, it
+//! breaks, so that no client takes the rest for the whole.
+
+use std::io;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, Response, header};
+use futures::stream::{self, Stream, StreamExt};
+use opencode_protocol::failure::Failure;
+use opencode_runtime::{LiveBatch, LiveSubscription, RuntimeError, SessionEvents, StoredEvent};
+use opencode_schema::envelope;
+use opencode_schema::id::SessionID;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use crate::failure::{failure, unknown};
+
+/// Time between two comments.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Live events in one piece of a body at most.
+const LIVE_BATCH: usize = 512;
+
+type Piece = Result<Bytes, io::Error>;
+
+/// The durable stream of one session.
+pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
+    let heartbeat = heartbeat(Instant::now() + HEARTBEAT);
+    let pieces = stream::unfold(Some((events, heartbeat)), |state| async {
+        let (mut events, mut heartbeat) = state?;
+        let piece = tokio::select! {
+            batch = events.next() => batch.map(|batch| frames(events.session_id(), &batch)),
+            _ = heartbeat.tick() => Ok(comment()),
+        };
+        Some(match piece {
+            Ok(piece) => (vec![Ok(piece)], Some((events, heartbeat))),
+            Err(error) => (broken(error), None),
+        })
+    });
+    response(pieces.flat_map(stream::iter))
+}
+
+/// Everything that happens in the host. `connected` is the first event.
+pub(crate) fn live(connected: &str, subscription: LiveSubscription) -> Response<Body> {
+    let first = stream::once(std::future::ready(Ok(frame(connected))));
+    let heartbeat = heartbeat(Instant::now());
+    let pieces = stream::unfold(Some((subscription, heartbeat)), |state| async {
+        let (subscription, mut heartbeat) = state?;
+        tokio::select! {
+            biased;
+            _ = heartbeat.tick() => Some((Ok(comment()), Some((subscription, heartbeat)))),
+            batch = subscription.next(LIVE_BATCH) => match batch {
+                LiveBatch::Events(events) => {
+                    let mut text = String::with_capacity(events.iter().map(|it| it.len() + 8).sum());
+                    events.iter().for_each(|event| push(&mut text, event));
+                    Some((Ok(text.into()), Some((subscription, heartbeat))))
+                }
+                LiveBatch::Cut => {
+                    let reason = "the subscriber was too slow and lost events";
+                    Some((Err(io::Error::other(reason)), None))
+                }
+                LiveBatch::Ended => None,
+            },
+        }
+    });
+    response(first.chain(pieces))
+}
+
+/// The JSON text of a stored event.
+pub(crate) fn event_text(session_id: &SessionID, event: &StoredEvent) -> String {
+    let metadata = event.metadata.as_deref();
+    let StoredEvent {
+        id,
+        seq,
+        timestamp,
+        data,
+        ..
+    } = event;
+    let spec = event.spec().expect("the log holds events of the catalogue");
+    envelope::stored_text(spec, id, session_id, *seq, *timestamp, data, metadata)
+}
+
+fn frames(session_id: &SessionID, events: &[StoredEvent]) -> Bytes {
+    let mut text = String::new();
+    for event in events {
+        push(&mut text, &event_text(session_id, event));
+    }
+    text.into()
+}
+
+fn frame(event: &str) -> Bytes {
+    let mut text = String::with_capacity(event.len() + 8);
+    push(&mut text, event);
+    text.into()
+}
+
+fn push(text: &mut String, event: &str) {
+    text.push_str("data: ");
+    text.push_str(event);
+    text.push_str("\n\n");
+}
+
+fn comment() -> Bytes {
+    Bytes::from_static(b": heartbeat\n\n")
+}
+
+/// What a body says last when it cannot go on: the failure as a frame of its own, then the break.
+fn broken(error: RuntimeError) -> Vec<Piece> {
+    let closed = matches!(error, RuntimeError::Closed);
+    let break_off = Err(io::Error::other(error.to_string()));
+    if closed {
+        return vec![break_off];
+    }
+    let told = match failure(error) {
+        told @ Failure::Unknown { .. } => told,
+        other => unknown(other.message()),
+    };
+    let Failure::Unknown { message, reference } = told else {
+        return vec![break_off];
+    };
+    let defect = serde_json::json!([{
+        "_tag": "Die",
+        "defect": { "name": "UnknownError", "message": message, "ref": reference },
+    }]);
+    let frame = format!("event: effect/httpapi/stream/failure\ndata: {defect}\n\n");
+    vec![Ok(frame.into()), break_off]
+}
+
+fn heartbeat(first: Instant) -> Interval {
+    let mut interval = tokio::time::interval_at(first, HEARTBEAT);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+fn response(pieces: impl Stream<Item = Piece> + Send + 'static) -> Response<Body> {
+    let mut response = Response::new(Body::from_stream(pieces));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache, no-transform"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

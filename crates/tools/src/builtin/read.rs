@@ -1,0 +1,185 @@
+//! The `read` tool: a file, a page of a file, or the children of a directory.
+
+mod collation;
+mod directory;
+mod file;
+mod page;
+
+use std::{fs, path::Path};
+
+use opencode_location::containment::{Target, TargetKind};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{blocking::blocking, paths::approach};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+/// The most bytes of a text that one call returns.
+const MAX_BYTES: usize = 51_200;
+
+/// The most lines or directory entries that one call returns.
+const MAX_COUNT: usize = 2000;
+
+pub(super) struct Read;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    path: String,
+    offset: Option<u64>,
+    limit: Option<usize>,
+}
+
+impl TypedTool for Read {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("path", Schema::String),
+            Field::optional("offset", Schema::PositiveInteger { maximum: None })
+                .describe("First line or directory entry to return, counted from 1."),
+            Field::optional(
+                "limit",
+                Schema::PositiveInteger {
+                    maximum: Some(MAX_COUNT as u32),
+                },
+            )
+            .describe("Number of lines or directory entries to return, 2000 at most."),
+        ],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let refused = format!("Unable to read {}", input.path);
+        let target = approach(&context, &input.path, TargetKind::Directory, &refused).await?;
+        let path = target.canonical.clone();
+        if blocking(move || kind_of(&path)).await?.is_none() {
+            return Err(ToolFailure::new(refused));
+        }
+        let mut request = context.permission_request("read", vec![target.resource.clone()]);
+        request.save.push("*".to_owned());
+        context.assert(request, &refused).await?;
+        let cancel = context.cancel.clone();
+        let resource = target.resource.clone();
+        let output = blocking(move || read(&target, &input, &cancel)).await?;
+        output.map_err(|error| error.into_failure(refused, &resource))
+    }
+}
+
+const DESCRIPTION: &str = "\
+Read a file or list a directory.
+
+A relative path starts at the working directory and must stay inside it. An absolute path elsewhere \
+is possible, but the user is asked first.
+
+A text file of at most 50 KB is returned whole. For a larger one, or when offset or limit is given, \
+the result is a page of at most 2000 lines and 50 KB in which lines of more than 2000 characters \
+are cut; `truncated` and `next` say where to go on. PNG, JPEG, GIF and WebP images are shown. Of \
+another binary file only type and size are reported, if it is small. A directory lists its direct \
+children, directories first and with a trailing slash.";
+
+/// Which lines or entries are wanted.
+#[derive(Clone, Copy)]
+struct Paging {
+    offset: Option<u64>,
+    limit: Option<usize>,
+}
+
+impl Paging {
+    fn offset(self) -> u64 {
+        self.offset.unwrap_or(1)
+    }
+
+    fn limit(self) -> usize {
+        self.limit.unwrap_or(MAX_COUNT)
+    }
+
+    fn is_asked_for(self) -> bool {
+        self.offset.is_some() || self.limit.is_some()
+    }
+}
+
+/// Why nothing could be read.
+#[derive(Debug)]
+enum ReadError {
+    /// Anything the model is not told more about.
+    Unreadable,
+    /// It is neither text nor small.
+    Binary,
+    /// An image over the limit.
+    MediaTooLarge,
+    /// The result could not be encoded.
+    Output(ToolFailure),
+}
+
+impl From<std::io::Error> for ReadError {
+    fn from(error: std::io::Error) -> Self {
+        tracing::debug!(%error, "a read failed");
+        Self::Unreadable
+    }
+}
+
+impl From<ToolFailure> for ReadError {
+    fn from(failure: ToolFailure) -> Self {
+        Self::Output(failure)
+    }
+}
+
+impl ReadError {
+    fn into_failure(self, refused: String, resource: &str) -> ToolFailure {
+        ToolFailure::new(match self {
+            Self::Unreadable => refused,
+            Self::Binary => format!("Cannot read binary file: {resource}"),
+            Self::MediaTooLarge => format!(
+                "Media exceeds {} byte ingestion limit: {resource}",
+                file::MAX_MEDIA_BYTES
+            ),
+            Self::Output(failure) => return failure,
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    File,
+    Directory,
+}
+
+/// What can be read at all. Everything else, a FIFO above all, is refused without being opened,
+/// because opening alone may wait for ever.
+fn kind_of(path: &Path) -> Option<Kind> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    if metadata.is_file() {
+        Some(Kind::File)
+    } else if metadata.is_dir() {
+        Some(Kind::Directory)
+    } else {
+        None
+    }
+}
+
+fn read(
+    target: &Target,
+    input: &Input,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ReadError> {
+    // The permission may have taken hours, and the file system went on meanwhile.
+    if !target.still_resolves() {
+        return Err(ReadError::Unreadable);
+    }
+    let paging = Paging {
+        offset: input.offset,
+        limit: input.limit,
+    };
+    match kind_of(&target.canonical) {
+        Some(Kind::File) => file::read(&target.canonical, &input.path, paging, cancel),
+        Some(Kind::Directory) => directory::list(&target.canonical, paging, cancel),
+        None => Err(ReadError::Unreadable),
+    }
+}

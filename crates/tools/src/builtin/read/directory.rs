@@ -1,0 +1,95 @@
+//! The direct children of a directory, a page at a time.
+
+use std::{
+    fs::{self, DirEntry},
+    path::Path,
+};
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{Kind, Paging, ReadError, collation::compare};
+use crate::tool::ToolOutput;
+
+/// A directory with more children is refused: all of them have to be sorted to find any page.
+const MAX_CHILDREN: usize = 100_000;
+
+#[derive(Serialize)]
+struct Listing {
+    entries: Vec<Entry>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    path: String,
+    r#type: &'static str,
+}
+
+/// Lists `directory`, hidden children included. A link counts as what it leads to, and is left out
+/// when that is not in this directory.
+pub(super) fn list(
+    directory: &Path,
+    paging: Paging,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ReadError> {
+    let mut directories = Vec::new();
+    let mut files = Vec::new();
+    for (index, child) in fs::read_dir(directory)?.enumerate() {
+        if cancel.is_cancelled() || index == MAX_CHILDREN {
+            return Err(ReadError::Unreadable);
+        }
+        let child = child?;
+        let name = child.file_name().to_string_lossy().into_owned();
+        match kind_of(directory, &child) {
+            Some(Kind::Directory) => directories.push(name),
+            Some(Kind::File) => files.push(name),
+            None => {}
+        }
+    }
+    directories.sort_by(|left, right| compare(left, right));
+    files.sort_by(|left, right| compare(left, right));
+    Ok(ToolOutput::encode(&page(directories, files, paging))?)
+}
+
+fn kind_of(directory: &Path, child: &DirEntry) -> Option<Kind> {
+    let mut file_type = child.file_type().ok()?;
+    if file_type.is_symlink() {
+        // Both sides in the form of this one function, which has its own on Windows.
+        let target = fs::canonicalize(child.path()).ok()?;
+        if !target.starts_with(fs::canonicalize(directory).ok()?) {
+            return None;
+        }
+        file_type = fs::symlink_metadata(target).ok()?.file_type();
+    }
+    if file_type.is_dir() {
+        Some(Kind::Directory)
+    } else {
+        file_type.is_file().then_some(Kind::File)
+    }
+}
+
+fn page(directories: Vec<String>, files: Vec<String>, paging: Paging) -> Listing {
+    let total = (directories.len() + files.len()) as u64;
+    let skipped = usize::try_from(paging.offset() - 1).unwrap_or(usize::MAX);
+    let end = paging.offset().saturating_add(paging.limit() as u64);
+    let directories = directories.into_iter().map(|name| Entry {
+        path: name + "/",
+        r#type: "directory",
+    });
+    let files = files.into_iter().map(|path| Entry {
+        path,
+        r#type: "file",
+    });
+    Listing {
+        entries: directories
+            .chain(files)
+            .skip(skipped)
+            .take(paging.limit())
+            .collect(),
+        truncated: end <= total,
+        next: (end <= total).then_some(end),
+    }
+}

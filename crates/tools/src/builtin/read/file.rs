@@ -1,0 +1,178 @@
+//! One file: an image, other binary content, a whole text or a page of it.
+
+use std::{
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use opencode_schema::message::ToolContent;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{MAX_BYTES, Paging, ReadError, page};
+use crate::{
+    builtin::{file_uri::file_uri, mime::mime_of},
+    tool::ToolOutput,
+};
+
+/// The largest image that is read.
+pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
+
+/// How much of a file is looked at before anything is decided. More than [`MAX_BYTES`], so that
+/// a file that may be returned whole is then known whole.
+const HEAD_BYTES: u64 = 64 * 1024;
+
+/// Extensions of files nobody wants to see as text.
+const BINARY_EXTENSIONS: &[&str] = &[
+    "zip", "tar", "gz", "exe", "dll", "so", "class", "jar", "war", "7z", "doc", "docx", "xls",
+    "xlsx", "ppt", "pptx", "odt", "ods", "odp", "bin", "dat", "obj", "o", "a", "lib", "wasm",
+    "pyc", "pyo",
+];
+
+#[derive(Serialize)]
+struct WholeFile<'a> {
+    uri: String,
+    name: String,
+    content: String,
+    encoding: &'static str,
+    mime: &'a str,
+}
+
+#[derive(Serialize)]
+struct TextPage<'a> {
+    r#type: &'static str,
+    content: String,
+    mime: &'a str,
+    offset: u64,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+}
+
+/// Reads a regular file. `given` is the path as the model wrote it.
+pub(super) fn read(
+    path: &Path,
+    given: &str,
+    paging: Paging,
+    cancel: &CancellationToken,
+) -> Result<ToolOutput, ReadError> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    // Something else may have taken the place of the file since it was looked at.
+    if !metadata.is_file() {
+        return Err(ReadError::Unreadable);
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    if let Some(mime) = image_type(&head) {
+        if metadata.len() > MAX_MEDIA_BYTES {
+            return Err(ReadError::MediaTooLarge);
+        }
+        return image(path, given, mime, head, &file);
+    }
+    if head.starts_with(b"%PDF") || has_binary_extension(path) {
+        return binary(path, &head);
+    }
+    if head.len() <= MAX_BYTES && !paging.is_asked_for() {
+        if page::is_binary(&head) {
+            return binary(path, &head);
+        }
+        let text = String::from_utf8(head).map_err(|_| ReadError::Unreadable)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        return whole_file(path, text.to_owned(), "utf8", mime_of(path));
+    }
+    let rest = head.as_slice().chain(BufReader::new(file));
+    match page::read(rest, paging.offset(), paging.limit(), cancel) {
+        Ok(page) => Ok(ToolOutput::encode(&TextPage {
+            r#type: "text-page",
+            content: page.content,
+            mime: mime_of(path),
+            offset: paging.offset(),
+            truncated: page.next.is_some(),
+            next: page.next,
+        })?),
+        Err(ReadError::Binary) => binary(path, &head),
+        Err(error) => Err(error),
+    }
+}
+
+/// Programs get the bytes, the model their type and size.
+fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
+    if head.len() > MAX_BYTES {
+        return Err(ReadError::Binary);
+    }
+    let mime = mime_of(path);
+    let output = whole_file(path, STANDARD.encode(head), "base64", mime)?;
+    let text = format!(
+        "Binary file read successfully: {mime}, {} bytes",
+        head.len()
+    );
+    Ok(output.with_content(vec![ToolContent::Text { text }]))
+}
+
+fn image(
+    path: &Path,
+    given: &str,
+    mime: &str,
+    head: Vec<u8>,
+    rest: &File,
+) -> Result<ToolOutput, ReadError> {
+    let mut bytes = head;
+    // One byte more than allowed tells a file that grew from one that just fits.
+    let room = MAX_MEDIA_BYTES + 1 - bytes.len() as u64;
+    rest.take(room).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_MEDIA_BYTES {
+        return Err(ReadError::MediaTooLarge);
+    }
+    let encoded = STANDARD.encode(bytes);
+    let shown = ToolContent::File {
+        uri: format!("data:{mime};base64,{encoded}"),
+        mime: mime.to_owned(),
+        name: Some(given.to_owned()),
+    };
+    let text = "Image read successfully".to_owned();
+    let output = whole_file(path, encoded, "base64", mime)?;
+    Ok(output.with_content(vec![ToolContent::Text { text }, shown]))
+}
+
+fn whole_file(
+    path: &Path,
+    content: String,
+    encoding: &'static str,
+    mime: &str,
+) -> Result<ToolOutput, ReadError> {
+    let name = path.file_name().unwrap_or_default();
+    Ok(ToolOutput::encode(&WholeFile {
+        uri: file_uri(path),
+        name: name.to_string_lossy().into_owned(),
+        content,
+        encoding,
+        mime,
+    })?)
+}
+
+fn has_binary_extension(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| {
+        BINARY_EXTENSIONS
+            .iter()
+            .any(|binary| extension.eq_ignore_ascii_case(binary))
+    })
+}
+
+/// The media type of an image a model can look at, by its first bytes.
+fn image_type(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if head.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if head.starts_with(b"GIF87a") || head.starts_with(b"GIF89a") {
+        Some("image/gif")
+    } else if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}

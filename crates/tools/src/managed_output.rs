@@ -1,0 +1,296 @@
+//! The one point every settlement passes: what is too much for a model is kept whole in a Managed
+//! Tool Output File, and the model is sent a preview that names the file.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use opencode_schema::{id::IdSource, message::ToolContent};
+
+use crate::{bounding::OutputLimits, settlement::Settlement};
+
+/// The Managed Tool Output Files of a host, and the limits that make them necessary.
+pub struct ManagedOutput {
+    directory: PathBuf,
+    limits: OutputLimits,
+    ids: Arc<IdSource>,
+}
+
+struct Bounded {
+    preview: String,
+    path: Option<String>,
+}
+
+impl ManagedOutput {
+    /// Keeps files in `directory`, which is created when the first one is written.
+    #[must_use]
+    pub fn new(directory: PathBuf, limits: OutputLimits, ids: Arc<IdSource>) -> Self {
+        Self {
+            directory,
+            limits,
+            ids,
+        }
+    }
+
+    /// Bounds what the model is told. A success stays one when its text cannot be kept, because
+    /// what the tool did is done.
+    pub(crate) async fn bound(&self, settlement: Settlement) -> Settlement {
+        match settlement {
+            Settlement::Success {
+                structured,
+                content,
+                mut output_paths,
+            } => {
+                let text = if content.is_empty() {
+                    serde_json::to_string_pretty(&structured).expect("a JSON object is text")
+                } else {
+                    content.iter().filter_map(text_of).collect()
+                };
+                let content = match self.shorten(text).await {
+                    Ok(_) => content,
+                    Err(bounded) => {
+                        output_paths.extend(bounded.path);
+                        with_preview(bounded.preview, content)
+                    }
+                };
+                Settlement::Success {
+                    structured,
+                    content,
+                    output_paths,
+                }
+            }
+            Settlement::Failed { message, kind } => Settlement::Failed {
+                message: self
+                    .shorten(message)
+                    .await
+                    .unwrap_or_else(|bounded| bounded.preview),
+                kind,
+            },
+            ended @ (Settlement::Declined | Settlement::Interrupted) => ended,
+        }
+    }
+
+    /// The text itself if it fits.
+    async fn shorten(&self, text: String) -> Result<String, Bounded> {
+        if self.limits.fits(&text) {
+            return Ok(text);
+        }
+        let path = self.directory.join(self.ids.next("tool", false));
+        let limits = self.limits;
+        let work = tokio::task::spawn_blocking(move || shorten(&text, &path, limits));
+        Err(work.await.unwrap_or_else(|error| {
+            // Only a runtime that is being torn down gives no answer.
+            tracing::error!(%error, "bounding of a tool output did not finish");
+            Bounded {
+                preview: limits.preview("", LOST),
+                path: None,
+            }
+        }))
+    }
+}
+
+const LOST: &str = "... output truncated; the complete text could not be kept ...";
+
+fn shorten(text: &str, path: &Path, limits: OutputLimits) -> Bounded {
+    match keep(text, path) {
+        Ok(path) => {
+            let marker = format!("... output truncated; full content saved to {path} ...");
+            Bounded {
+                preview: limits.preview(text, &marker),
+                path: Some(path),
+            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "a tool output could not be kept");
+            Bounded {
+                preview: limits.preview(text, LOST),
+                path: None,
+            }
+        }
+    }
+}
+
+fn keep(text: &str, path: &Path) -> io::Result<String> {
+    let Some(name) = path.to_str() else {
+        return Err(io::Error::other("the path of the file is not Unicode"));
+    };
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let mut file = File::create_new(path)?;
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        // A part of the text must not pass for the whole; the write error is the one to report.
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
+    Ok(name.to_owned())
+}
+
+fn text_of(part: &ToolContent) -> Option<&str> {
+    match part {
+        ToolContent::Text { text } => Some(text),
+        ToolContent::File { .. } => None,
+    }
+}
+
+fn with_preview(preview: String, content: Vec<ToolContent>) -> Vec<ToolContent> {
+    let files = content.into_iter().filter(|part| text_of(part).is_none());
+    std::iter::once(ToolContent::Text { text: preview })
+        .chain(files)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use opencode_schema::{clock::Clock, message::ErrorKind};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    struct Stopped;
+
+    impl Clock for Stopped {
+        fn now(&self) -> i64 {
+            0
+        }
+    }
+
+    const FIRST_FILE: &str = "tool_00000000000100000000000000";
+
+    fn managed(directory: &Path, max_lines: usize) -> ManagedOutput {
+        let ids = IdSource::with_random(Arc::new(Stopped), |bytes| bytes.fill(0));
+        let limits = OutputLimits {
+            max_lines,
+            ..OutputLimits::default()
+        };
+        ManagedOutput::new(directory.to_owned(), limits, Arc::new(ids))
+    }
+
+    fn text(text: &str) -> ToolContent {
+        ToolContent::Text {
+            text: text.to_owned(),
+        }
+    }
+
+    fn image() -> ToolContent {
+        ToolContent::File {
+            uri: "data:image/png;base64,AA==".to_owned(),
+            mime: "image/png".to_owned(),
+            name: None,
+        }
+    }
+
+    fn success(structured: Value, content: Vec<ToolContent>, paths: Vec<String>) -> Settlement {
+        let Value::Object(structured) = structured else {
+            panic!("structured values are objects");
+        };
+        Settlement::Success {
+            structured,
+            content,
+            output_paths: paths,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_fits_is_left_alone_and_writes_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = temp.path().join("tool-output");
+        for settlement in [
+            success(json!({"a": 1}), vec![], vec![]),
+            success(json!({}), vec![text("a\n"), text("b")], vec![]),
+            success(json!({}), vec![image()], vec!["/own".to_owned()]),
+            Settlement::failed("no"),
+            Settlement::Declined,
+            Settlement::Interrupted,
+        ] {
+            let bounded = managed(&directory, 10).bound(settlement.clone()).await;
+            assert_eq!(bounded, settlement);
+        }
+        assert!(!directory.exists());
+    }
+
+    #[tokio::test]
+    async fn text_parts_are_joined_kept_and_previewed() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("deep/tool-output").join(FIRST_FILE);
+        let name = path.to_str().unwrap().to_owned();
+        let settlement = success(
+            json!({"exit": 0}),
+            vec![text("1\n2\n3\n4\n5"), image(), text("6\n7\n8")],
+            vec!["/own".to_owned()],
+        );
+        let bounded = managed(path.parent().unwrap(), 6).bound(settlement).await;
+        let preview = format!("1\n\n... output truncated; full content saved to {name} ...\n\n8");
+        assert_eq!(
+            bounded,
+            success(
+                json!({"exit": 0}),
+                vec![text(&preview), image()],
+                vec!["/own".to_owned(), name],
+            )
+        );
+        assert_eq!(fs::read_to_string(path).unwrap(), "1\n2\n3\n4\n56\n7\n8");
+    }
+
+    #[tokio::test]
+    async fn a_structured_value_is_previewed_as_indented_json_and_stays_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join(FIRST_FILE);
+        let structured = json!({"entries": ["a", "b", "c", "d"]});
+        let bounded = managed(temp.path(), 7)
+            .bound(success(structured.clone(), vec![], vec![]))
+            .await;
+        let name = path.to_str().unwrap().to_owned();
+        let preview = format!(
+            "{{\n  \"entries\": [\n\n... output truncated; full content saved to {name} ...\n\n}}"
+        );
+        assert_eq!(
+            bounded,
+            success(structured.clone(), vec![text(&preview)], vec![name])
+        );
+        let kept = fs::read_to_string(path).unwrap();
+        assert_eq!(kept, serde_json::to_string_pretty(&structured).unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_bounded_too() {
+        let temp = tempfile::tempdir().unwrap();
+        let name = temp.path().join(FIRST_FILE).to_str().unwrap().to_owned();
+        let bounded = managed(temp.path(), 4)
+            .bound(Settlement::Failed {
+                message: "a\nb\nc\nd\ne".to_owned(),
+                kind: ErrorKind::Permission,
+            })
+            .await;
+        assert_eq!(
+            bounded,
+            Settlement::Failed {
+                message: format!("... output truncated; full content saved to {name} ..."),
+                kind: ErrorKind::Permission,
+            }
+        );
+    }
+
+    #[tokio::test]
+    async fn a_success_survives_a_storage_failure() {
+        let temp = tempfile::tempdir().unwrap();
+        let taken = temp.path().join(FIRST_FILE);
+        fs::write(&taken, "somebody else's").unwrap();
+        let not_a_directory = taken.clone();
+        for directory in [temp.path(), &not_a_directory] {
+            let bounded = managed(directory, 6)
+                .bound(success(
+                    json!({}),
+                    vec![text("1\n2\n3\n4\n5\n6\n7")],
+                    vec![],
+                ))
+                .await;
+            let preview = format!("1\n\n{LOST}\n\n7");
+            assert_eq!(bounded, success(json!({}), vec![text(&preview)], vec![]));
+        }
+        assert_eq!(fs::read_to_string(taken).unwrap(), "somebody else's");
+    }
+}

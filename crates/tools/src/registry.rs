@@ -1,0 +1,201 @@
+//! Which tools there are at this moment.
+//!
+//! Tools come and go in contributions: everything registered by one call stays until its
+//! [`Registration`] is dropped. Under one name contributions form a stack, so that dropping the
+//! latest brings back the one before it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use serde_json::Value;
+
+use crate::{managed_output::ManagedOutput, materialized::Materialized, tool::Tool};
+
+/// A tool as a model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDefinition {
+    /// The name to call it by.
+    pub name: String,
+    /// When and how to use it.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub input_schema: Value,
+}
+
+/// A name no provider would accept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Invalid tool name: {name}")]
+pub struct RegistrationError {
+    /// The refused name.
+    pub name: String,
+}
+
+/// One placement's tools: those of a Location, or those the embedding application offers in all
+/// Locations of a host. A clone is another handle on the same tools.
+#[derive(Clone, Default)]
+pub struct Contributions {
+    slots: Arc<Mutex<Slots>>,
+}
+
+/// In the order the names were first registered; no stack is empty.
+type Slots = Vec<Slot>;
+
+struct Slot {
+    name: String,
+    stack: Vec<Arc<Entry>>,
+}
+
+/// One tool of one registration. Its address is the identity of that registration.
+pub(crate) struct Entry {
+    pub(crate) definition: Arc<ToolDefinition>,
+    pub(crate) permission: String,
+    pub(crate) tool: Arc<dyn Tool>,
+}
+
+impl Contributions {
+    /// Adds tools under their names until the result is dropped, or nothing if a name is refused.
+    pub fn register(
+        &self,
+        tools: Vec<(String, Arc<dyn Tool>)>,
+    ) -> Result<Registration, RegistrationError> {
+        if let Some((name, _)) = tools.iter().find(|(name, _)| !is_tool_name(name)) {
+            return Err(RegistrationError { name: name.clone() });
+        }
+        // Tools are asked about themselves before the lock is taken: they are foreign code.
+        let entries: Vec<_> = tools.into_iter().map(Entry::new).collect();
+        let mut slots = self.lock();
+        for entry in &entries {
+            let name = &entry.definition.name;
+            let position = slots.iter().position(|slot| slot.name == *name);
+            let position = position.unwrap_or_else(|| {
+                slots.push(Slot {
+                    name: name.clone(),
+                    stack: Vec::new(),
+                });
+                slots.len() - 1
+            });
+            slots[position].stack.push(Arc::clone(entry));
+        }
+        drop(slots);
+        Ok(Registration {
+            slots: Arc::downgrade(&self.slots),
+            entries,
+        })
+    }
+
+    /// The tool that answers to a name.
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<Entry>> {
+        let slots = self.lock();
+        let slot = slots.iter().find(|slot| slot.name == name)?;
+        slot.stack.last().map(Arc::clone)
+    }
+
+    fn winners(&self) -> Vec<Arc<Entry>> {
+        let slots = self.lock();
+        let winners = slots.iter().filter_map(|slot| slot.stack.last());
+        winners.map(Arc::clone).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        lock(&self.slots)
+    }
+}
+
+/// Slots are whole between any two statements, so a panic elsewhere leaves nothing to repair.
+fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
+    slots.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Entry {
+    fn new((name, tool): (String, Arc<dyn Tool>)) -> Arc<Self> {
+        Arc::new(Self {
+            permission: tool.permission().unwrap_or(&name).to_owned(),
+            definition: Arc::new(ToolDefinition {
+                description: tool.description(),
+                input_schema: tool.input_schema(),
+                name,
+            }),
+            tool,
+        })
+    }
+}
+
+/// Keeps one contribution alive; dropping it removes exactly that contribution.
+#[must_use = "the tools are removed when this is dropped"]
+pub struct Registration {
+    /// Weak, because whoever holds a registration must not keep a closed host's tools alive.
+    slots: Weak<Mutex<Slots>>,
+    entries: Vec<Arc<Entry>>,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let Some(slots) = self.slots.upgrade() else {
+            return;
+        };
+        // The tools themselves are released with `entries`, after the lock: their drop is foreign
+        // code.
+        let mut slots = lock(&slots);
+        for slot in slots.iter_mut() {
+            slot.stack
+                .retain(|entry| !self.entries.iter().any(|mine| Arc::ptr_eq(mine, entry)));
+        }
+        slots.retain(|slot| !slot.stack.is_empty());
+    }
+}
+
+/// The tools of one Location: its own over those of the application.
+pub struct Registry {
+    application: Contributions,
+    location: Contributions,
+    output: Arc<ManagedOutput>,
+}
+
+impl Registry {
+    /// A Location that has the application's tools and none of its own.
+    #[must_use]
+    pub fn new(application: Contributions, output: Arc<ManagedOutput>) -> Self {
+        Self {
+            application,
+            location: Contributions::default(),
+            output,
+        }
+    }
+
+    /// The tools of the Location itself. They shadow an application tool of the same name.
+    #[must_use]
+    pub fn location(&self) -> &Contributions {
+        &self.location
+    }
+
+    /// Fixes the tools of one Provider Turn: those whose permission action `visible` accepts, the
+    /// application's first. A tool that shadows another stands in the place of that one.
+    pub fn materialize(&self, visible: impl Fn(&str) -> bool) -> Materialized {
+        let mut entries = self.application.winners();
+        for entry in self.location.winners() {
+            let name = &entry.definition.name;
+            match entries
+                .iter_mut()
+                .find(|other| other.definition.name == *name)
+            {
+                Some(shadowed) => *shadowed = entry,
+                None => entries.push(entry),
+            }
+        }
+        entries.retain(|entry| visible(&entry.permission));
+        Materialized::new(
+            entries,
+            self.application.clone(),
+            self.location.clone(),
+            Arc::clone(&self.output),
+        )
+    }
+}
+
+fn is_tool_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name.len() <= 64
+}

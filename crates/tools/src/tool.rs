@@ -1,0 +1,145 @@
+//! What a tool is, what it is given, and what it gives back.
+
+use std::{path::Path, sync::Arc};
+
+use futures::future::BoxFuture;
+use opencode_schema::{
+    id::{MessageID, SessionID},
+    message::{ErrorKind, ToolContent},
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::permission::{PermissionRequest, PermissionSource, Permissions};
+
+/// Something a model can call. It has no name: the name is the key it is registered under.
+///
+/// Built-ins implement [`TypedTool`](crate::TypedTool) instead, which decodes the input for them.
+pub trait Tool: Send + Sync + 'static {
+    /// The text that tells the model when and how to use it. Asked once, at registration.
+    fn description(&self) -> String;
+
+    /// The JSON Schema of the input. Asked once, at registration.
+    fn input_schema(&self) -> Value;
+
+    /// The action whose rules decide whether the tool is shown at all; the registered name unless
+    /// the tool names another. It never authorises a call.
+    fn permission(&self) -> Option<&str> {
+        None
+    }
+
+    /// Carries out one call. When the call is interrupted the future is dropped; work that has to
+    /// outlive it watches `context.cancel`.
+    fn run(
+        &self,
+        input: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>>;
+}
+
+/// The circumstances of one call.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The session the call belongs to.
+    pub session_id: SessionID,
+    /// The agent of the Provider Turn that issued the call; it never changes afterwards.
+    pub agent: String,
+    /// The assistant message that holds the call.
+    pub assistant_message_id: MessageID,
+    /// The provider's name for the call. A later message may use it again.
+    pub call_id: String,
+    /// The directory of the Location, absolute.
+    pub directory: Arc<Path>,
+    /// Fires when the call is interrupted.
+    pub cancel: CancellationToken,
+    /// Who decides what the call may do.
+    pub permissions: Arc<dyn Permissions>,
+}
+
+impl ToolContext {
+    /// A request for this call with nothing to save and no metadata.
+    #[must_use]
+    pub fn permission_request(&self, action: &str, resources: Vec<String>) -> PermissionRequest {
+        PermissionRequest {
+            session_id: self.session_id.clone(),
+            agent: self.agent.clone(),
+            source: PermissionSource {
+                message_id: self.assistant_message_id.clone(),
+                call_id: self.call_id.clone(),
+            },
+            action: action.to_owned(),
+            resources,
+            save: Vec::new(),
+            metadata: Map::new(),
+        }
+    }
+
+    /// Asks and waits. A refusal becomes the failure `refused`, which is the tool's generic text.
+    pub async fn assert(
+        &self,
+        request: PermissionRequest,
+        refused: &str,
+    ) -> Result<(), ToolFailure> {
+        let answer = self.permissions.assert(request).await;
+        answer.map_err(|error| error.into_failure(refused))
+    }
+}
+
+/// What a successful call gives back, before it is bounded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// The value programs read. Anything but an object is stored as `{"value": ...}`.
+    pub structured: Value,
+    /// What the model reads; empty means the structured value itself.
+    pub content: Vec<ToolContent>,
+    /// Files the tool keeps on its own account.
+    pub output_paths: Vec<String>,
+}
+
+impl ToolOutput {
+    /// An output whose structured value is the serialised `value`, with nothing special for the
+    /// model.
+    pub fn encode(value: &impl Serialize) -> Result<Self, ToolFailure> {
+        let structured = serde_json::to_value(value).map_err(|error| {
+            ToolFailure::new(format!(
+                "Tool returned an invalid value for its output schema: {error}"
+            ))
+        })?;
+        Ok(Self {
+            structured,
+            ..Self::default()
+        })
+    }
+
+    /// The same output with parts for the model.
+    #[must_use]
+    pub fn with_content(mut self, content: Vec<ToolContent>) -> Self {
+        self.content = content;
+        self
+    }
+}
+
+/// Why a call gives nothing back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolFailure {
+    /// The call failed and the turn goes on.
+    Failed {
+        /// What the model is told.
+        message: String,
+        /// What kind of failure this is for programs.
+        kind: ErrorKind,
+    },
+    /// A person declined a permission or a question without a word: the turn ends.
+    Declined,
+}
+
+impl ToolFailure {
+    /// An ordinary failure with the text the model is told.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Failed {
+            message: message.into(),
+            kind: ErrorKind::Tool,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use futures::future::BoxFuture;
+use opencode_schema::{
+    clock::SystemClock,
+    id::{IdSource, MessageID, SessionID},
+    message::{ErrorKind, ToolContent},
+};
+use opencode_tools::{
+    AllowAll, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
+    Permissions, Registry, Settlement, Tool, ToolCall, ToolContext, ToolFailure, ToolOutput,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) fn context(directory: &Path) -> ToolContext {
+    ToolContext {
+        session_id: SessionID::parse("ses_1").expect("it has the prefix"),
+        agent: "build".to_owned(),
+        assistant_message_id: MessageID::parse("msg_1").expect("it has the prefix"),
+        call_id: "call_1".to_owned(),
+        directory: directory.into(),
+        cancel: CancellationToken::new(),
+        permissions: Arc::new(AllowAll),
+    }
+}
+
+pub(crate) fn registry(application: &Contributions, data: &Path) -> Registry {
+    let output = ManagedOutput::new(
+        data.join("tool-output"),
+        OutputLimits::default(),
+        Arc::new(IdSource::new(Arc::new(SystemClock))),
+    );
+    Registry::new(application.clone(), Arc::new(output))
+}
+
+pub(crate) fn call(name: &str, input: Value) -> ToolCall {
+    ToolCall {
+        name: name.to_owned(),
+        input,
+    }
+}
+
+pub(crate) fn failed(message: impl Into<String>) -> Settlement {
+    Settlement::Failed {
+        message: message.into(),
+        kind: ErrorKind::Tool,
+    }
+}
+
+pub(crate) fn success(structured: Value, content: Vec<ToolContent>) -> Settlement {
+    let Value::Object(structured) = structured else {
+        panic!("structured values are objects");
+    };
+    Settlement::Success {
+        structured,
+        content,
+        output_paths: vec![],
+    }
+}
+
+pub(crate) fn text(text: &str) -> ToolContent {
+    ToolContent::Text {
+        text: text.to_owned(),
+    }
+}
+
+type Run =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
+
+/// A tool made of a closure.
+pub(crate) struct Scripted {
+    description: &'static str,
+    permission: Option<&'static str>,
+    run: Box<Run>,
+}
+
+impl Scripted {
+    pub(crate) fn new<F>(run: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
+    {
+        Self {
+            description: "",
+            permission: None,
+            run: Box::new(move |input, context| Box::pin(run(input, context))),
+        }
+    }
+
+    /// Answers every call with its own description.
+    pub(crate) fn named(description: &'static str) -> Self {
+        let mut tool = Self::new(move |_, _| async move { answer(json!({"from": description})) });
+        tool.description = description;
+        tool
+    }
+
+    pub(crate) fn with_permission(mut self, permission: &'static str) -> Self {
+        self.permission = Some(permission);
+        self
+    }
+}
+
+impl Tool for Scripted {
+    fn description(&self) -> String {
+        self.description.to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    fn permission(&self) -> Option<&str> {
+        self.permission
+    }
+
+    fn run(
+        &self,
+        input: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
+        (self.run)(input, context)
+    }
+}
+
+pub(crate) fn answer(structured: Value) -> Result<ToolOutput, ToolFailure> {
+    Ok(ToolOutput {
+        structured,
+        ..ToolOutput::default()
+    })
+}
+
+pub(crate) fn tools(tools: Vec<(&str, Scripted)>) -> Vec<(String, Arc<dyn Tool>)> {
+    let tools = tools.into_iter();
+    tools
+        .map(|(name, tool)| (name.to_owned(), Arc::new(tool) as Arc<dyn Tool>))
+        .collect()
+}
+
+type Answer = dyn Fn(&PermissionRequest) -> Result<(), PermissionError> + Send + Sync;
+
+/// Remembers what it was asked and answers by a closure.
+pub(crate) struct Recorder {
+    pub(crate) asked: Mutex<Vec<PermissionRequest>>,
+    answer: Box<Answer>,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        answer: impl Fn(&PermissionRequest) -> Result<(), PermissionError> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            asked: Mutex::default(),
+            answer: Box::new(answer),
+        })
+    }
+
+    /// Action, resources and save list of every request.
+    pub(crate) fn asked(&self) -> Vec<(String, Vec<String>, Vec<String>)> {
+        let asked = self
+            .asked
+            .lock()
+            .expect("no test panics while it holds this");
+        let asked = asked.iter().cloned();
+        asked
+            .map(|request| (request.action, request.resources, request.save))
+            .collect()
+    }
+}
+
+impl Permissions for Recorder {
+    fn assert(&self, request: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>> {
+        let answer = (self.answer)(&request);
+        let mut asked = self
+            .asked
+            .lock()
+            .expect("no test panics while it holds this");
+        asked.push(request);
+        Box::pin(std::future::ready(answer))
+    }
+}

@@ -1,0 +1,78 @@
+"use strict";
+
+const { ClientError, transportError } = require("../client/errors.js");
+
+/**
+ * @typedef {import("../client/internal.js").TextStream} TextStream
+ * @typedef {import("./native.js").NativeBody} NativeBody
+ * @typedef {import("./native.js").NativeHost} NativeHost
+ * @typedef {{ method: string, url: string, headers: [string, string][] }} RequestHead `url` is path and query.
+ * @typedef {{ status: number, headers: [string, string][] }} ResponseHead
+ * @typedef {ResponseHead & { body: string | TextStream }} NativeResponse
+ */
+
+/** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
+class NativeConnection {
+  #native;
+  /** @type {Promise<void> | undefined} */
+  #closing = undefined;
+
+  /** @param {NativeHost} native */
+  constructor(native) {
+    this.#native = native;
+  }
+
+  /**
+   * Admitted in the order of the calls: nothing here waits before the native call.
+   *
+   * @param {RequestHead} head
+   * @param {string | null} body
+   * @returns {Promise<NativeResponse>}
+   */
+  async send(head, body) {
+    if (this.#closing !== undefined) throw closedError();
+    try {
+      const answer = await this.#native.request(JSON.stringify(head), body);
+      return typeof answer === "string" ? readFinished(answer) : { ...readHead(answer.head), body: answer };
+    } catch (error) {
+      throw transportError(error);
+    }
+  }
+
+  /** Ends every stream and every call, and resolves when the file is closed. Only the first call closes. */
+  close() {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
+    try {
+      await this.#native.close();
+    } catch (error) {
+      throw transportError(error);
+    }
+  }
+}
+
+/**
+ * @param {string} answer
+ * @returns {NativeResponse}
+ */
+function readFinished(answer) {
+  const end = answer.indexOf("\n");
+  return { ...readHead(answer.slice(0, end)), body: answer.slice(end + 1) };
+}
+
+/**
+ * @param {string} text
+ * @returns {ResponseHead}
+ */
+function readHead(text) {
+  return JSON.parse(text);
+}
+
+function closedError() {
+  return new ClientError("Transport", { cause: new Error("The host is closed") });
+}
+
+exports.NativeConnection = NativeConnection;

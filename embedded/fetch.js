@@ -1,0 +1,137 @@
+"use strict";
+
+const { onAbort } = require("../client/abort.js");
+const { transportError } = require("../client/errors.js");
+
+/**
+ * @typedef {import("../client/internal.js").TextStream} TextStream
+ * @typedef {import("./connection.js").NativeConnection} NativeConnection
+ * @typedef {import("./connection.js").NativeResponse} NativeResponse
+ */
+
+// The answers that never have a body, not even an empty one.
+const NULL_BODY = new Set([204, 205, 304]);
+
+/**
+ * `fetch`, answered by the host itself. The origin of the URL means nothing.
+ *
+ * @param {NativeConnection} connection
+ * @returns {typeof fetch}
+ */
+function createFetch(connection) {
+  return async (input, init) => {
+    const request = input instanceof Request && init === undefined ? input : new Request(input, init);
+    request.signal.throwIfAborted();
+    const { status, headers, body } = await unlessAborted(request, exchange(connection, request));
+    return new Response(createBody(request, status, body), { status, headers });
+  };
+}
+
+/**
+ * @param {NativeConnection} connection
+ * @param {Request} request
+ */
+async function exchange(connection, request) {
+  const { pathname, search } = new URL(request.url);
+  if (!pathname.startsWith("/")) throw new TypeError(`A host has no answer for ${request.url}`);
+  const body = request.body === null ? null : await request.text();
+  return connection.send({ method: request.method, url: pathname + search, headers: [...request.headers] }, body);
+}
+
+/**
+ * The answer, or a rejection with the signal's reason as soon as it aborts.
+ *
+ * @param {Request} request
+ * @param {Promise<NativeResponse>} answer
+ * @returns {Promise<NativeResponse>}
+ */
+function unlessAborted(request, answer) {
+  return new Promise((resolve, reject) => {
+    const release = onRequestAbort(request, (reason) => {
+      reject(reason);
+      // A stream that arrives too late has no reader who could close it.
+      answer.then(({ body }) => typeof body !== "string" && body.cancel()).catch(() => {});
+    });
+    answer.finally(release).then(resolve, reject);
+  });
+}
+
+/**
+ * @param {Request} request
+ * @param {number} status
+ * @param {string | TextStream} body
+ */
+function createBody(request, status, body) {
+  if (typeof body !== "string") return streamBody(request, body);
+  // Bytes, because a Response makes up a content type for a string.
+  return NULL_BODY.has(status) ? null : new TextEncoder().encode(body);
+}
+
+/**
+ * Reads from the host when somebody reads from it, never ahead.
+ *
+ * @param {Request} request
+ * @param {TextStream} body
+ */
+function streamBody(request, body) {
+  const encoder = new TextEncoder();
+  let ended = false;
+  let release = () => {};
+  const end = () => {
+    ended = true;
+    release();
+    body.cancel();
+  };
+  /** @type {UnderlyingByteSource} */
+  const source = {
+    type: "bytes",
+    start(controller) {
+      release = onRequestAbort(request, (reason) => {
+        end();
+        controller.error(reason);
+      });
+    },
+    async pull(controller) {
+      try {
+        const text = await nextText(body);
+        if (ended) return;
+        if (text !== null) return controller.enqueue(encoder.encode(text));
+        end();
+        controller.close();
+        // A reader that brought its own buffer is answered with nothing in it.
+        controller.byobRequest?.respond(0);
+      } catch (error) {
+        if (!ended) end();
+        throw transportError(error);
+      }
+    },
+    cancel: end,
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
+}
+
+/**
+ * A byte stream refuses empty chunks.
+ *
+ * @param {TextStream} body
+ */
+async function nextText(body) {
+  let text = await body.next();
+  while (text === "") text = await body.next();
+  return text;
+}
+
+/**
+ * The reason is asked from the request, which keeps it reachable: its signal may end with it.
+ *
+ * @param {Request} request
+ * @param {(reason: unknown) => void} callback
+ */
+function onRequestAbort(request, callback) {
+  const notify = () => callback(request.signal.reason);
+  if (!request.signal.aborted) return onAbort(request.signal, notify);
+  notify();
+  return () => {};
+}
+
+module.exports = { createFetch };

@@ -1,0 +1,64 @@
+"use strict";
+
+const { buildClient } = require("../client/core.js");
+const { taggedError, transportError } = require("../client/errors.js");
+const { encodeJson } = require("../client/request.js");
+const { NativeConnection } = require("./connection.js");
+const { createFetch } = require("./fetch.js");
+const { resolveOptions } = require("./options.js");
+const { createNativeTransport } = require("./transport.js");
+
+/**
+ * @typedef {import("../client/internal.js").Operation} Operation
+ * @typedef {import("./native.js").Addon} Addon
+ * @typedef {import("./native.js").NativeHost} NativeHost
+ */
+
+/** The tags of the failures with which a host refuses to open. They have no status: they never travel. */
+const openTags = ["DatabaseInUseError", "DatabaseUnavailableError", "DatabaseVersionError", "InvalidOptionError"];
+
+/**
+ * Opens a host. The addon is loaded after the options have been found good.
+ *
+ * @param {unknown} options
+ * @param {readonly Operation[]} operations
+ * @param {() => Addon} loadAddon
+ */
+async function openHost(options, operations, loadAddon) {
+  const resolved = encodeJson(resolveOptions(options));
+  const opened = await open(loadAddon(), resolved);
+  if (typeof opened === "string") throw taggedError(JSON.parse(opened));
+  return createHost(opened, operations);
+}
+
+/**
+ * @param {Addon} addon
+ * @param {string} options
+ */
+async function open(addon, options) {
+  try {
+    return await addon.open(options);
+  } catch (error) {
+    throw transportError(error);
+  }
+}
+
+/**
+ * The client over the native host, and what only a host can do.
+ *
+ * @param {NativeHost} native
+ * @param {readonly Operation[]} operations
+ */
+function createHost(native, operations) {
+  const connection = new NativeConnection(native);
+  const close = () => connection.close();
+  const host = {
+    ...buildClient(operations, createNativeTransport(connection)),
+    fetch: createFetch(connection),
+    close,
+  };
+  // Node 20.0 to 20.4 lack the symbol.
+  return Symbol.asyncDispose === undefined ? host : { ...host, [Symbol.asyncDispose]: close };
+}
+
+module.exports = { openHost, openTags };

@@ -1,0 +1,32 @@
+"use strict";
+
+/**
+ * The addon as this package sees it. Only text crosses the border: it is parsed here, in the realm of the
+ * caller, and failures are data that become errors here.
+ *
+ * @typedef {object} NativeHost
+ * @property {(head: string, body: string | null) => Promise<string | NativeBody>} request
+ *   `head` is JSON `{method, url, headers}`. Requests are admitted in the order of these calls. A finished
+ *   answer is its head as JSON `{status, headers}`, a line feed, and its body.
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} NativeBody
+ * @property {string} head
+ * @property {() => Promise<string | null>} next All the text that is there; null is the clean end.
+ * @property {() => void} cancel
+ *
+ * @typedef {object} Addon
+ * @property {(options: string) => Promise<string | NativeHost>} open A string is a tagged failure as JSON.
+ */
+
+/**
+ * Loads the addon of this platform: on first use, because a program that never opens a host needs none.
+ *
+ * @returns {Addon}
+ */
+function loadAddon() {
+  // @ts-ignore: the loader is written by the build.
+  return require("../native.js");
+}
+
+module.exports = { loadAddon };

@@ -1,0 +1,16 @@
+"use strict";
+
+// The facade: the client, and the host that answers it in memory.
+
+const client = require("./client/index.js");
+const { createGuards } = require("./client/errors.js");
+const { operations } = require("./client/generated/operations.js");
+const { openHost, openTags } = require("./embedded/host.js");
+const { loadAddon } = require("./embedded/native.js");
+
+const OpenCode = Object.freeze({
+  /** @param {import("./index.js").OpenCodeOptions} [options] */
+  create: (options) => openHost(options, operations, loadAddon),
+});
+
+module.exports = { OpenCode, ...client, ...createGuards(openTags) };

@@ -1,0 +1,32 @@
+// One implementation for both module systems, so that there is one copy of every class in a process.
+import facade from "./index.js";
+
+export const {
+  OpenCode,
+  createClient,
+  ClientError,
+  isClientError,
+  isTagged,
+  isConflictError,
+  isDatabaseInUseError,
+  isDatabaseUnavailableError,
+  isDatabaseVersionError,
+  isForbiddenError,
+  isInputNotFoundError,
+  isInvalidCursorError,
+  isInvalidOptionError,
+  isInvalidRequestError,
+  isMessageNotFoundError,
+  isPermissionNotFoundError,
+  isProviderNotFoundError,
+  isPtyNotFoundError,
+  isQuestionNotFoundError,
+  isServiceUnavailableError,
+  isSessionBacklogError,
+  isSessionBusyError,
+  isSessionMessageNotFoundError,
+  isSessionNotFoundError,
+  isStorePoisonedError,
+  isUnauthorizedError,
+  isUnknownError,
+} = facade;
