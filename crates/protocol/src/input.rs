@@ -90,7 +90,7 @@ pub struct SessionsQuery {
     pub project: Option<String>,
     /// Only sessions at this directory of the project, relative to its root.
     pub subpath: Option<String>,
-    /// Continues where a page ended; everything but `limit` is taken from it then.
+    /// Continues where a page ended.
     pub cursor: Option<SessionsCursor>,
 }
 

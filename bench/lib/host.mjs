@@ -1,0 +1,24 @@
+import fs from "node:fs"
+import os from "node:os"
+import path from "node:path"
+import { OpenCode } from "../../index.mjs"
+
+/** A host on a database file in a folder of its own, and what removes both. */
+export async function openHost(config) {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"))
+  const directory = path.join(root, "project")
+  fs.mkdirSync(directory)
+  const host = await OpenCode.create(options(root, directory, config))
+  return {
+    host,
+    directory,
+    async close() {
+      await host.close()
+      fs.rmSync(root, { recursive: true, force: true })
+    },
+  }
+}
+
+export function options(root, directory, config) {
+  return { directory, database: path.join(root, "opencode.db"), home: root, env: {}, ...(config ? { config } : {}) }
+}

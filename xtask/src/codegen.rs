@@ -1,0 +1,138 @@
+//! Writes what is generated from the contract, or says what is not up to date.
+//!
+//! Every emitter owns one folder. A file in it that the emitter no longer writes is stale too, and
+//! is removed.
+
+use std::path::Path;
+use std::{fs, io};
+
+use opencode_protocol::contract::compile;
+use opencode_protocol::operations::OPERATIONS;
+
+use crate::promise;
+
+/// Why nothing could be generated.
+pub(crate) type Error = Box<dyn std::error::Error>;
+
+/// A generated file.
+struct Output {
+    /// Path from the root of the repository.
+    path: String,
+    /// What it holds; none means that it must not be there.
+    text: Option<String>,
+}
+
+/// Writes the files that are not up to date and returns their paths.
+pub(crate) fn write(root: &Path) -> Result<Vec<String>, Error> {
+    let changes = changes(root)?;
+    for change in &changes {
+        let path = root.join(&change.path);
+        match &change.text {
+            Some(text) => {
+                fs::create_dir_all(path.parent().unwrap_or(root))?;
+                fs::write(path, text)?;
+            }
+            None => fs::remove_file(path)?,
+        }
+    }
+    Ok(paths(changes))
+}
+
+/// The paths of the files that are not up to date.
+pub(crate) fn stale(root: &Path) -> Result<Vec<String>, Error> {
+    Ok(paths(changes(root)?))
+}
+
+fn paths(outputs: Vec<Output>) -> Vec<String> {
+    outputs.into_iter().map(|output| output.path).collect()
+}
+
+/// The files that must be written or removed, and nothing that is as it should be.
+fn changes(root: &Path) -> Result<Vec<Output>, Error> {
+    let contract = compile(OPERATIONS)?;
+    let mut outputs = vec![Output {
+        path: "crates/protocol/contract.json".to_owned(),
+        text: Some(serde_json::to_string_pretty(&contract)? + "\n"),
+    }];
+    outputs.extend(folder(root, "client/generated", promise::emit(&contract)?)?);
+    let mut changes = Vec::new();
+    for output in outputs {
+        if read(&root.join(&output.path))? != output.text {
+            changes.push(output);
+        }
+    }
+    Ok(changes)
+}
+
+/// The files of one emitter, and those in its folder that are none of its files.
+fn folder(root: &Path, folder: &str, files: promise::Files) -> Result<Vec<Output>, Error> {
+    let is_known = |name: &str| files.iter().any(|(known, _)| *known == name);
+    let mut outputs = Vec::new();
+    for entry in entries(&root.join(folder))? {
+        if !is_known(&entry) {
+            outputs.push(Output {
+                path: format!("{folder}/{entry}"),
+                text: None,
+            });
+        }
+    }
+    outputs.extend(files.into_iter().map(|(name, text)| Output {
+        path: format!("{folder}/{name}"),
+        text: Some(text),
+    }));
+    Ok(outputs)
+}
+
+fn entries(folder: &Path) -> Result<Vec<String>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The text of a file. One that is no text was not generated, and differs from everything.
+fn read(path: &Path) -> Result<Option<String>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_files_are_listed_written_and_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let all = [
+            "crates/protocol/contract.json",
+            "client/generated/operations.js",
+            "client/generated/types.d.ts",
+        ];
+        assert_eq!(stale(root).unwrap(), all);
+        assert_eq!(fs::read_dir(root).unwrap().count(), 0);
+        assert_eq!(write(root).unwrap(), all);
+        assert!(stale(root).unwrap().is_empty());
+        assert!(write(root).unwrap().is_empty());
+
+        let changed = root.join("client/generated/types.d.ts");
+        let left = root.join("client/generated/old.js");
+        fs::write(&changed, "changed").unwrap();
+        fs::write(&left, "").unwrap();
+        let two = ["client/generated/old.js", "client/generated/types.d.ts"];
+        assert_eq!(stale(root).unwrap(), two);
+        assert_eq!(fs::read_to_string(&changed).unwrap(), "changed");
+        assert_eq!(write(root).unwrap(), two);
+        assert!(!left.exists());
+        assert!(stale(root).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,107 @@
+//! The interface of the client: groups of methods.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use opencode_protocol::contract::{Contract, InputMode, Operation, Success};
+
+use super::declarations::{input_name, output_name};
+use super::source::doc;
+
+/// A method, or a group of methods.
+enum Node<'a> {
+    Method(&'a Operation),
+    Group(Vec<(&'a str, Node<'a>)>),
+}
+
+pub(super) fn emit(contract: &Contract) -> String {
+    let mut groups = Vec::new();
+    for operation in &contract.operations {
+        let names = operation.name.split('.');
+        let path: Vec<&str> = std::iter::once(operation.group.public.as_str())
+            .chain(names)
+            .collect();
+        insert(&mut groups, &path, operation);
+    }
+    let common = common_errors(contract);
+    let mut text = doc(
+        "The methods of a client, each of which is one operation of the HTTP contract.\n\n\
+         A method rejects with a failure that its operation declares, or with a `ClientError` when no\n\
+         declared answer came back.",
+        "",
+    );
+    text += "export interface OpenCodeClient ";
+    text += &group(&groups, "", &common);
+    text + "\n"
+}
+
+fn insert<'a>(nodes: &mut Vec<(&'a str, Node<'a>)>, path: &[&'a str], operation: &'a Operation) {
+    let [name, rest @ ..] = path else { return };
+    if rest.is_empty() {
+        nodes.push((name, Node::Method(operation)));
+        return;
+    }
+    let position = nodes.iter().position(|(other, _)| other == name);
+    let position = position.unwrap_or_else(|| {
+        nodes.push((name, Node::Group(Vec::new())));
+        nodes.len() - 1
+    });
+    if let Node::Group(nodes) = &mut nodes[position].1 {
+        insert(nodes, rest, operation);
+    }
+}
+
+fn group(nodes: &[(&str, Node<'_>)], indent: &str, common: &BTreeSet<&str>) -> String {
+    let inner = format!("{indent}  ");
+    let mut lines = String::new();
+    for (name, node) in nodes {
+        match node {
+            Node::Method(operation) => lines += &method(name, operation, &inner, common),
+            Node::Group(nodes) => {
+                let _ = writeln!(
+                    lines,
+                    "{inner}readonly {name}: {};",
+                    group(nodes, &inner, common)
+                );
+            }
+        }
+    }
+    format!("{{\n{lines}{indent}}}")
+}
+
+fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&str>) -> String {
+    let input = match operation.input.mode {
+        InputMode::None => String::new(),
+        InputMode::Optional => format!("input?: {}, ", input_name(operation)),
+        InputMode::Required => format!("input: {}, ", input_name(operation)),
+    };
+    let output = output_name(operation);
+    let output = match operation.success {
+        Success::Stream { .. } => format!("AsyncIterable<{output}>"),
+        _ => format!("Promise<{output}>"),
+    };
+    let own = operation.errors.iter().map(|error| error.tag.as_str());
+    let own: String = own
+        .filter(|tag| !common.contains(tag))
+        .map(|tag| format!("\n@throws {{{tag}}}"))
+        .collect();
+    let separator = if own.is_empty() { "" } else { "\n" };
+    format!(
+        "{}{indent}{name}({input}options?: RequestOptions): {output};\n",
+        doc(&format!("{}{separator}{own}", operation.doc), indent)
+    )
+}
+
+/// Failures every operation declares, which no method needs to repeat.
+fn common_errors(contract: &Contract) -> BTreeSet<&str> {
+    let declared =
+        |operation: &Operation, tag: &str| operation.errors.iter().any(|error| error.tag == tag);
+    let tags = contract.failures.keys().map(String::as_str);
+    tags.filter(|tag| {
+        contract
+            .operations
+            .iter()
+            .all(|operation| declared(operation, tag))
+    })
+    .collect()
+}

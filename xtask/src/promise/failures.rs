@@ -1,0 +1,50 @@
+//! The failures: what they carry, and the guards that recognise them.
+
+use opencode_protocol::contract::{Contract, Field, Type};
+
+use super::source::{doc, expression, member};
+
+/// A failure that has a second name, which its guard also accepts as a tag.
+const ALIASES: &[(&str, &str)] = &[("SessionMessageNotFoundError", "MessageNotFoundError")];
+
+pub(super) fn emit(contract: &Contract) -> Vec<String> {
+    let tags = contract.failures.keys().map(String::as_str);
+    let mut sections: Vec<String> = tags.clone().map(|tag| failure(contract, tag)).collect();
+    sections.extend(ALIASES.iter().map(|(alias, tag)| {
+        format!("/** Another name of `{tag}`. */\nexport type {alias} = {tag};\n")
+    }));
+    let names: String = tags.clone().map(|tag| format!("\n  | {tag}")).collect();
+    sections.push(format!(
+        "/** Every failure that has a tag, to be told apart by `_tag`. */\nexport type OpenCodeError ={names};\n"
+    ));
+    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+    sections.extend(tags.chain(aliases).map(guard));
+    sections
+}
+
+fn failure(contract: &Contract, tag: &str) -> String {
+    let definition = &contract.types[tag];
+    let fields: &[Field] = match &definition.r#type {
+        Type::Object { fields } => fields,
+        _ => &[],
+    };
+    let lines: String = fields
+        .iter()
+        .map(|field| {
+            let optional = if field.required { "" } else { "?" };
+            let value = expression(&field.r#type, "  ");
+            member(&field.name, optional, &value, &field.doc, "  ")
+        })
+        .collect();
+    format!(
+        "{}export interface {tag} extends Error {{\n{lines}}}\n",
+        doc(&definition.doc, "")
+    )
+}
+
+fn guard(name: &str) -> String {
+    format!(
+        "/** Whether a value is the failure `{name}`. It looks at `_tag` alone. */\n\
+         export declare function is{name}(value: unknown): value is {name};\n"
+    )
+}

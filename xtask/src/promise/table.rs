@@ -1,0 +1,105 @@
+//! `operations.js`: what the client's core must know to send a request and to read its answer.
+
+use opencode_protocol::contract::{Contract, InputMode, Operation, Segment, Success};
+use opencode_protocol::operation::Channel;
+use serde_json::Value;
+
+use super::HEADER;
+
+pub(super) fn emit(contract: &Contract) -> String {
+    let operations: String = contract.operations.iter().map(operation).collect();
+    let tags: Vec<&str> = contract.failures.keys().map(String::as_str).collect();
+    let tags = block(&tags);
+    // The assertion keeps the literals for whoever checks the types of the core.
+    format!(
+        "{HEADER}\"use strict\";\n\nexports.operations = /** @type {{const}} */ ([\n{operations}]);\n\n\
+         exports.tags = /** @type {{const}} */ ({tags});\n"
+    )
+}
+
+fn operation(operation: &Operation) -> String {
+    let lines = [
+        ("group", json(&operation.group.public)),
+        ("name", json(&operation.name)),
+        ("method", json(operation.method.as_str())),
+        ("path", path(&operation.path)),
+        ("query", names(operation, Channel::Query)),
+        ("payload", payload(operation)),
+        ("input", json(mode(operation.input.mode))),
+        ("success", success(&operation.success)),
+        ("errors", errors(operation)),
+    ];
+    let lines: String = lines
+        .iter()
+        .map(|(key, value)| format!("    {key}: {value},\n"))
+        .collect();
+    format!("  {{\n{lines}  }},\n")
+}
+
+fn path(segments: &[Segment]) -> String {
+    let segments = segments.iter().map(|segment| match segment {
+        Segment::Literal(text) => json(text),
+        Segment::Parameter(name) => format!("{{ param: {} }}", json(name)),
+    });
+    list(segments)
+}
+
+fn payload(operation: &Operation) -> String {
+    if operation.input.payload {
+        names(operation, Channel::Payload)
+    } else {
+        "null".to_owned()
+    }
+}
+
+fn names(operation: &Operation, channel: Channel) -> String {
+    let fields = operation.input.fields.iter();
+    let fields = fields.filter(|field| field.channel == channel);
+    list(fields.map(|field| json(&field.name)))
+}
+
+fn mode(mode: InputMode) -> &'static str {
+    match mode {
+        InputMode::None => "none",
+        InputMode::Optional => "optional",
+        InputMode::Required => "required",
+    }
+}
+
+fn success(success: &Success) -> String {
+    match success {
+        Success::Value { unwrap, .. } => format!("{{ kind: \"value\", unwrap: {unwrap} }}"),
+        Success::Void { .. } => "{ kind: \"void\" }".to_owned(),
+        Success::Stream { .. } => "{ kind: \"stream\" }".to_owned(),
+        Success::Page(page) => {
+            let names = |names: &[String]| list(names.iter().map(|name| json(name)));
+            format!(
+                "{{ kind: \"page\", initial: {}, continuation: {} }}",
+                names(&page.initial),
+                names(&page.continuation)
+            )
+        }
+    }
+}
+
+fn errors(operation: &Operation) -> String {
+    let mut statuses: Vec<u16> = operation.errors.iter().map(|error| error.status).collect();
+    statuses.dedup();
+    list(statuses.iter().map(u16::to_string))
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn block(items: &[&str]) -> String {
+    let lines: String = items
+        .iter()
+        .map(|item| format!("  {},\n", json(item)))
+        .collect();
+    format!("[\n{lines}]")
+}
+
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
+}
