@@ -3,9 +3,8 @@
 // The facade: the client, and the host that answers it in memory.
 
 const client = require("./client/index.js");
-const { createGuards } = require("./client/errors.js");
 const { operations } = require("./client/generated/operations.js");
-const { openHost, openTags } = require("./embedded/host.js");
+const { openHost } = require("./embedded/host.js");
 const { loadAddon } = require("./embedded/native.js");
 
 const OpenCode = Object.freeze({
@@ -13,4 +12,4 @@ const OpenCode = Object.freeze({
   create: (options) => openHost(options, operations, loadAddon),
 });
 
-module.exports = { OpenCode, ...client, ...createGuards(openTags) };
+module.exports = { OpenCode, ...client };

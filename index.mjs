@@ -1,32 +1,5 @@
 // One implementation for both module systems, so that there is one copy of every class in a process.
 import facade from "./index.js";
 
-export const {
-  OpenCode,
-  createClient,
-  ClientError,
-  isClientError,
-  isTagged,
-  isConflictError,
-  isDatabaseInUseError,
-  isDatabaseUnavailableError,
-  isDatabaseVersionError,
-  isForbiddenError,
-  isInputNotFoundError,
-  isInvalidCursorError,
-  isInvalidOptionError,
-  isInvalidRequestError,
-  isMessageNotFoundError,
-  isPermissionNotFoundError,
-  isProviderNotFoundError,
-  isPtyNotFoundError,
-  isQuestionNotFoundError,
-  isServiceUnavailableError,
-  isSessionBacklogError,
-  isSessionBusyError,
-  isSessionMessageNotFoundError,
-  isSessionNotFoundError,
-  isStorePoisonedError,
-  isUnauthorizedError,
-  isUnknownError,
-} = facade;
+export const { OpenCode } = facade;
+export * from "./client/index.mjs";

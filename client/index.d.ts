@@ -1,6 +1,6 @@
 // The client alone: the same methods as the embedded host, over the network. No native code; runs in browsers.
 
-import type { MessageNotFoundError, OpenCodeClient } from "./generated/types.js";
+import type { OpenCodeClient } from "./generated/types.js";
 import type { ClientErrorReason, HeadersInput } from "./types.js";
 
 export type * from "./types.js";
@@ -68,9 +68,3 @@ export declare function isTagged<const Tag extends string>(
   value: unknown,
   tag: Tag,
 ): value is { readonly _tag: Tag; readonly message: string };
-
-/** The other name of the failure the wire calls `MessageNotFoundError`. */
-export type SessionMessageNotFoundError = MessageNotFoundError;
-
-/** The same guard as `isMessageNotFoundError`; both accept either name as the tag. */
-export declare function isSessionMessageNotFoundError(value: unknown): value is SessionMessageNotFoundError;

@@ -1,6 +1,10 @@
 "use strict";
 
+const { onAbort } = require("../client/abort.js");
 const { ClientError, transportError } = require("../client/errors.js");
+
+// Numbers of calls fit 32 bits and begin again; no call lives that long.
+const LAST_CALL = 0xffffffff;
 
 /**
  * @typedef {import("../client/internal.js").TextStream} TextStream
@@ -16,6 +20,7 @@ class NativeConnection {
   #native;
   /** @type {Promise<void> | undefined} */
   #closing = undefined;
+  #lastCall = 0;
 
   /** @param {NativeHost} native */
   constructor(native) {
@@ -25,17 +30,24 @@ class NativeConnection {
   /**
    * Admitted in the order of the calls: nothing here waits before the native call.
    *
+   * An abort gives the call up on the other side as well, which would keep the process alive for its answer.
+   *
    * @param {RequestHead} head
    * @param {string | null} body
+   * @param {AbortSignal} [signal]
    * @returns {Promise<NativeResponse>}
    */
-  async send(head, body) {
+  async send(head, body, signal) {
     if (this.#closing !== undefined) throw closedError();
+    const call = signal === undefined ? 0 : (this.#lastCall = (this.#lastCall % LAST_CALL) + 1);
+    const release = signal === undefined ? undefined : onAbort(signal, () => this.#native.cancel(call));
     try {
-      const answer = await this.#native.request(JSON.stringify(head), body);
+      const answer = await this.#native.request(JSON.stringify(head), body, call);
       return typeof answer === "string" ? readFinished(answer) : { ...readHead(answer.head), body: answer };
     } catch (error) {
       throw transportError(error);
+    } finally {
+      release?.();
     }
   }
 

@@ -35,7 +35,8 @@ async function exchange(connection, request) {
   const { pathname, search } = new URL(request.url);
   if (!pathname.startsWith("/")) throw new TypeError(`A host has no answer for ${request.url}`);
   const body = request.body === null ? null : await request.text();
-  return connection.send({ method: request.method, url: pathname + search, headers: [...request.headers] }, body);
+  const head = { method: request.method, url: pathname + search, headers: [...request.headers] };
+  return connection.send(head, body, request.signal);
 }
 
 /**

@@ -14,9 +14,6 @@ const { createNativeTransport } = require("./transport.js");
  * @typedef {import("./native.js").NativeHost} NativeHost
  */
 
-/** The tags of the failures with which a host refuses to open. They have no status: they never travel. */
-const openTags = ["DatabaseInUseError", "DatabaseUnavailableError", "DatabaseVersionError", "InvalidOptionError"];
-
 /**
  * Opens a host. The addon is loaded after the options have been found good.
  *
@@ -61,4 +58,4 @@ function createHost(native, operations) {
   return Symbol.asyncDispose === undefined ? host : { ...host, [Symbol.asyncDispose]: close };
 }
 
-module.exports = { openHost, openTags };
+module.exports = { openHost };

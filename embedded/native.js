@@ -5,9 +5,11 @@
  * caller, and failures are data that become errors here.
  *
  * @typedef {object} NativeHost
- * @property {(head: string, body: string | null) => Promise<string | NativeBody>} request
+ * @property {(head: string, body: string | null, call: number) => Promise<string | NativeBody>} request
  *   `head` is JSON `{method, url, headers}`. Requests are admitted in the order of these calls. A finished
- *   answer is its head as JSON `{status, headers}`, a line feed, and its body.
+ *   answer is its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number by which
+ *   it can be cancelled, or 0.
+ * @property {(call: number) => void} cancel Gives a pending request up; its promise rejects.
  * @property {() => Promise<void>} close
  *
  * @typedef {object} NativeBody

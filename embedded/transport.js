@@ -8,8 +8,8 @@
 /**
  * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
  *
- * It takes no notice of the signal. The core settles an aborted call itself, and it closes a stream that
- * arrives after its reader has gone.
+ * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
+ * signal is passed on so that the other side stops as well.
  *
  * @param {import("./connection.js").NativeConnection} connection
  * @returns {Transport}
@@ -17,7 +17,7 @@
 function createNativeTransport(connection) {
   return async (request) => {
     const { method, path: url, headers } = request;
-    const response = await connection.send({ method, url, headers }, request.body ?? null);
+    const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
     const { body } = response;
     return {
       status: response.status,

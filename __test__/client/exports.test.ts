@@ -13,18 +13,15 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
   isClientError: true,
   isTagged: true,
   isConflictError: true,
-  isForbiddenError: true,
-  isInputNotFoundError: true,
+  isDatabaseInUseError: true,
+  isDatabaseUnavailableError: true,
+  isDatabaseVersionError: true,
   isInvalidCursorError: true,
+  isInvalidOptionError: true,
   isInvalidRequestError: true,
   isMessageNotFoundError: true,
-  isPermissionNotFoundError: true,
-  isProviderNotFoundError: true,
-  isPtyNotFoundError: true,
-  isQuestionNotFoundError: true,
   isServiceUnavailableError: true,
   isSessionBacklogError: true,
-  isSessionBusyError: true,
   isSessionMessageNotFoundError: true,
   isSessionNotFoundError: true,
   isStorePoisonedError: true,
@@ -34,10 +31,6 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
 const facade: Record<keyof typeof import("../../index.js"), true> = {
   ...client,
   OpenCode: true,
-  isDatabaseInUseError: true,
-  isDatabaseUnavailableError: true,
-  isDatabaseVersionError: true,
-  isInvalidOptionError: true,
 };
 
 /** What a program sees that imports the package both ways, by its name. */

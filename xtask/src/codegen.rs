@@ -116,6 +116,7 @@ mod tests {
         let all = [
             "crates/protocol/contract.json",
             "client/generated/operations.js",
+            "client/generated/guards.mjs",
             "client/generated/types.d.ts",
         ];
         assert_eq!(stale(root).unwrap(), all);

@@ -66,16 +66,18 @@ impl Dispatcher {
     }
 }
 
-fn begin(router: &Router, request: Request<Body>, answer: Answer) {
+fn begin(router: &Router, request: Request<Body>, mut answer: Answer) {
     let mut response = router.clone().oneshot(request).boxed();
     match (&mut response).now_or_never() {
         Some(Ok(response)) => drop(answer.send(response)),
         Some(Err(never)) => match never {},
         None => {
             tokio::spawn(async move {
-                let Ok(response) = response.await;
-                // A caller that has gone away drops the response, and with it a stream.
-                drop(answer.send(response));
+                tokio::select! {
+                    Ok(response) = response => drop(answer.send(response)),
+                    // Nobody waits any more. What must not be cut off guards itself.
+                    () = answer.closed() => {}
+                }
             });
         }
     }

@@ -25,8 +25,8 @@ use opencode_tools::{
 pub use dispatch::Closed;
 pub use options::HostOptions;
 
-/// An open host. Closing it is the caller's duty; dropping it alone leaves the database to the end
-/// of the process, which loses nothing that was acknowledged.
+/// An open host. Closing it is the caller's duty; dropping it alone interrupts what runs and lets
+/// go of the database some time later, which loses nothing that was acknowledged.
 pub struct Host {
     runtime: Runtime,
     dispatcher: dispatch::Dispatcher,
@@ -91,6 +91,13 @@ impl Host {
     /// the database. Closing twice is harmless.
     pub async fn close(&self) {
         self.runtime.close().await;
+        self.dispatcher.close();
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.runtime.abandon();
         self.dispatcher.close();
     }
 }

@@ -1,6 +1,7 @@
 //! The host across the border.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::http::{Response, header};
@@ -9,6 +10,7 @@ use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Either, Env, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{Host, HostOptions};
+use tokio_util::sync::CancellationToken;
 
 use crate::body::NativeBody;
 use crate::request;
@@ -28,6 +30,7 @@ pub async fn open(options: String) -> napi::Result<Either<String, NativeHost>> {
     Ok(match Host::open(options).await {
         Ok(host) => Either::B(NativeHost {
             host: Arc::new(host),
+            calls: Calls::default(),
         }),
         Err(failure) => {
             Either::A(serde_json::to_string(&failure).expect("a tagged failure is plain data"))
@@ -39,7 +42,11 @@ pub async fn open(options: String) -> napi::Result<Either<String, NativeHost>> {
 #[napi]
 pub struct NativeHost {
     host: Arc<Host>,
+    /// Pending requests that can be cancelled. Locked for a look-up.
+    calls: Calls,
 }
+
+type Calls = Arc<Mutex<HashMap<u32, CancellationToken>>>;
 
 type Answer = BoxFuture<'static, napi::Result<Either<String, NativeBody>>>;
 
@@ -47,30 +54,76 @@ type Answer = BoxFuture<'static, napi::Result<Either<String, NativeBody>>>;
 impl NativeHost {
     /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are
     /// admitted in the order of these calls. A finished answer is its head as JSON
-    /// `{status, headers}`, a line feed and its body; a streaming one is a body to pull from.
+    /// `{status, headers}`, a line feed and its body; a streaming one is a body to pull from. A
+    /// `call` other than 0 is a number by which the request can be cancelled.
     #[napi(catch_unwind, ts_return_type = "Promise<string | NativeBody>")]
     pub fn request<'env>(
         &self,
         env: &'env Env,
         head: String,
         body: Option<String>,
+        call: u32,
     ) -> napi::Result<PromiseRaw<'env, Either<String, NativeBody>>> {
         let request = request::read(&head, body)?;
         let response = self.host.request(request);
+        let pending = (call != 0).then(|| Pending::new(Arc::clone(&self.calls), call));
         let answer: Answer = async move {
-            match response.await {
-                Ok(response) => answer(response).await,
-                Err(_) => Err(napi::Error::from_reason("the host is closed")),
+            let response = match &pending {
+                Some(pending) => pending.cancel.run_until_cancelled(response).await,
+                None => Some(response.await),
+            };
+            match response {
+                Some(Ok(response)) => answer(response).await,
+                Some(Err(_)) => Err(napi::Error::from_reason("the host is closed")),
+                None => Err(napi::Error::from_reason("the request was cancelled")),
             }
         }
         .boxed();
         env.spawn_future(answer)
     }
 
+    /// Gives a pending request up: its promise rejects, and what waits for it stops waiting. What
+    /// must not be cut off, such as an admission, goes on. Unknown calls are ignored.
+    #[napi(catch_unwind)]
+    pub fn cancel(&self, call: u32) {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cancel) = calls.get(&call) {
+            cancel.cancel();
+        }
+    }
+
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.
     #[napi]
     pub async fn close(&self) {
         self.host.close().await;
+    }
+}
+
+/// A request that can be cancelled, as long as it is pending.
+struct Pending {
+    calls: Calls,
+    call: u32,
+    cancel: CancellationToken,
+}
+
+impl Pending {
+    fn new(calls: Calls, call: u32) -> Self {
+        let cancel = CancellationToken::new();
+        let mut pending = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.insert(call, cancel.clone());
+        drop(pending);
+        Self {
+            calls,
+            call,
+            cancel,
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.remove(&self.call);
     }
 }
 

@@ -63,7 +63,10 @@ pub struct Runtime {
     core: Arc<Core>,
     coordinator: Coordinator,
     directory: Arc<str>,
+    /// Ends the drains.
     closing: CancellationToken,
+    /// Breaks the durable streams, once the drains have settled.
+    closed: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -101,6 +104,7 @@ impl Runtime {
             coordinator,
             directory,
             closing,
+            closed: CancellationToken::new(),
             tasks,
         })
     }
@@ -145,12 +149,16 @@ impl Runtime {
         &self,
         request: PromptRequest,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
+        let (core, coordinator) = (Arc::clone(&self.core), self.coordinator.clone());
         let resume = request.resume;
-        let receipt = self.core.admit(request).await?;
-        if resume {
-            self.coordinator.wake(&receipt.session_id);
-        }
-        Ok(receipt)
+        uninterruptible(async move {
+            let receipt = core.admit(request).await?;
+            if resume {
+                coordinator.wake(&receipt.session_id);
+            }
+            Ok(receipt)
+        })
+        .await
     }
 
     /// Stops the session's drain and returns when everything of it is settled. What is pending
@@ -231,7 +239,7 @@ impl Runtime {
             core,
             session,
             after,
-            self.closing.clone(),
+            self.closed.clone(),
         ))
     }
 
@@ -255,6 +263,12 @@ impl Runtime {
         })
     }
 
+    /// Interrupts every drain without waiting. For an owner that goes away without closing.
+    pub fn abandon(&self) {
+        self.closing.cancel();
+        self.closed.cancel();
+    }
+
     /// Interrupts every drain, waits until they have settled, ends the streams and closes the
     /// database. Later operations are refused. Closing twice is harmless.
     pub async fn close(&self) {
@@ -274,6 +288,7 @@ impl Runtime {
             envelope::host_text(&id, "global.disposed", &serde_json::Map::new())
         });
         live.end();
+        self.closed.cancel();
         self.core.store.close().await;
     }
 }
@@ -298,6 +313,18 @@ impl From<crate::coordinator::DrainExit> for DrainOutcome {
             Exit::Failed(error) => Self::Failed(error),
         }
     }
+}
+
+/// Begins at once, in the caller's order, and goes on to its end even if the caller does not wait:
+/// a commit whose wake got lost would leave an acknowledged prompt lying.
+async fn uninterruptible<T: Send + 'static>(
+    work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
+) -> Result<T, RuntimeError> {
+    let mut work = work.boxed();
+    if let Some(done) = (&mut work).now_or_never() {
+        return done;
+    }
+    tokio::spawn(work).await.map_err(|_| RuntimeError::Closed)?
 }
 
 fn drain(core: &Arc<Core>) -> Drain {

@@ -19,7 +19,7 @@ pub struct SessionEvents {
     session: SessionRow,
     tail: opencode_store::tail::Tail,
     after: Option<u64>,
-    closing: CancellationToken,
+    closed: CancellationToken,
 }
 
 impl SessionEvents {
@@ -27,7 +27,7 @@ impl SessionEvents {
         core: Arc<Core>,
         session: SessionRow,
         after: Option<u64>,
-        closing: CancellationToken,
+        closed: CancellationToken,
     ) -> Self {
         // Registered before the first read, so that nothing falls between the two.
         let tail = core.store.tail(&session);
@@ -36,7 +36,7 @@ impl SessionEvents {
             session,
             tail,
             after,
-            closing,
+            closed,
         }
     }
 
@@ -64,7 +64,7 @@ impl SessionEvents {
             }
             tokio::select! {
                 () = self.tail.changed() => {}
-                () = self.closing.cancelled() => return Err(RuntimeError::Closed),
+                () = self.closed.cancelled() => return Err(RuntimeError::Closed),
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use opencode_protocol::contract::{Contract, Field, Type};
 
+use super::HEADER;
 use super::source::{doc, expression, member};
 
 /// A failure that has a second name, which its guard also accepts as a tag.
@@ -20,6 +21,14 @@ pub(super) fn emit(contract: &Contract) -> Vec<String> {
     let aliases = ALIASES.iter().map(|(alias, _)| *alias);
     sections.extend(tags.chain(aliases).map(guard));
     sections
+}
+
+/// The guards by name, for module systems in which names are static.
+pub(super) fn emit_exports(contract: &Contract) -> String {
+    let tags = contract.failures.keys().map(String::as_str);
+    let names = tags.chain(ALIASES.iter().map(|(alias, _)| *alias));
+    let names: String = names.map(|name| format!("  is{name},\n")).collect();
+    format!("{HEADER}import client from \"../index.js\";\n\nexport const {{\n{names}}} = client;\n")
 }
 
 fn failure(contract: &Contract, tag: &str) -> String {
