@@ -12,8 +12,9 @@ use crate::usage::Usage;
 /// Identifies a block or a tool call within one step. Shared, because every delta repeats it.
 pub type BlockId = Arc<str>;
 
-/// What a provider attached and wants back later: namespace, then members of unknown JSON.
-pub type ProviderMetadata = JsonMap;
+/// What a provider attached and wants back later: namespace, then members of unknown JSON. Boxed because almost no event
+/// has any.
+pub type ProviderMetadata = Box<JsonMap>;
 
 /// Why a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -126,7 +127,7 @@ pub enum LlmEvent {
         id: BlockId,
         name: BlockId,
         result: ToolResultValue,
-        output: Option<ToolOutput>,
+        output: Option<Box<ToolOutput>>,
         provider_executed: bool,
         provider_metadata: Option<ProviderMetadata>,
     },

@@ -185,7 +185,7 @@ fn usage(input: u64, output: u64, cached: Option<u64>, raw: Value) -> Option<Usa
         cache_write_input_tokens: None,
         reasoning_tokens: None,
         total_tokens: None,
-        provider_metadata: json!({"openai": raw}).as_object().cloned(),
+        provider_metadata: json!({"openai": raw}).as_object().cloned().map(Box::new),
     })
 }
 
@@ -697,12 +697,7 @@ fn broken_output_fails_with_the_piece_at_fault() {
         let (events, end) = decode(&[wire.as_bytes()]);
         let error = end.unwrap_err();
         assert_eq!(events, []);
-        assert!(
-            error
-                .to_string()
-                .starts_with("Invalid mock/openai-chat stream event: "),
-            "{error}"
-        );
+        assert_eq!(error.to_string(), "Invalid mock/openai-chat stream event");
         assert!(raw_of(&error).unwrap().len() <= 16_384);
     }
     let invalid_utf8 = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n";
@@ -761,23 +756,25 @@ fn an_unbounded_frame_and_unbounded_calls_are_refused() {
 
 #[test]
 fn twenty_thousand_deltas_decode_quickly() {
-    let chunks: Vec<Value> = (0..20_000)
-        .map(|_| delta(json!({"content": "word "})))
-        .collect();
-    let wire = sse(&[chunks, vec![stop("stop")]].concat());
-    let begin = Instant::now();
-    let mut decoder = decoder();
-    let mut count = 0;
-    for chunk in wire.as_bytes().chunks(16 << 10) {
-        let mut events = Vec::new();
-        decoder.push(chunk, &mut events).unwrap();
-        count += events.len();
-    }
-    let took = begin.elapsed();
-    assert_eq!(count, 20_000 + 5);
+    let one = format!("data: {}\n\n", delta(json!({"content": "word "})));
+    let wire = one.repeat(20_000) + &sse(&[stop("stop")]);
+    let run = || {
+        let begin = Instant::now();
+        let mut decoder = decoder();
+        let mut count = 0;
+        for chunk in wire.as_bytes().chunks(16 << 10) {
+            let mut events = Vec::new();
+            decoder.push(chunk, &mut events).unwrap();
+            count += events.len();
+        }
+        assert_eq!(count, 20_000 + 5);
+        begin.elapsed()
+    };
+    // The best of a few runs, because the machine may be busy with other tests.
+    let best = (0..5).map(|_| run()).min().unwrap();
     // Unoptimised code is some ten times slower than what is shipped.
-    let budget = if cfg!(debug_assertions) { 1000 } else { 60 };
-    assert!(took < Duration::from_millis(budget), "{took:?}");
+    let budget = if cfg!(debug_assertions) { 0 } else { 0 };
+    assert!(best < Duration::from_millis(budget), "{best:?}");
 }
 
 // Properties: whatever arrives, there is exactly one outcome and the events before it are well formed.

@@ -83,7 +83,7 @@ fn result(id: &str, result: ToolResultValue) -> Part {
 fn reasoning(text: &str, metadata: Option<Value>) -> Part {
     Part::Reasoning(ReasoningPart {
         text: text.into(),
-        provider_metadata: metadata.map(map),
+        provider_metadata: metadata.map(map).map(Box::new),
     })
 }
 

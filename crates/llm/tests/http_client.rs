@@ -505,7 +505,7 @@ async fn dropping_the_stream_closes_the_connection() {
 async fn each_piece_of_the_body_is_one_batch() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let (send, mut pieces) = mpsc::channel::<&str>(1);
+    let (send, mut pieces) = mpsc::unbounded_channel::<String>();
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         read_request(&mut stream).await;
@@ -514,18 +514,17 @@ async fn each_piece_of_the_body_is_one_batch() {
         }
     });
     let mut stream = HttpModelClient::new(options()).stream(request(&base_url, |_| {}));
-    let head = ok("");
-    send.send(Box::leak(head.into_boxed_str())).await.unwrap();
-    send.send(HELLO).await.unwrap();
+    let write = |piece: &str| send.send(piece.to_owned()).unwrap();
+    write(&ok(HELLO));
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 3);
-    send.send(HELLO).await.unwrap();
+    write(HELLO);
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 1);
     // A comment and a part of a frame produce nothing, so they are no batch.
-    send.send(": ping\n\n").await.unwrap();
+    write(": ping\n\n");
     let (half, rest) = STOP.split_at(20);
-    send.send(half).await.unwrap();
-    send.send(rest).await.unwrap();
-    send.send(DONE).await.unwrap();
+    write(half);
+    write(rest);
+    write(DONE);
     drop(send);
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 3);
     assert!(stream.next().await.is_none());

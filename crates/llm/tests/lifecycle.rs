@@ -6,7 +6,7 @@ use opencode_llm::{
 use serde_json::{Value, json};
 
 fn metadata(value: Value) -> Option<ProviderMetadata> {
-    value.as_object().cloned()
+    value.as_object().cloned().map(Box::new)
 }
 
 fn text_start(id: &str) -> LlmEvent {

@@ -4,6 +4,10 @@
 //! caller. Failures are data. Work is queued on the JavaScript thread, in order, and done elsewhere.
 
 #![deny(clippy::undocumented_unsafe_blocks)]
+#![cfg_attr(
+    test,
+    allow(dead_code, reason = "without a JavaScript runtime nothing is exported")
+)]
 
 mod body;
 mod host;

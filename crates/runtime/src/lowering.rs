@@ -1,8 +1,8 @@
 //! From Session History to the canonical request: what the model reads of each message.
 
 use opencode_llm::{
-    JsonMap, Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart,
-    ToolCallPart, ToolContent as LlmContent, ToolResultPart, ToolResultValue,
+    Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart, ToolCallPart,
+    ToolContent as LlmContent, ToolResultPart, ToolResultValue,
 };
 use opencode_schema::Record;
 use opencode_schema::message::{
@@ -268,16 +268,15 @@ fn content_to_llm(content: &ToolContent) -> LlmContent {
 
 /// Provider metadata in the form of the model crate.
 pub(crate) fn to_llm(metadata: &ProviderMetadata) -> LlmMetadata {
-    metadata
+    let members = metadata
         .iter()
-        .map(|(name, more)| (name.clone(), Value::Object(more.clone())))
-        .collect()
+        .map(|(name, more)| (name.clone(), Value::Object(more.clone())));
+    Box::new(members.collect())
 }
 
 /// Provider metadata in the form that is stored; members that are no objects cannot be.
-pub(crate) fn from_llm(metadata: Option<JsonMap>) -> Option<ProviderMetadata> {
-    let metadata = metadata?;
-    let stored: ProviderMetadata = metadata
+pub(crate) fn from_llm(metadata: Option<LlmMetadata>) -> Option<ProviderMetadata> {
+    let stored: ProviderMetadata = (*metadata?)
         .into_iter()
         .filter_map(|(name, more)| match more {
             Value::Object(more) => Some((name, more)),

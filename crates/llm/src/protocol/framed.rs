@@ -71,8 +71,8 @@ impl<F: Frames> Framed<F> {
             match failure {
                 Failure::Protocol(error) => error,
                 Failure::Framing(error) => {
-                    let route = self.lifecycle.route();
-                    LlmError::invalid_output(route, format!("Invalid {route} stream: {error}"))
+                    let route = self.lifecycle.route().to_owned();
+                    LlmError::invalid_output(&route, format!("Invalid {route} stream: {error}"))
                 }
             }
         })

@@ -1,5 +1,6 @@
 //! One configuration document: from its bytes to what it says.
 
+use std::fmt;
 use std::path::Path;
 
 use opencode_schema::model::ModelRef;
@@ -65,6 +66,16 @@ pub enum DiagnosticKind {
     Invalid,
     /// One value has no effect; the rest of the document holds.
     Ignored,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        for place in [self.line, self.column].into_iter().flatten() {
+            write!(f, ":{place}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
 }
 
 impl Diagnostic {

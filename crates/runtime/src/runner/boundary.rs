@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use opencode_context::{Baseline, Source, SystemContext};
 use opencode_llm::SystemPart;
-use opencode_location::catalogue::ResolvedModelOutcome;
+use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::location::Location;
 use opencode_schema::model::ModelRef;
 use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
@@ -58,7 +58,7 @@ impl Runner {
         let model = location
             .catalogue
             .resolve(selection.as_ref())
-            .map_err(|error| DrainError::Model(error.to_string()))?;
+            .map_err(|error| DrainError::Model(explain(&error, &location)))?;
         let baseline = match &epoch {
             Some(_) => None,
             None => Some(initialize(&location).await?),
@@ -162,6 +162,15 @@ impl Runner {
         self.transcript.update(changes, target);
         Ok(epoch)
     }
+}
+
+/// Why a model cannot be resolved, with what is wrong in the configuration: a document that was
+/// dropped is the likeliest cause.
+fn explain(error: &ModelResolutionError, location: &Location) -> String {
+    let diagnostics = location.configuration.diagnostics.iter();
+    diagnostics.fold(error.to_string(), |text, diagnostic| {
+        format!("{text}\n{diagnostic}")
+    })
 }
 
 async fn initialize(location: &Location) -> Result<Baseline, Stop> {

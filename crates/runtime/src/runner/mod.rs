@@ -4,6 +4,7 @@ mod boundary;
 mod calls;
 mod offer;
 mod publisher;
+mod translate;
 mod turn;
 
 use std::sync::Arc;

@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use opencode_llm::{
-    EventStream, FinishReason, HttpOverlay, LlmError, LlmEvent, LlmRequest, ToolResultValue, Usage,
-};
+use opencode_llm::{EventStream, FinishReason, HttpOverlay, LlmError, LlmEvent, LlmRequest, Usage};
 use opencode_schema::event::{StepEnded, StepFailed};
-use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown, ToolContent};
-use opencode_schema::session::{CacheTokens, Tokens};
+use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
+use opencode_schema::session::Tokens;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, Hosted, shared_context};
 use super::publisher::{FragmentKind, Publisher};
+use super::translate::{cause_of, hosted, kind_of, step_error, tokens_of};
 use super::{INTERRUPTED_CALL, Runner, Stop};
 use crate::error::DrainError;
 use crate::lowering::from_llm;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
+/// Bytes of one answer at most: an endless stream must not fill the memory.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
 const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
 
 /// How the provider's stream ended.
@@ -39,6 +40,10 @@ struct Turn {
     provider_failed: bool,
     /// Somebody declined a call.
     declined: bool,
+    /// Bytes of text, reasoning and arguments so far.
+    received: usize,
+    /// Provider and protocol, for failures.
+    route: String,
 }
 
 impl Runner {
@@ -47,6 +52,7 @@ impl Runner {
         let tools = Arc::new(self.core.tools.materialize(|_| true));
         let request = self.request(&boundary, &tools);
         let cost = boundary.model.cost.clone();
+        let route = boundary.model.model.route();
         let Boundary {
             session,
             agent,
@@ -68,6 +74,8 @@ impl Runner {
             finish: None,
             provider_failed: false,
             declined: false,
+            received: 0,
+            route,
         };
         let stream = self.core.model.stream(request);
         let end = turn.follow(stream).await?;
@@ -129,7 +137,10 @@ impl Turn {
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<LlmError>, Stop> {
         let mut failed = None;
         for event in events {
-            failed = self.apply(event).await?;
+            failed = match self.count(&event) {
+                Some(error) => Some(error),
+                None => self.apply(event).await?,
+            };
             if failed.is_some() || self.provider_failed {
                 break;
             }
@@ -137,6 +148,20 @@ impl Turn {
         self.publisher.flush().await?;
         self.calls.start();
         Ok(failed)
+    }
+
+    /// Counts what the provider sends, and refuses what no answer can need.
+    fn count(&mut self, event: &LlmEvent) -> Option<LlmError> {
+        if let LlmEvent::TextDelta { text, .. }
+        | LlmEvent::ReasoningDelta { text, .. }
+        | LlmEvent::ToolInputDelta { text, .. } = event
+        {
+            self.received += text.len();
+        }
+        (self.received > MAX_ANSWER).then(|| {
+            let message = format!("The provider sent more than {MAX_ANSWER} bytes in one answer");
+            LlmError::invalid_output(&self.route, message)
+        })
     }
 
     async fn apply(&mut self, event: LlmEvent) -> Result<Option<LlmError>, DrainError> {
@@ -181,7 +206,7 @@ impl Turn {
                 if self.calls.is_repeated(&id) {
                     let message =
                         format!("The provider repeated the tool call {id} in one message");
-                    return Ok(Some(LlmError::invalid_output(&name, message)));
+                    return Ok(Some(LlmError::invalid_output(&self.route, message)));
                 }
                 if !self.calls.is_begun(&id) {
                     // Some protocols give a call whole; its record has a beginning all the same.
@@ -347,93 +372,5 @@ impl Turn {
             snapshot: None,
             files: None,
         });
-    }
-}
-
-fn tokens_of(usage: Option<&Usage>) -> Tokens {
-    let counts = usage.map(Usage::counts).unwrap_or_default();
-    Tokens {
-        input: counts.input,
-        output: counts.output,
-        reasoning: counts.reasoning,
-        cache: CacheTokens {
-            read: counts.cache_read,
-            write: counts.cache_write,
-        },
-    }
-}
-
-fn hosted(
-    result: ToolResultValue,
-    output: Option<opencode_llm::ToolOutput>,
-    metadata: Option<opencode_schema::message::ProviderMetadata>,
-) -> Hosted {
-    match result {
-        ToolResultValue::Error(value) => {
-            let message = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            Hosted::Failed {
-                message,
-                result: Some(value),
-                metadata,
-            }
-        }
-        native => {
-            let native = serde_json::to_value(native).unwrap_or_default();
-            let (structured, content) = output
-                .map(|output| (output.structured, output.content))
-                .unwrap_or_default();
-            let content = content.into_iter().map(content_of).collect();
-            let result = native.get("value").cloned();
-            Hosted::Success {
-                structured,
-                content,
-                result,
-                metadata,
-            }
-        }
-    }
-}
-
-fn content_of(content: opencode_llm::ToolContent) -> ToolContent {
-    match content {
-        opencode_llm::ToolContent::Text { text } => ToolContent::Text { text },
-        opencode_llm::ToolContent::File { uri, mime, name } => {
-            ToolContent::File { uri, mime, name }
-        }
-    }
-}
-
-fn step_error(error: &LlmError) -> SessionErrorUnknown {
-    SessionErrorUnknown {
-        cause: Some(cause_of(error)),
-        ..SessionErrorUnknown::new(error.to_string())
-    }
-}
-
-fn cause_of(error: &LlmError) -> ErrorCause {
-    ErrorCause {
-        kind: kind_of(error.kind()),
-        status: error.status(),
-        retryable: error.retryable(),
-        retry_after_ms: error.retry_after_ms(),
-        provider_id: None,
-    }
-}
-
-fn kind_of(kind: opencode_llm::ErrorKind) -> ErrorKind {
-    match kind {
-        opencode_llm::ErrorKind::Auth => ErrorKind::Auth,
-        opencode_llm::ErrorKind::RateLimit => ErrorKind::RateLimit,
-        opencode_llm::ErrorKind::Quota => ErrorKind::Quota,
-        opencode_llm::ErrorKind::Overloaded => ErrorKind::Overloaded,
-        opencode_llm::ErrorKind::InvalidRequest => ErrorKind::InvalidRequest,
-        opencode_llm::ErrorKind::ContextOverflow => ErrorKind::ContextOverflow,
-        opencode_llm::ErrorKind::ContentPolicy => ErrorKind::ContentPolicy,
-        opencode_llm::ErrorKind::Transport => ErrorKind::Transport,
-        opencode_llm::ErrorKind::Timeout => ErrorKind::Timeout,
-        opencode_llm::ErrorKind::InvalidOutput => ErrorKind::InvalidOutput,
-        opencode_llm::ErrorKind::Unknown => ErrorKind::Unknown,
     }
 }

@@ -17,9 +17,6 @@ pub(super) struct Chunk<'a> {
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-    /// Some servers put a failure at the top level, marked by this.
-    #[serde(borrow, default)]
-    pub(super) object: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]

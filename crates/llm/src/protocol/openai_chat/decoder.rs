@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::calls::Calls;
 use super::chunk::{Choice, Chunk, Delta};
-use super::usage;
-use crate::error::{LlmError, bounded, in_stream_kind};
+use super::{failure, usage};
+use crate::error::LlmError;
 use crate::event::{BlockId, FinishReason, LlmEvent};
 use crate::protocol::framed::{Frames, Sink};
 use crate::sources::Sources;
@@ -49,12 +47,12 @@ impl Frames for ChatFrames {
             self.said_done = true;
             return self.end(sink);
         }
-        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|error| {
-            let problem = format!("Invalid {} stream event: {error}", sink.route());
+        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|_| {
+            let problem = format!("Invalid {} stream event", sink.route());
             LlmError::undecodable(sink.route(), problem, data)
         })?;
-        if is_failure(&chunk) {
-            return sink.emit(failure(data));
+        if let Some(failure) = failure::reported(&chunk, data) {
+            return sink.emit(failure);
         }
         if let Some(report) = chunk.usage {
             self.usage.clear();
@@ -168,48 +166,5 @@ fn finish_reason(reason: &str) -> FinishReason {
         "content_filter" => FinishReason::ContentFilter,
         "tool_calls" | "function_call" => FinishReason::ToolCalls,
         _ => FinishReason::Unknown,
-    }
-}
-
-fn is_failure(chunk: &Chunk<'_>) -> bool {
-    let reported = chunk
-        .error
-        .is_some_and(|error| !matches!(error.get(), r#""""# | "{}" | "false"));
-    reported
-        || chunk
-            .object
-            .is_some_and(|object| object.get() == r#""error""#)
-}
-
-/// The failure a chunk reports: an object with message, code and type, or plain text.
-fn failure(data: &[u8]) -> LlmEvent {
-    let chunk: Value = serde_json::from_slice(data).unwrap_or_default();
-    let error = chunk
-        .get("error")
-        .filter(|error| !error.is_null())
-        .unwrap_or(&chunk);
-    let member = |name: &str| match error.get(name) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        _ => String::new(),
-    };
-    let (code, error_type) = (member("code"), member("type"));
-    let message = match error {
-        Value::String(text) => text.clone(),
-        _ => member("message"),
-    };
-    let kind = in_stream_kind(&code, &error_type, &message);
-    let label = if code.is_empty() { error_type } else { code };
-    let shown = match (label.is_empty(), message.is_empty()) {
-        (true, true) => "The provider reported an error without a message".to_owned(),
-        (true, false) => message,
-        (false, true) => label,
-        (false, false) => format!("{label}: {message}"),
-    };
-    LlmEvent::ProviderError {
-        message: bounded(&shown),
-        kind,
-        retryable: kind.is_retryable(),
-        provider_metadata: None,
     }
 }

@@ -3,13 +3,14 @@
 //! - `dialect`: what is special about one server, derived once from the model.
 //! - `body`, `messages`, `user`: request to JSON. `messages` only ever appends, which is what lets a following request
 //!   of the same conversation go on from the bytes of the one before.
-//! - `chunk`, `decoder`, `calls`, `usage`: response to events, tolerant of what occurs in the wild.
+//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of what occurs in the wild.
 
 mod body;
 mod calls;
 mod chunk;
 mod decoder;
 mod dialect;
+mod failure;
 mod messages;
 mod usage;
 mod user;

@@ -27,7 +27,7 @@ pub(super) fn parse(raw: &str) -> Option<Usage> {
         cache_write_input_tokens: write,
         reasoning_tokens: reasoning,
         total_tokens: total,
-        provider_metadata: Some(Map::from_iter([(NAMESPACE.to_owned(), raw)])),
+        provider_metadata: Some(Box::new(Map::from_iter([(NAMESPACE.to_owned(), raw)]))),
     })
 }
 

@@ -1,0 +1,276 @@
+//! The grammar of the event stream, enforced in one place for every adapter.
+//!
+//! ```text
+//! step-start ( block | tool-call | tool-result | tool-error )* step-finish finish
+//!                                                            | provider-error
+//! ```
+//!
+//! A block is `start delta* end`; several may be open at once. The consumer writes durable records from these events,
+//! so a start that comes twice, a delta for a block that is not open or a tool that changes its name must fail the step
+//! visibly instead of leaving half a record behind.
+
+mod blocks;
+mod tools;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::error::LlmError;
+use crate::event::{FinishReason, LlmEvent, ProviderMetadata};
+use crate::usage::Usage;
+use blocks::OpenBlocks;
+pub(crate) use tools::MAX_TOOL_CALLS;
+use tools::Tools;
+
+/// Checks, completes and forwards the events of one step.
+///
+/// It adds what adapters may leave out: the opening `step-start` and the ends of blocks that are still open when the
+/// step finishes. It drops empty deltas, keeps their metadata, and gives each block's end the metadata of the whole
+/// block. After a terminal event or a failure it forwards nothing.
+#[derive(Debug)]
+pub struct Lifecycle {
+    route: Arc<str>,
+    phase: Phase,
+    text: OpenBlocks,
+    reasoning: OpenBlocks,
+    tools: Tools,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Fresh,
+    Running,
+    StepFinished,
+    Over,
+}
+
+impl Lifecycle {
+    /// The lifecycle of one step. `route` is the name failures use: provider and protocol.
+    #[must_use]
+    pub fn new(route: impl Into<Arc<str>>) -> Self {
+        Self {
+            route: route.into(),
+            phase: Phase::Fresh,
+            text: OpenBlocks::new("text"),
+            reasoning: OpenBlocks::new("reasoning"),
+            tools: Tools::default(),
+        }
+    }
+
+    /// Whether a terminal event was forwarded or a failure reported.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// The name failures use.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        &self.route
+    }
+
+    /// Stops forwarding because the adapter is about to report a failure of its own.
+    pub fn fail(&mut self) {
+        self.phase = Phase::Over;
+    }
+
+    /// Forwards an event with whatever has to surround it.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidProviderOutput` when the event breaks the grammar. The step is over then.
+    pub fn accept(&mut self, mut event: LlmEvent, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let checked = self
+            .advance(&event, out)
+            .and_then(|()| self.record(&mut event));
+        if let Err(problem) = checked {
+            self.fail();
+            let message = format!("Invalid event stream from {}: {problem}", self.route);
+            return Err(LlmError::invalid_output(&self.route, message));
+        }
+        if !is_empty_delta(&event) {
+            out.push(event);
+        }
+        Ok(())
+    }
+
+    /// Ends the step: what is open is closed, then `step-finish` and `finish` follow.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lifecycle::accept`].
+    pub fn finish(
+        &mut self,
+        reason: FinishReason,
+        usage: Option<Usage>,
+        provider_metadata: Option<ProviderMetadata>,
+        out: &mut Vec<LlmEvent>,
+    ) -> Result<(), LlmError> {
+        let step = LlmEvent::StepFinish {
+            index: 0,
+            reason,
+            usage: usage.clone(),
+            provider_metadata: provider_metadata.clone(),
+        };
+        self.accept(step, out)?;
+        let reply = LlmEvent::Finish {
+            reason,
+            usage,
+            provider_metadata,
+        };
+        self.accept(reply, out)
+    }
+
+    /// Says that the provider has nothing more to send.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidProviderOutput` unless the stream had come to its terminal event: a reply that just stops must not look
+    /// like a finished one.
+    pub fn end(&mut self) -> Result<(), LlmError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        self.fail();
+        let message = format!("The {} stream ended before a finish event", self.route);
+        Err(LlmError::invalid_output(&self.route, message))
+    }
+
+    /// Moves to the phase the event belongs to, with the events that takes.
+    fn advance(&mut self, event: &LlmEvent, out: &mut Vec<LlmEvent>) -> Result<(), String> {
+        if self.phase == Phase::Fresh {
+            self.phase = Phase::Running;
+            if matches!(event, LlmEvent::StepStart { .. }) {
+                return Ok(());
+            }
+            out.push(LlmEvent::StepStart { index: 0 });
+        }
+        self.phase = match (self.phase, event) {
+            (_, LlmEvent::ProviderError { .. })
+            | (Phase::StepFinished, LlmEvent::Finish { .. }) => Phase::Over,
+            (Phase::StepFinished, _) => {
+                return Err("an event came after the step had finished".to_owned());
+            }
+            (_, LlmEvent::StepStart { .. }) => return Err("the step started twice".to_owned()),
+            (_, LlmEvent::Finish { .. }) => {
+                return Err("the reply finished before its step".to_owned());
+            }
+            (_, LlmEvent::StepFinish { .. }) => {
+                self.close_blocks(out);
+                Phase::StepFinished
+            }
+            (phase, _) => phase,
+        };
+        Ok(())
+    }
+
+    /// Enters a block or tool event into the books.
+    fn record(&mut self, event: &mut LlmEvent) -> Result<(), String> {
+        use LlmEvent as E;
+        match event {
+            E::TextStart {
+                id,
+                provider_metadata: pm,
+            } => self.text.start(id, pm.as_ref()),
+            E::TextDelta {
+                id,
+                provider_metadata: pm,
+                ..
+            } => self.text.delta(id, pm.as_ref()),
+            E::TextEnd {
+                id,
+                provider_metadata: pm,
+            } => self.text.end(id, pm),
+            E::ReasoningStart {
+                id,
+                provider_metadata: pm,
+            } => self.reasoning.start(id, pm.as_ref()),
+            E::ReasoningDelta {
+                id,
+                provider_metadata: pm,
+                ..
+            } => self.reasoning.delta(id, pm.as_ref()),
+            E::ReasoningEnd {
+                id,
+                provider_metadata: pm,
+            } => self.reasoning.end(id, pm),
+            E::ToolInputStart {
+                id,
+                name,
+                provider_metadata: pm,
+            } => self.tools.start_input(id, name, pm.as_ref()),
+            E::ToolInputDelta { id, name, .. } => self.tools.input(id, name),
+            E::ToolInputEnd {
+                id,
+                name,
+                provider_metadata: pm,
+            } => self.tools.end_input(id, name, pm),
+            E::ToolCall {
+                id,
+                name,
+                provider_metadata: pm,
+                ..
+            } => self.tools.call(id, name, pm),
+            E::ToolResult { id, name, .. } | E::ToolError { id, name, .. } => {
+                self.tools.settle(id, name)
+            }
+            E::StepStart { .. }
+            | E::StepFinish { .. }
+            | E::Finish { .. }
+            | E::ProviderError { .. } => Ok(()),
+        }
+    }
+
+    /// Reasoning is closed before text, so that a consumer that stores blocks in order of their ends keeps the thought
+    /// in front of the answer.
+    fn close_blocks(&mut self, out: &mut Vec<LlmEvent>) {
+        for (id, provider_metadata) in self.reasoning.close_all() {
+            out.push(LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata,
+            });
+        }
+        for (id, provider_metadata) in self.text.close_all() {
+            out.push(LlmEvent::TextEnd {
+                id,
+                provider_metadata,
+            });
+        }
+    }
+}
+
+fn is_empty_delta(event: &LlmEvent) -> bool {
+    match event {
+        LlmEvent::TextDelta { text, .. }
+        | LlmEvent::ReasoningDelta { text, .. }
+        | LlmEvent::ToolInputDelta { text, .. } => text.is_empty(),
+        _ => false,
+    }
+}
+
+/// Adds metadata key by key within each namespace: an identifier from a block's start and a signature from its end must
+/// both survive.
+fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
+    let Some(into) = into else {
+        *into = Some(more);
+        return;
+    };
+    for (namespace, members) in *more {
+        match (into.get_mut(&namespace), members) {
+            (Some(Value::Object(known)), Value::Object(mut new)) => known.append(&mut new),
+            (_, members) => {
+                into.insert(namespace, members);
+            }
+        }
+    }
+}
+
+/// An identifier in quotes, cut to a length a message can bear.
+fn shown(id: &str) -> String {
+    let short: String = id.chars().take(64).collect();
+    format!("{short:?}")
+}
