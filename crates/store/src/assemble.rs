@@ -10,7 +10,8 @@ use rusqlite::Row;
 
 use crate::error::StoreError;
 use crate::log::StoredEvent;
-use crate::messages::{Entries, entry};
+use crate::messages::{Entries, entry, told};
+use crate::projection::part;
 
 /// A row of `part`: the entries that tell one part's story.
 pub(crate) struct PartRow {
@@ -39,50 +40,62 @@ impl PartRow {
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = i64> {
-        let later = [self.input, self.called, self.progress, self.settled];
-        std::iter::once(self.started).chain(later.into_iter().flatten())
+        // When a text began is not part of the message.
+        let started = (self.kind != part::TEXT).then_some(self.started);
+        let story = [
+            started,
+            self.input,
+            self.called,
+            self.progress,
+            self.settled,
+        ];
+        story.into_iter().flatten()
     }
 
     fn read_part(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
         match self.kind {
-            crate::projection::part::TEXT => self.text(entries),
-            crate::projection::part::REASONING => self.reasoning(entries),
-            _ => self.tool(entries),
+            part::TEXT => self.text(entries),
+            part::REASONING => self.reasoning(entries),
+            part::TOOL => self.tool(entries),
+            other => Err(StoreError::corrupt(
+                self.started,
+                format!("there are no parts of kind {other}"),
+            )),
         }
     }
 
     fn text(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
-        let text = match payload(entries, self.settled)? {
-            Some((_, SessionEvent::TextEnded(ended))) => ended.text,
-            _ => String::new(),
-        };
+        let ended = told(entries, self.settled, |it| match it {
+            SessionEvent::TextEnded(it) => Some(it.text),
+            _ => None,
+        })?;
         Ok(AssistantPart::Text {
             id: self.name.clone(),
-            text,
+            text: ended.map(|(_, text)| text).unwrap_or_default(),
         })
     }
 
     fn reasoning(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
         let started = entry(entries, self.started)?;
-        let mut provider_metadata = match started.payload()? {
-            SessionEvent::ReasoningStarted(it) => it.provider_metadata,
+        let SessionEvent::ReasoningStarted(begin) = started.payload()? else {
+            return Err(StoreError::corrupt(self.started, "it starts no reasoning"));
+        };
+        let ended = told(entries, self.settled, |it| match it {
+            SessionEvent::ReasoningEnded(it) => Some(it),
             _ => None,
-        };
-        let mut time = SpanTime {
+        })?;
+        let time = SpanTime {
             created: started.timestamp,
-            completed: None,
+            completed: ended.as_ref().map(|(at, _)| *at),
         };
-        let mut text = String::new();
-        if let Some((at, SessionEvent::ReasoningEnded(ended))) = payload(entries, self.settled)? {
-            text = ended.text;
-            time.completed = Some(at);
-            provider_metadata = ended.provider_metadata.or(provider_metadata);
-        }
-        let id = self.name.clone();
+        let (text, metadata) = match ended {
+            Some((_, end)) => (end.text, end.provider_metadata),
+            None => (String::new(), None),
+        };
         Ok(AssistantPart::Reasoning {
-            id,
+            id: self.name.clone(),
             text,
-            provider_metadata,
+            provider_metadata: metadata.or(begin.provider_metadata),
             time: Some(time),
         })
     }
@@ -95,19 +108,14 @@ impl PartRow {
                 "it does not start a call",
             ));
         };
+        let (state, provider) = self.tool_state(entries)?;
+        let when = |seq: Option<i64>| Some(entries.get(&seq?)?.timestamp);
         let time = ToolTime {
             created: started.timestamp,
-            ran: self
-                .called
-                .and_then(|seq| entries.get(&seq))
-                .map(|it| it.timestamp),
-            completed: self
-                .settled
-                .and_then(|seq| entries.get(&seq))
-                .map(|it| it.timestamp),
+            ran: when(self.called),
+            completed: when(self.settled),
             pruned: self.pruned,
         };
-        let (state, provider) = self.tool_state(entries)?;
         let (id, name, state) = (call.call_id, call.name, Box::new(state));
         Ok(AssistantPart::Tool {
             id,
@@ -122,18 +130,25 @@ impl PartRow {
         &self,
         entries: &Entries,
     ) -> Result<(ToolState, Option<ToolProvider>), StoreError> {
-        let called = match payload(entries, self.called)? {
-            Some((_, SessionEvent::ToolCalled(called))) => Some(called),
+        let called = told(entries, self.called, |it| match it {
+            SessionEvent::ToolCalled(it) => Some(it),
             _ => None,
-        };
-        let (structured, content) = match payload(entries, self.progress)? {
-            Some((_, SessionEvent::ToolProgress(it))) => (it.structured, it.content),
-            _ => (Record::new(), Vec::new()),
-        };
+        })?;
+        let progress = told(entries, self.progress, |it| match it {
+            SessionEvent::ToolProgress(it) => Some((it.structured, it.content)),
+            _ => None,
+        })?;
+        let settled = told(entries, self.settled, |it| match it {
+            SessionEvent::ToolSuccess(it) => Some(Ok(it)),
+            SessionEvent::ToolFailed(it) => Some(Err(it)),
+            _ => None,
+        })?;
+        let (structured, content) = progress.map(|(_, it)| it).unwrap_or_default();
+        let called = called.map(|(_, called)| called);
         let provider = called.as_ref().map(|called| call_side(&called.provider));
         let input = called.map(|called| called.input);
-        Ok(match payload(entries, self.settled)? {
-            Some((_, SessionEvent::ToolSuccess(it))) => {
+        Ok(match settled {
+            Some((_, Ok(it))) => {
                 let state = ToolState::Completed {
                     input: input.unwrap_or_default(),
                     content: it.content,
@@ -143,7 +158,7 @@ impl PartRow {
                 };
                 (state, Some(settled_side(provider, it.provider)))
             }
-            Some((_, SessionEvent::ToolFailed(it))) => {
+            Some((_, Err(it))) => {
                 let state = ToolState::Error {
                     input: input.unwrap_or_default(),
                     content,
@@ -153,7 +168,7 @@ impl PartRow {
                 };
                 (state, Some(settled_side(provider, it.provider)))
             }
-            _ => match input {
+            None => match input {
                 Some(input) => (
                     ToolState::Running {
                         input,
@@ -173,10 +188,11 @@ impl PartRow {
     }
 
     fn argument_text(&self, entries: &Entries) -> Result<String, StoreError> {
-        Ok(match payload(entries, self.input)? {
-            Some((_, SessionEvent::ToolInputEnded(ended))) => ended.text,
-            _ => String::new(),
-        })
+        let ended = told(entries, self.input, |it| match it {
+            SessionEvent::ToolInputEnded(it) => Some(it.text),
+            _ => None,
+        })?;
+        Ok(ended.map(|(_, text)| text).unwrap_or_default())
     }
 }
 
@@ -260,13 +276,4 @@ fn settled_side(call: Option<ToolProvider>, settlement: EventProvider) -> ToolPr
         metadata: call.metadata,
         result_metadata: settlement.metadata,
     }
-}
-
-fn payload(
-    entries: &Entries,
-    seq: Option<i64>,
-) -> Result<Option<(Millis, SessionEvent)>, StoreError> {
-    let Some(seq) = seq else { return Ok(None) };
-    let entry = entry(entries, seq)?;
-    Ok(Some((entry.timestamp, entry.payload()?)))
 }

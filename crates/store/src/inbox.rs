@@ -1,6 +1,8 @@
 //! The inbox: Admitted Prompts, pending and promoted.
 
-use opencode_schema::event::{DurableEvent, PromptAdmitted, Prompted, SessionEvent};
+use opencode_schema::event::{
+    DurableEvent, PromptAdmitted, PromptRedelivered, Prompted, SessionEvent,
+};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use rusqlite::{OptionalExtension, params};
@@ -8,8 +10,9 @@ use rusqlite::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::log::StoredEvent;
 use crate::packed::Packed;
-use crate::projection::delivery_number;
+use crate::projection::{LifecycleConflict, Projected, Target, kind};
 use crate::reader::Reader;
+use crate::transaction::Transaction;
 
 /// An inbox row.
 struct InputRow {
@@ -36,23 +39,6 @@ impl Reader<'_> {
             .connection
             .prepare_cached("SELECT 1 FROM input WHERE id = ?")?
             .exists([Packed::message(id)])?)
-    }
-
-    /// Whether a promotion repeats prompt and time of the admission at `admitted`.
-    pub(crate) fn was_admitted(
-        &self,
-        aggregate: i64,
-        admitted: i64,
-        event: &DurableEvent,
-        prompted: &Prompted,
-    ) -> Result<bool, StoreError> {
-        let entry = self.admission(aggregate, admitted)?;
-        Ok(match entry.payload()? {
-            SessionEvent::PromptAdmitted(it) => {
-                it.prompt == prompted.prompt && entry.timestamp == event.timestamp
-            }
-            _ => false,
-        })
     }
 
     fn admission(&self, aggregate: i64, admitted: i64) -> Result<StoredEvent, StoreError> {
@@ -96,7 +82,7 @@ impl Reader<'_> {
         Ok(self
             .connection
             .prepare_cached(
-                "SELECT 1 FROM input WHERE aggregate = ? AND delivery = ?
+                "SELECT 1 FROM input INDEXED BY input_pending WHERE aggregate = ? AND delivery = ?
                  AND promoted IS NULL AND withdrawn IS NULL LIMIT 1",
             )?
             .exists(params![session, delivery_number(delivery)])?)
@@ -112,7 +98,8 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT admitted FROM input WHERE aggregate = ? AND delivery = ? AND admitted <= ?
+            "SELECT admitted FROM input INDEXED BY input_pending
+             WHERE aggregate = ? AND delivery = ? AND admitted <= ?
              AND promoted IS NULL AND withdrawn IS NULL ORDER BY admitted LIMIT ?",
         )?;
         let number = delivery_number(delivery);
@@ -159,5 +146,134 @@ impl Reader<'_> {
             time_created: entry.timestamp,
             promoted_seq: row.promoted.map(|seq| seq as u64),
         })
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds an inbox row. Its id becomes the message's, so it must be free as both.
+    pub(crate) fn admit(&self, aggregate: i64, seq: i64, admitted: &PromptAdmitted) -> Projected {
+        let id = &admitted.message_id;
+        let reader = self.reader();
+        if reader.message_exists(id)? || reader.input_exists(id)? {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
+        self.run(
+            "INSERT INTO input (aggregate, admitted, id, delivery) VALUES (?, ?, ?, ?)",
+            params![
+                aggregate,
+                seq,
+                Packed::message(id),
+                delivery_number(admitted.delivery)
+            ],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    /// Marks the inbox row, which must say the same as the promotion, and makes the user message. A
+    /// promotion without an admission, as imported history has it, makes its row too.
+    pub(crate) fn promote(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        prompted: &Prompted,
+    ) -> Projected {
+        let seq = event.seq as i64;
+        let id = &prompted.message_id;
+        let delivery = delivery_number(prompted.delivery);
+        let is_known = self.reader().input_exists(id)?;
+        let source = self.pending_row(aggregate, id, delivery)?;
+        let source = match source {
+            Some(admitted) if self.was_admitted(aggregate, admitted, event, prompted)? => source,
+            None if !is_known => None,
+            _ => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+        };
+        let added = self.add(aggregate, seq, id, kind::USER)?;
+        if added.is_err() {
+            return Ok(added);
+        }
+        match source {
+            Some(admitted) => self.run(
+                "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
+                [aggregate, admitted, seq],
+            )?,
+            None => self.run(
+                "INSERT INTO input (aggregate, admitted, id, delivery, promoted)
+                 VALUES (?1, ?2, ?3, ?4, ?2)",
+                params![aggregate, seq, Packed::message(id), delivery],
+            )?,
+        }
+        Ok(added.map(|target| Target { source, ..target }))
+    }
+
+    /// The admission of a pending input of this session and delivery.
+    fn pending_row(
+        &self,
+        aggregate: i64,
+        id: &MessageID,
+        delivery: i64,
+    ) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT admitted FROM input WHERE id = ? AND aggregate = ? AND delivery = ?
+                 AND promoted IS NULL AND withdrawn IS NULL",
+            )?
+            .query_row(params![Packed::message(id), aggregate, delivery], |row| {
+                row.get(0)
+            })
+            .optional()?)
+    }
+
+    /// Whether a promotion repeats prompt and time of the admission at `admitted`.
+    fn was_admitted(
+        &self,
+        aggregate: i64,
+        admitted: i64,
+        event: &DurableEvent,
+        prompted: &Prompted,
+    ) -> Result<bool, StoreError> {
+        let entry = self.reader().admission(aggregate, admitted)?;
+        Ok(match entry.payload()? {
+            SessionEvent::PromptAdmitted(it) => {
+                it.prompt == prompted.prompt && entry.timestamp == event.timestamp
+            }
+            _ => false,
+        })
+    }
+
+    pub(crate) fn withdraw(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        id: &MessageID,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
+             AND promoted IS NULL AND withdrawn IS NULL",
+            params![aggregate, Packed::message(id), seq],
+        )
+    }
+
+    pub(crate) fn redeliver(
+        &self,
+        aggregate: i64,
+        it: &PromptRedelivered,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE input SET delivery = ?3 WHERE id = ?2 AND aggregate = ?1
+             AND promoted IS NULL AND withdrawn IS NULL",
+            params![
+                aggregate,
+                Packed::message(&it.message_id),
+                delivery_number(it.delivery)
+            ],
+        )
+    }
+}
+
+fn delivery_number(delivery: Delivery) -> i64 {
+    match delivery {
+        Delivery::Steer => 0,
+        Delivery::Queue => 1,
     }
 }

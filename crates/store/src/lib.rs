@@ -8,6 +8,7 @@
 //! `writer` for who may write, [`tail`] for how readers learn of more.
 
 mod assemble;
+mod calls;
 mod codec;
 mod error;
 mod inbox;
@@ -31,10 +32,11 @@ use std::sync::Arc;
 
 use opencode_schema::id::IdSource;
 
+pub use calls::OpenCall;
 pub use error::{OpenError, StoreError};
 pub use inbox::StoredInput;
 pub use log::{Committed, Draft, StoredEvent};
-pub use messages::{Anchored, OpenCall, Order};
+pub use messages::{Anchored, Order};
 pub use open::{DatabasePath, Durability};
 pub use projection::LifecycleConflict;
 pub use reader::Reader;

@@ -15,8 +15,8 @@ use crate::projection::{LifecycleConflict, Target};
 use crate::reader::Reader;
 use crate::transaction::Transaction;
 
-/// First catalogue number that belongs to the durable stream of a session.
-const STREAMED: u32 = 10;
+/// Catalogue numbers of the records of the older shape, which the durable stream leaves out.
+const OLDER: &str = "1, 2, 3";
 
 /// What is about to happen.
 #[derive(Debug, Clone)]
@@ -240,7 +240,7 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
         let sql =
-            format!("{SELECT} AND e.seq > ?2 AND e.type >= {STREAMED} ORDER BY e.seq LIMIT ?3");
+            format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
         let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params![session, after, limit as i64])?;
@@ -263,7 +263,7 @@ impl Reader<'_> {
             return Ok(Vec::new());
         };
         let mut found = Vec::with_capacity(seqs.len());
-        if last - first < 4 * seqs.len() as i64 + 16 {
+        if last.saturating_sub(*first) < 4 * seqs.len() as i64 + 16 {
             let sql = format!("{SELECT} AND e.seq BETWEEN ?2 AND ?3 ORDER BY e.seq");
             let mut statement = self.connection.prepare_cached(&sql)?;
             let mut rows = statement.query([session, *first, *last])?;

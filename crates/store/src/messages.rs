@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use opencode_schema::Record;
+use opencode_schema::clock::Millis;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{CreatedTime, SessionMessage, SpanTime};
@@ -45,7 +46,7 @@ pub(crate) struct MessageRow {
 /// Entries by sequence, for messages to be assembled from.
 pub(crate) type Entries = HashMap<i64, StoredEvent>;
 
-const SELECT: &str = "SELECT seq, type, settled, completed FROM message WHERE aggregate = ?1";
+const SELECT: &str = "SELECT seq, type, settled, completed FROM message";
 
 impl Reader<'_> {
     pub(crate) fn message_exists(&self, id: &MessageID) -> Result<bool, StoreError> {
@@ -76,7 +77,7 @@ impl Reader<'_> {
         if owner != session {
             return Ok(None);
         }
-        let rows = self.rows("AND seq = ?2", [session, seq])?;
+        let rows = self.rows("WHERE aggregate = ?1 AND seq = ?2", [session, seq])?;
         Ok(self
             .assemble(session, &rows)?
             .pop()
@@ -104,7 +105,9 @@ impl Reader<'_> {
         let start = if ascending { -1 } else { i64::MAX };
         let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
         let mut rows = self.rows(
-            &format!("AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"),
+            &format!(
+                "WHERE aggregate = ?1 AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"
+            ),
             params![session, at, limit as i64],
         )?;
         if !ascending {
@@ -131,14 +134,15 @@ impl Reader<'_> {
             .query_row([session], |row| row.get(0))?;
         let mut rows = if baseline >= 0 {
             self.rows(
-                "AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
+                "INDEXED BY message_system
+                 WHERE aggregate = ?1 AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
                 [session, baseline, checkpoint],
             )?
         } else {
             Vec::new()
         };
         rows.extend(self.rows(
-            "AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
+            "WHERE aggregate = ?1 AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
             [session, checkpoint, baseline],
         )?);
         self.assemble(session, &rows)
@@ -151,65 +155,19 @@ impl Reader<'_> {
         after: u64,
     ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let rows = self.rows("AND changed > ?2 ORDER BY seq", [session, after])?;
+        let rows = self.rows(
+            "WHERE aggregate = ?1 AND changed > ?2 ORDER BY seq",
+            [session, after],
+        )?;
         self.assemble(session, &rows)
     }
 
-    /// Rows of a session's messages that satisfy `condition`.
-    fn rows(&self, condition: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
-        let sql = format!("{SELECT} {condition}");
+    /// Rows of messages; `which` is what stands behind the name of their table.
+    fn rows(&self, which: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
+        let sql = format!("{SELECT} {which}");
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(values, message_row)?;
         Ok(rows.collect::<Result<Vec<_>, _>>()?)
-    }
-
-    /// Assistant messages with tool calls that never settled, and those calls.
-    pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT message, name, called FROM part WHERE aggregate = ?
-             AND kind = 2 AND settled IS NULL ORDER BY message, position",
-        )?;
-        let rows = statement
-            .query_map([session], |row| {
-                Ok((
-                    row.get::<_, i64>(0)?,
-                    row.get(1)?,
-                    row.get::<_, Option<i64>>(2)?,
-                ))
-            })?
-            .collect::<Result<Vec<_>, _>>()?;
-        rows.into_iter()
-            .map(|(message, call_id, called)| self.open_call(session, message, call_id, called))
-            .collect()
-    }
-
-    fn open_call(
-        &self,
-        session: i64,
-        message: i64,
-        call_id: String,
-        called: Option<i64>,
-    ) -> Result<OpenCall, StoreError> {
-        let started = self.entries(session, &[message])?.pop();
-        let Some(SessionEvent::StepStarted(started)) =
-            started.map(|entry| entry.payload()).transpose()?
-        else {
-            return Err(StoreError::corrupt(message, "it does not start a step"));
-        };
-        let called = match called {
-            Some(seq) => self.entries(session, &[seq])?.pop(),
-            None => None,
-        };
-        let executed = match called.map(|entry| entry.payload()).transpose()? {
-            Some(SessionEvent::ToolCalled(call)) => call.provider.executed,
-            _ => false,
-        };
-        let message_id = started.assistant_message_id;
-        Ok(OpenCall {
-            message_id,
-            call_id,
-            provider_executed: executed,
-        })
     }
 
     fn assemble(
@@ -226,13 +184,7 @@ impl Reader<'_> {
                 seqs.extend(part.entries());
             }
         }
-        seqs.sort_unstable();
-        seqs.dedup();
-        let entries = self.entries(session, &seqs)?;
-        let entries: Entries = entries
-            .into_iter()
-            .map(|entry| (entry.seq as i64, entry))
-            .collect();
+        let entries = self.gather(session, seqs)?;
         let session_id = self.session_id(session)?;
         rows.iter()
             .map(|row| {
@@ -240,6 +192,14 @@ impl Reader<'_> {
                 Ok((row.seq as u64, message(&session_id, row, &parts, &entries)?))
             })
             .collect()
+    }
+
+    /// The entries at these sequences.
+    pub(crate) fn gather(&self, session: i64, mut seqs: Vec<i64>) -> Result<Entries, StoreError> {
+        seqs.sort_unstable();
+        seqs.dedup();
+        let entries = self.entries(session, &seqs)?.into_iter();
+        Ok(entries.map(|entry| (entry.seq as i64, entry)).collect())
     }
 
     fn parts(
@@ -262,17 +222,6 @@ impl Reader<'_> {
     }
 }
 
-/// A tool call that never settled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenCall {
-    /// Its message.
-    pub message_id: MessageID,
-    /// The provider's call ID.
-    pub call_id: String,
-    /// Whether the provider ran it.
-    pub provider_executed: bool,
-}
-
 fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     Ok(MessageRow {
         seq: row.get(0)?,
@@ -287,6 +236,19 @@ pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreEr
     entries
         .get(&seq)
         .ok_or_else(|| StoreError::corrupt(seq, "the entry is missing"))
+}
+
+/// What `pick` takes from the entry at `seq`, and when that was; its row says that it can.
+pub(crate) fn told<T>(
+    entries: &Entries,
+    seq: Option<i64>,
+    pick: impl FnOnce(SessionEvent) -> Option<T>,
+) -> Result<Option<(Millis, T)>, StoreError> {
+    let Some(seq) = seq else { return Ok(None) };
+    let entry = entry(entries, seq)?;
+    let value = pick(entry.payload()?);
+    let value = value.ok_or_else(|| StoreError::corrupt(seq, "it tells something else"))?;
+    Ok(Some((entry.timestamp, value)))
 }
 
 pub(crate) fn metadata(entry: &StoredEvent) -> Result<Option<Record>, StoreError> {
@@ -311,7 +273,11 @@ fn message(
         completed: row.completed,
     };
     let metadata = metadata(created)?;
-    Ok(match created.payload()? {
+    let payload = created.payload()?;
+    if kind::of(&payload) != Some(row.kind) {
+        return Err(StoreError::corrupt(row.seq, "it makes another message"));
+    }
+    Ok(match payload {
         SessionEvent::Prompted(it) => SessionMessage::User {
             id: it.message_id,
             metadata,
@@ -341,13 +307,11 @@ fn message(
             text: it.text,
         },
         SessionEvent::ShellStarted(it) => {
-            let output = match row.settled.map(|seq| entry(entries, seq)).transpose()? {
-                Some(ended) => match ended.payload()? {
-                    SessionEvent::ShellEnded(it) => it.output,
-                    _ => String::new(),
-                },
-                None => String::new(),
-            };
+            let ended = told(entries, row.settled, |it| match it {
+                SessionEvent::ShellEnded(it) => Some(it.output),
+                _ => None,
+            })?;
+            let output = ended.map(|(_, output)| output).unwrap_or_default();
             let (id, call_id, command) = (it.message_id, it.call_id, it.command);
             SessionMessage::Shell {
                 id,

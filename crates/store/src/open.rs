@@ -66,6 +66,9 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
         }
         DatabasePath::File(named) => {
             let path = resolve(named).map_err(|error| unavailable(named, error))?;
+            if path.is_dir() {
+                return Err(unavailable(named, "it is a folder"));
+            }
             let lock = lock(&path, named)?;
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;

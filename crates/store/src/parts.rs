@@ -11,13 +11,17 @@ use crate::packed::Packed;
 use crate::projection::{LifecycleConflict, Target, kind, part};
 use crate::transaction::Transaction;
 
-/// A column of `part` that names the entry which moved the part on.
+/// How an entry moves a part on.
 #[derive(Clone, Copy)]
 enum Step {
     Input,
     Called,
     Progress,
-    Settled,
+    /// Of text and reasoning, which have one end.
+    Closed,
+    /// Of a running call only; a pending one never ran.
+    Succeeded,
+    Failed,
 }
 
 impl Transaction<'_> {
@@ -73,13 +77,13 @@ impl Transaction<'_> {
             SessionEvent::StepFailed(_) => self.complete(at, time)?,
             SessionEvent::TextStarted(it) => self.begin(at, part::TEXT, &it.text_id)?,
             SessionEvent::TextEnded(it) => {
-                self.advance(at, part::TEXT, &it.text_id, Step::Settled)?;
+                self.advance(at, part::TEXT, &it.text_id, Step::Closed)?;
             }
             SessionEvent::ReasoningStarted(it) => {
                 self.begin(at, part::REASONING, &it.reasoning_id)?;
             }
             SessionEvent::ReasoningEnded(it) => {
-                self.advance(at, part::REASONING, &it.reasoning_id, Step::Settled)?;
+                self.advance(at, part::REASONING, &it.reasoning_id, Step::Closed)?;
             }
             SessionEvent::ToolInputStarted(it) => self.begin(at, part::TOOL, &it.call_id)?,
             SessionEvent::ToolInputEnded(it) => {
@@ -93,10 +97,10 @@ impl Transaction<'_> {
                 self.advance(at, part::TOOL, &it.call_id, Step::Progress)?;
             }
             SessionEvent::ToolSuccess(it) => {
-                self.settle_success(at, &it.call_id)?;
+                self.advance(at, part::TOOL, &it.call_id, Step::Succeeded)?;
             }
             SessionEvent::ToolFailed(it) => {
-                self.advance(at, part::TOOL, &it.call_id, Step::Settled)?;
+                self.advance(at, part::TOOL, &it.call_id, Step::Failed)?;
             }
             _ => {}
         }
@@ -107,7 +111,7 @@ impl Transaction<'_> {
     /// Because each one does this, no other than the latest can be open.
     fn close_abandoned(&self, aggregate: i64, seq: i64, time: i64) -> Result<(), StoreError> {
         self.run(
-            "UPDATE message SET completed = ?3, changed = ?2
+            "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
              WHERE aggregate = ?1 AND type = 2 AND completed IS NULL AND seq < ?2",
             [aggregate, seq, time],
         )
@@ -148,7 +152,9 @@ impl Transaction<'_> {
             Step::Input => ("input", "called IS NULL AND settled IS NULL"),
             Step::Called => ("called", "called IS NULL AND settled IS NULL"),
             Step::Progress => ("progress", "called IS NOT NULL AND settled IS NULL"),
-            Step::Settled => ("settled", "settled IS NULL"),
+            Step::Closed => ("settled", "1"),
+            Step::Succeeded => ("settled", "called IS NOT NULL AND settled IS NULL"),
+            Step::Failed => ("settled", "settled IS NULL"),
         };
         self.run(
             &format!(
@@ -156,17 +162,6 @@ impl Transaction<'_> {
                  WHERE aggregate = ?1 AND message = ?2 AND {guard} AND position = ({LAST})"
             ),
             params![at.aggregate, at.message, kind, name, at.seq],
-        )
-    }
-
-    /// A success settles a running call only; a pending one never ran.
-    fn settle_success(&self, at: &At, name: &str) -> Result<(), StoreError> {
-        self.run(
-            &format!(
-                "UPDATE part SET settled = ?5 WHERE aggregate = ?1 AND message = ?2
-                 AND called IS NOT NULL AND settled IS NULL AND position = ({LAST})"
-            ),
-            params![at.aggregate, at.message, part::TOOL, name, at.seq],
         )
     }
 

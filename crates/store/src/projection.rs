@@ -3,13 +3,10 @@
 //! Events that address a message or a part that does not exist, or one in another state, change
 //! nothing. A [`LifecycleConflict`] takes the entry back together with the command that wrote it.
 
-use opencode_schema::event::{
-    DurableEvent, Moved, PromptAdmitted, Prompted, SessionEvent, SessionRecord, StepEnded,
-};
+use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord, StepEnded};
 use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
-use opencode_schema::prompt::Delivery;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use crate::error::StoreError;
 use crate::packed::Packed;
@@ -40,6 +37,8 @@ pub(crate) struct Target {
 
 /// Numbers of message types in the database.
 pub(crate) mod kind {
+    use opencode_schema::event::SessionEvent;
+
     pub(crate) const USER: i64 = 1;
     pub(crate) const ASSISTANT: i64 = 2;
     pub(crate) const SYSTEM: i64 = 3;
@@ -48,6 +47,21 @@ pub(crate) mod kind {
     pub(crate) const COMPACTION: i64 = 6;
     pub(crate) const AGENT_SWITCHED: i64 = 7;
     pub(crate) const MODEL_SWITCHED: i64 = 8;
+
+    /// The type of the message that an entry makes.
+    pub(crate) fn of(payload: &SessionEvent) -> Option<i64> {
+        Some(match payload {
+            SessionEvent::Prompted(_) => USER,
+            SessionEvent::StepStarted(_) => ASSISTANT,
+            SessionEvent::ContextUpdated(_) => SYSTEM,
+            SessionEvent::Synthetic(_) => SYNTHETIC,
+            SessionEvent::ShellStarted(_) => SHELL,
+            SessionEvent::CompactionEnded(_) => COMPACTION,
+            SessionEvent::AgentSwitched(_) => AGENT_SWITCHED,
+            SessionEvent::ModelSwitched(_) => MODEL_SWITCHED,
+            _ => return None,
+        })
+    }
 }
 
 /// Numbers of part kinds in the database.
@@ -57,14 +71,7 @@ pub(crate) mod part {
     pub(crate) const TOOL: i64 = 2;
 }
 
-pub(crate) fn delivery_number(delivery: Delivery) -> i64 {
-    match delivery {
-        Delivery::Steer => 0,
-        Delivery::Queue => 1,
-    }
-}
-
-type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
+pub(crate) type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
 
 impl Transaction<'_> {
     pub(crate) fn project(&self, aggregate: i64, event: &DurableEvent) -> Projected {
@@ -97,24 +104,8 @@ impl Transaction<'_> {
             SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
             SessionEvent::PromptAdmitted(admitted) => return self.admit(aggregate, seq, admitted),
             SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
-            SessionEvent::PromptWithdrawn(it) => {
-                self.run(
-                    "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
-                     AND promoted IS NULL AND withdrawn IS NULL",
-                    params![aggregate, Packed::message(&it.message_id), seq],
-                )?;
-            }
-            SessionEvent::PromptRedelivered(it) => {
-                self.run(
-                    "UPDATE input SET delivery = ?3 WHERE id = ?2 AND aggregate = ?1
-                     AND promoted IS NULL AND withdrawn IS NULL",
-                    params![
-                        aggregate,
-                        Packed::message(&it.message_id),
-                        delivery_number(it.delivery)
-                    ],
-                )?;
-            }
+            SessionEvent::PromptWithdrawn(it) => self.withdraw(aggregate, seq, &it.message_id)?,
+            SessionEvent::PromptRedelivered(it) => self.redeliver(aggregate, it)?,
             SessionEvent::ContextUpdated(it) => {
                 return self.add(aggregate, seq, &it.message_id, kind::SYSTEM);
             }
@@ -226,80 +217,6 @@ impl Transaction<'_> {
             ],
         )?;
         self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])
-    }
-
-    fn admit(&self, aggregate: i64, seq: i64, admitted: &PromptAdmitted) -> Projected {
-        let id = &admitted.message_id;
-        let reader = self.reader();
-        if reader.message_exists(id)? || reader.input_exists(id)? {
-            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
-        }
-        self.run(
-            "INSERT INTO input (aggregate, admitted, id, delivery) VALUES (?, ?, ?, ?)",
-            params![
-                aggregate,
-                seq,
-                Packed::message(id),
-                delivery_number(admitted.delivery)
-            ],
-        )?;
-        Ok(Ok(Target::default()))
-    }
-
-    /// Marks the inbox row, which must say the same as the promotion, and makes the user message. A
-    /// promotion without an admission, as imported history has it, makes its row too.
-    fn promote(&self, aggregate: i64, event: &DurableEvent, prompted: &Prompted) -> Projected {
-        let seq = event.seq as i64;
-        let id = &prompted.message_id;
-        let row = self
-            .connection
-            .prepare_cached(
-                "SELECT aggregate, admitted, delivery, promoted, withdrawn FROM input WHERE id = ?",
-            )?
-            .query_row([Packed::message(id)], |row| {
-                let settled: (Option<i64>, Option<i64>) = (row.get(3)?, row.get(4)?);
-                Ok((
-                    row.get::<_, i64>(0)?,
-                    row.get::<_, i64>(1)?,
-                    row.get::<_, i64>(2)?,
-                    settled,
-                ))
-            })
-            .optional()?;
-        if self.reader().message_exists(id)? {
-            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
-        }
-        let source = match row {
-            Some((owner, admitted, delivery, (None, None)))
-                if owner == aggregate
-                    && delivery == delivery_number(prompted.delivery)
-                    && self
-                        .reader()
-                        .was_admitted(aggregate, admitted, event, prompted)? =>
-            {
-                self.run(
-                    "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
-                    [aggregate, admitted, seq],
-                )?;
-                Some(admitted)
-            }
-            Some(_) => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
-            None => {
-                self.run(
-                    "INSERT INTO input (aggregate, admitted, id, delivery, promoted)
-                     VALUES (?1, ?2, ?3, ?4, ?2)",
-                    params![
-                        aggregate,
-                        seq,
-                        Packed::message(id),
-                        delivery_number(prompted.delivery)
-                    ],
-                )?;
-                None
-            }
-        };
-        let added = self.add(aggregate, seq, id, kind::USER)?;
-        Ok(added.map(|target| Target { source, ..target }))
     }
 
     /// Adds a message row. Its entry names itself, so nothing is left out of it.

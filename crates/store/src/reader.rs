@@ -46,13 +46,7 @@ impl Readers {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         match self {
-            Self::OnWriter(writer) => {
-                let answer = writer.write(move |transaction| {
-                    work(&transaction.reader()).map(Ok::<T, std::convert::Infallible>)
-                });
-                let Ok(value) = answer.await?;
-                Ok(value)
-            }
+            Self::OnWriter(writer) => writer.read(work).await,
             Self::Pool(pool) => {
                 let permit = Arc::clone(&pool.permits)
                     .acquire_owned()

@@ -79,3 +79,20 @@ impl Drop for Tail {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_tail_is_forgotten() {
+        let tails = Arc::new(Tails::default());
+        let (first, second, other) = (tails.register(1), tails.register(1), tails.register(2));
+        drop(first);
+        assert_eq!(tails.lock().get(&1).map(Vec::len), Some(1));
+        drop(second);
+        assert!(tails.lock().keys().eq([&2]));
+        drop(other);
+        assert!(tails.lock().is_empty());
+    }
+}

@@ -1,1 +1,69 @@
-//! Tests of the store as its callers see it.
+//! Tests that have to look at the connection itself.
+
+mod full;
+mod watched;
+mod work;
+
+use std::sync::Arc;
+
+use opencode_schema::clock::SystemClock;
+use opencode_schema::event::{DURABLE_EVENTS, SessionEvent};
+use opencode_schema::id::{IdSource, SessionID};
+use serde_json::{Value, json};
+
+use crate::log::Draft;
+use crate::open::open;
+use crate::transaction::Transaction;
+use crate::{DatabasePath, Durability};
+
+fn ids() -> Arc<IdSource> {
+    Arc::new(IdSource::new(Arc::new(SystemClock)))
+}
+
+fn session_id(text: &str) -> SessionID {
+    SessionID::parse(text).unwrap()
+}
+
+/// The event of that name, of `session.next.` unless it says `session.` itself.
+fn event(name: &str, payload: &Value) -> SessionEvent {
+    let name = match name.strip_prefix("session.") {
+        Some(_) => name.to_owned(),
+        None => format!("session.next.{name}"),
+    };
+    let spec = DURABLE_EVENTS.iter().find(|spec| spec.name == name);
+    SessionEvent::read(spec.unwrap().number, &payload.to_string()).unwrap()
+}
+
+fn created(id: &str) -> SessionEvent {
+    let info = json!({
+        "id": id, "slug": "s", "projectID": "p", "directory": "/d", "title": "T",
+        "version": "1", "time": {"created": 1, "updated": 1},
+    });
+    event("session.created", &json!({"info": info}))
+}
+
+/// Appends one event, which must succeed.
+fn append(transaction: &mut Transaction<'_>, session: &str, event: SessionEvent) {
+    let draft = Draft::new(5, event);
+    let seq = transaction.append(&session_id(session), None, draft);
+    seq.unwrap().unwrap();
+}
+
+#[test]
+fn each_level_of_durability_has_its_settings() {
+    for (durability, expected) in [
+        (Durability::Normal, [1, 0, 1, -2048]),
+        (Durability::Full, [2, 1, 1, -2048]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = DatabasePath::File(folder.path().join("opencode.db"));
+        let writer = open(&path, durability).unwrap().writer;
+        let found = ["synchronous", "fullfsync", "foreign_keys", "cache_size"].map(|name| {
+            let value = writer.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            value.unwrap()
+        });
+        assert_eq!(found, expected);
+        let mode = writer.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+        assert_eq!(mode.unwrap(), "wal");
+    }
+}

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::StoreError;
 use crate::log::Committed;
+use crate::reader::Reader;
 use crate::tail::Tails;
 use crate::transaction::Transaction;
 
@@ -44,6 +45,8 @@ enum Undo {
 
 enum Task {
     Command(Box<dyn Command>),
+    /// A read of a database that has no other connection; it sees what is committed.
+    Read(Box<dyn FnOnce(&Connection) + Send>),
     Close,
 }
 
@@ -103,6 +106,23 @@ impl Writer {
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// Runs `work` on the writing connection, between transactions.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let read = move |connection: &Connection| {
+            let value = catch_unwind(AssertUnwindSafe(|| work(&Reader { connection })));
+            let panicked = |_| Err(StoreError::Database("the read panicked".into()));
+            let _ = reply.send(value.unwrap_or_else(panicked));
+        };
+        let sent = self.queue.send(Task::Read(Box::new(read))).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
     /// Carries out what is queued, closes the connection and drops the lock.
     pub(crate) async fn close(&self) {
         // An error means that the writer is gone already, which is what was asked for.
@@ -135,14 +155,10 @@ where
     }
 
     fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
-        let answer = match (self.outcome, committed) {
-            (Some(Err(decided)), _) => Ok(Err(decided)),
-            (Some(outcome), Ok(())) => Ok(outcome),
-            (_, Err(error)) => Err(error),
-            (None, Ok(())) => Err(StoreError::Closed),
-        };
+        let Self { outcome, reply, .. } = *self;
+        let answer = committed.and_then(|()| outcome.ok_or(StoreError::Closed));
         // A caller that has gone away does not want the answer; the work stands.
-        let _ = self.reply.send(answer);
+        let _ = reply.send(answer);
     }
 }
 
@@ -156,12 +172,13 @@ struct Worker {
 
 impl Worker {
     fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<File>) {
-        let mut closing = false;
-        while !closing && let Some(task) = tasks.blocking_recv() {
-            closing = match task {
-                Task::Close => true,
-                Task::Command(first) => self.batch(first, &mut tasks),
-            };
+        let mut next = None;
+        while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
+            match task {
+                Task::Command(first) => next = self.batch(first, &mut tasks),
+                Task::Read(read) => read(&self.connection),
+                Task::Close => break,
+            }
         }
         // Folding the log into the file here spares the next opening the work.
         let _ = self
@@ -174,16 +191,16 @@ impl Worker {
         drop(tasks);
     }
 
-    /// Runs the first command and whatever waits behind it, commits once, then tells everybody.
-    /// Returns whether the next task was to close.
-    fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> bool {
+    /// Runs the first command and the commands that wait behind it, commits once, then tells
+    /// everybody. Returns the other task that ended the batch.
+    fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> Option<Task> {
         let mut committed = Vec::new();
         let mut kept: Vec<Box<dyn Command>> = Vec::new();
-        let mut closing = false;
-        let mut next = Some(first);
-        let mut taken = 0;
-        while let Some(command) = next.take() {
-            taken += 1;
+        let mut next = Some(Task::Command(first));
+        for _ in 0..BATCH {
+            let Some(Task::Command(command)) = next else {
+                break;
+            };
             kept.extend(self.execute(command, !kept.is_empty(), &mut committed));
             if !kept.is_empty() && self.connection.is_autocommit() {
                 // Some failures make SQLite take the whole transaction back by itself.
@@ -193,22 +210,17 @@ impl Worker {
                 }
                 committed.clear();
             }
-            if taken < BATCH {
-                match tasks.try_recv() {
-                    Ok(Task::Command(command)) => next = Some(command),
-                    Ok(Task::Close) => closing = true,
-                    Err(_) => {}
-                }
-            }
+            next = tasks.try_recv().ok();
         }
         if !kept.is_empty() {
             self.commit(kept, &committed);
         }
-        closing
+        next
     }
 
     /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
-    /// savepoint. Returns the command when its work stays.
+    /// savepoint. Returns the command when its answer has to wait for the commit: because its work
+    /// stays, or because it may have decided by what others of the transaction have done.
     fn execute(
         &self,
         mut command: Box<dyn Command>,
@@ -231,18 +243,25 @@ impl Worker {
         let before = committed.len();
         let mut transaction = Transaction::new(&self.connection, &self.ids, committed);
         let result = command.run(&mut transaction);
-        let failure = match result {
-            Ok(()) => {
-                if joined && let Err(error) = self.statement("RELEASE command") {
-                    Some(self.note(error))
-                } else {
-                    return Some(command);
-                }
-            }
-            Err(Undo::Decided) => None,
-            Err(Undo::Failed(error)) => Some(self.note(error)),
+        let ended = match result {
+            Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),
+            other => other,
+        };
+        let Err(undo) = ended else {
+            return Some(command);
         };
         committed.truncate(before);
+        self.take_back(joined);
+        match undo {
+            Undo::Decided if joined => return Some(command),
+            Undo::Decided => command.settle(Ok(())),
+            Undo::Failed(error) => command.settle(Err(self.note(error))),
+        }
+        None
+    }
+
+    /// Takes back the command that ran last, alone or with the transaction it began.
+    fn take_back(&self, joined: bool) {
         let undo = if joined {
             "ROLLBACK TO command; RELEASE command"
         } else {
@@ -252,8 +271,6 @@ impl Worker {
             // SQLite takes the transaction back by itself after some failures.
             tracing::debug!(%error, "rollback was not needed");
         }
-        command.settle(failure.map_or(Ok(()), Err));
-        None
     }
 
     fn commit(&self, kept: Vec<Box<dyn Command>>, committed: &[Committed]) {

@@ -1,11 +1,11 @@
 //! What the tests share: a store in a folder of its own, events from JSON, and messages as JSON.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use opencode_schema::clock::Clock;
-use opencode_schema::event::{DURABLE_EVENTS, SessionEvent};
+use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
     Anchored, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
@@ -14,21 +14,20 @@ use opencode_store::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A clock that moves one millisecond each time it is read.
-struct Ticks(AtomicI64);
+/// A clock that moves one millisecond each time it is read, for all stores of this process: when
+/// one opens the file of another, their ids must differ.
+struct Ticks;
 
 impl Clock for Ticks {
     fn now(&self) -> i64 {
-        self.0.fetch_add(1, Ordering::Relaxed)
+        static NOW: AtomicI64 = AtomicI64::new(1_795_179_302_007);
+        NOW.fetch_add(1, Ordering::Relaxed)
     }
 }
 
 pub(crate) fn ids() -> Arc<IdSource> {
-    let count = AtomicU64::new(0);
-    let clock = Ticks(AtomicI64::new(1_795_179_302_007));
-    Arc::new(IdSource::with_random(Arc::new(clock), move |bytes| {
-        let count = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-        bytes[..8].copy_from_slice(&count);
+    Arc::new(IdSource::with_random(Arc::new(Ticks), |bytes| {
+        *bytes = [7; 14];
     }))
 }
 
@@ -132,10 +131,15 @@ impl Bench {
 
     /// The database as SQLite sees it, beside the store.
     pub(crate) fn raw(&self) -> rusqlite::Connection {
-        let raw = rusqlite::Connection::open(self.path()).unwrap();
-        raw.pragma_update(None, "foreign_keys", false).unwrap();
-        raw
+        raw(&self.path())
     }
+}
+
+/// A database as SQLite sees it, with nothing that keeps anybody from spoiling it.
+pub(crate) fn raw(path: &Path) -> rusqlite::Connection {
+    let raw = rusqlite::Connection::open(path).unwrap();
+    raw.pragma_update(None, "foreign_keys", false).unwrap();
+    raw
 }
 
 pub(crate) async fn create(store: &Store, id: &str) -> SessionRow {
@@ -173,10 +177,14 @@ pub(crate) fn event(name: &str, payload: Value) -> SessionEvent {
 
 /// An event of the assistant message `msg_a`.
 pub(crate) fn of_a(name: &str, payload: Value) -> SessionEvent {
-    let mut with_owner = json!({"assistantMessageID": "msg_a"});
-    let members = payload.as_object().unwrap().clone();
-    with_owner.as_object_mut().unwrap().extend(members);
-    event(name, with_owner)
+    event(name, with(json!({"assistantMessageID": "msg_a"}), payload))
+}
+
+/// `base` with the members of `more`.
+pub(crate) fn with(mut base: Value, mut more: Value) -> Value {
+    let members = base.as_object_mut().unwrap();
+    members.extend(std::mem::take(more.as_object_mut().unwrap()));
+    base
 }
 
 pub(crate) fn step_started(message: &str) -> SessionEvent {
@@ -216,4 +224,56 @@ pub(crate) fn prompted(message: &str, text: &str, delivery: &str) -> SessionEven
 
 pub(crate) fn message_id(text: &str) -> MessageID {
     MessageID::parse(text).unwrap()
+}
+
+/// Stored text of an entry, whether it is streamed or not.
+pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<String> {
+    let raw = bench.raw();
+    raw.query_row(
+        "SELECT data FROM event WHERE aggregate = ? AND seq = ?",
+        [session.key, seq as i64],
+        |row| row.get(0),
+    )
+    .unwrap()
+}
+
+/// Appends the events and checks that reading gives them back.
+pub(crate) async fn round_trip(bench: &Bench, session: &SessionRow, events: &[SessionEvent]) {
+    // At one time, because a promotion bears that of its admission.
+    for event in events {
+        bench.append(session, 1000, event.clone()).await;
+    }
+    let read = bench.events(session).await;
+    let mut read = read.iter();
+    for (index, event) in events.iter().enumerate() {
+        let written = serde_json::to_string(event).unwrap();
+        let seq = index as u64 + 1;
+        if is_streamed(event.number()) {
+            let entry = read.next().unwrap();
+            assert_eq!((entry.seq, entry.timestamp), (seq, 1000));
+            assert_eq!(
+                (entry.number, entry.metadata.as_deref()),
+                (event.number(), None)
+            );
+            assert_eq!(entry.data, written);
+            assert_eq!(&entry.payload().unwrap(), event);
+        } else {
+            assert_eq!(raw_data(bench, session, seq), Some(written));
+        }
+    }
+    assert_eq!(read.next(), None);
+}
+
+/// The messages that these events make of a new session, written at 11, 12, ... like their sequences
+/// plus ten.
+pub(crate) async fn project(events: impl IntoIterator<Item = SessionEvent>) -> Vec<Value> {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    bench.all(&session, 11, events).await;
+    bench.messages(&session).await
+}
+
+/// The content of `msg_a`, which begins at 11, after these events.
+pub(crate) async fn content(events: impl IntoIterator<Item = SessionEvent>) -> Value {
+    let first = std::iter::once(step_started("msg_a"));
+    project(first.chain(events)).await.swap_remove(0)["content"].take()
 }

@@ -1,6 +1,36 @@
 //! The store as its callers see it, on real files.
 
 #[cfg(test)]
+mod closing;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
+mod inbox;
+#[cfg(test)]
+mod lists;
+#[cfg(test)]
+mod log;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod refused;
+#[cfg(test)]
+mod repeated;
+#[cfg(test)]
+mod sequences;
+#[cfg(test)]
 mod size;
+#[cfg(test)]
+mod tails;
+#[cfg(test)]
+mod tools;
+#[cfg(test)]
+mod turns;
+#[cfg(test)]
+mod writer;

@@ -5,7 +5,7 @@ use opencode_schema::id::{IdSource, MessageID};
 use opencode_store::{Draft, LifecycleConflict, SessionRow, Store};
 use serde_json::json;
 
-use crate::harness::{Bench, admitted, event, ids, model, prompted};
+use crate::harness::{Bench, admitted, event, ids, prompted, step_started, with};
 
 /// What a turn consists of, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -81,12 +81,9 @@ fn events(ids: &IdSource, turn: Turn) -> Vec<SessionEvent> {
     ];
     if let Some(output) = turn.output {
         let assistant = MessageID::generate(ids).to_string();
-        let call = "toolu_01A09q90qw90lq917835lq9";
-        let of = |name, mut payload: serde_json::Value| {
-            payload["assistantMessageID"] = json!(assistant);
-            payload["callID"] = json!(call);
-            event(name, payload)
-        };
+        let own =
+            json!({"assistantMessageID": assistant, "callID": "toolu_01A09q90qw90lq917835lq9"});
+        let of = |name, payload| event(name, with(own.clone(), payload));
         let input = json!({"path": "src/components/button/index.ts", "offset": 1, "limit": 200});
         let provider = json!({"executed": false});
         events.extend([
@@ -109,11 +106,8 @@ fn events(ids: &IdSource, turn: Turn) -> Vec<SessionEvent> {
         ]);
     }
     let assistant = MessageID::generate(ids).to_string();
-    let of = |name, mut payload: serde_json::Value| {
-        payload["assistantMessageID"] = json!(assistant);
-        payload["textID"] = json!("text-0");
-        event(name, payload)
-    };
+    let own = json!({"assistantMessageID": assistant, "textID": "text-0"});
+    let of = |name, payload| event(name, with(own.clone(), payload));
     events.extend([
         step_started(&assistant),
         of("text.started", json!({})),
@@ -121,13 +115,6 @@ fn events(ids: &IdSource, turn: Turn) -> Vec<SessionEvent> {
         step_ended(&assistant, "stop"),
     ]);
     events
-}
-
-fn step_started(message: &str) -> SessionEvent {
-    event(
-        "step.started",
-        json!({"assistantMessageID": message, "agent": "build", "model": model()}),
-    )
 }
 
 fn step_ended(message: &str, finish: &str) -> SessionEvent {

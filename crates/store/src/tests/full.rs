@@ -1,0 +1,100 @@
+//! A full disk: only what is stored was told, later writes are refused, reads go on.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use opencode_schema::event::SessionEvent;
+use serde_json::json;
+
+use crate::tests::{append, created, event, ids, session_id};
+use crate::{DatabasePath, Draft, Durability, Store, StoreError, StoreOptions};
+
+/// A store with a session and hardly any room left.
+async fn full(path: DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
+    let heard = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&heard);
+    let options = StoreOptions {
+        path,
+        durability: Durability::Normal,
+        ids: ids(),
+        listener: Box::new(move |committed| *count.lock().unwrap() += committed.len()),
+    };
+    let store = Store::open(options).await.unwrap();
+    let write = store.write(|transaction| {
+        append(transaction, "ses_a", created("ses_a"));
+        let database = transaction.connection;
+        let pages: i64 = database.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        database.pragma_update(None, "max_page_count", pages + 2)?;
+        Ok(Ok::<_, ()>(()))
+    });
+    write.await.unwrap().unwrap();
+    (Arc::new(store), heard)
+}
+
+fn small() -> SessionEvent {
+    event("revert.cleared", &json!({}))
+}
+
+fn large() -> SessionEvent {
+    let text = "x".repeat(100_000);
+    event(
+        "synthetic",
+        &json!({"messageID": "msg_large", "text": text}),
+    )
+}
+
+async fn write(store: &Store, event: SessionEvent) -> Result<u64, StoreError> {
+    let write = store.write(move |transaction| {
+        transaction.append(&session_id("ses_a"), None, Draft::new(5, event))
+    });
+    write.await.map(|seq| seq.unwrap())
+}
+
+#[tokio::test]
+async fn a_full_disk_poisons_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = DatabasePath::File(folder.path().join("opencode.db"));
+    for path in [file, DatabasePath::Memory] {
+        let (store, heard) = full(path).await;
+        // Held up, so that the commands share a transaction.
+        let (release, held) = mpsc::channel::<()>();
+        let holder = Arc::clone(&store);
+        let holder = tokio::spawn(async move {
+            let write = holder.write(move |_| Ok(Ok::<_, ()>(held.recv().is_err())));
+            write.await
+        });
+        let mut commands = Vec::new();
+        for event in [small(), large(), small()] {
+            let store = Arc::clone(&store);
+            commands.push(tokio::spawn(async move { write(&store, event).await }));
+        }
+        tokio::task::yield_now().await;
+        drop(release);
+        // Whether the first ones are saved is SQLite's to decide; they must be told what it was.
+        let _ = holder.await.unwrap();
+        let mut answers = Vec::new();
+        for command in commands {
+            answers.push(command.await.unwrap());
+        }
+        assert!(
+            matches!(answers[1], Err(StoreError::Poisoned(_))),
+            "{answers:?}"
+        );
+        assert!(
+            matches!(answers[2], Err(StoreError::Poisoned(_))),
+            "{answers:?}"
+        );
+        assert!(matches!(
+            write(&store, small()).await,
+            Err(StoreError::Poisoned(_))
+        ));
+
+        let read = store.read(|db| {
+            let key = db.session(&session_id("ses_a"))?.unwrap().key;
+            Ok((db.events(key, None, 9)?.len(), db.latest_seq(key)?))
+        });
+        let stored = usize::from(answers[0].is_ok());
+        assert_eq!(read.await.unwrap(), (stored, stored as u64));
+        assert_eq!(*heard.lock().unwrap(), 1 + stored);
+        store.close().await;
+    }
+}

@@ -1,0 +1,262 @@
+//! A database whose statements are watched while sessions are written and read.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use opencode_schema::id::MessageID;
+use opencode_schema::prompt::Delivery;
+use rusqlite::trace::{TraceEvent, TraceEventCodes};
+use rusqlite::{Connection, StatementStatus};
+use serde_json::{Value, json};
+
+use crate::open::open;
+use crate::reader::Reader;
+use crate::tests::{append, created, event, ids, session_id};
+use crate::transaction::Transaction;
+use crate::{DatabasePath, Durability, Epoch, Order};
+
+/// Steps of SQLite's machine so far, by statement.
+pub(super) type Steps = Arc<Mutex<BTreeMap<String, i32>>>;
+
+/// A database whose statements are watched.
+fn watched() -> (Connection, Steps) {
+    let mut connection = open(&DatabasePath::Memory, Durability::Normal)
+        .unwrap()
+        .writer;
+    let steps = Steps::default();
+    let sink = Arc::clone(&steps);
+    let codes = TraceEventCodes::SQLITE_TRACE_PROFILE;
+    let watch = move |traced: TraceEvent<'_>| {
+        if let TraceEvent::Profile(statement, _) = traced {
+            let count = statement.get_status(StatementStatus::VmStep);
+            sink.lock()
+                .unwrap()
+                .insert(statement.sql().into_owned(), count);
+        }
+    };
+    connection.trace_v2(codes, Some(watch)).unwrap();
+    (connection, steps)
+}
+
+/// Entries of one turn with every kind of part; `at` makes its ids.
+fn turn(at: usize) -> Vec<(&'static str, Value)> {
+    let (user, assistant) = (format!("msg_u{at}"), format!("msg_a{at}"));
+    let prompt = json!({"messageID": user, "prompt": {"text": "x"}, "delivery": "steer"});
+    let model = json!({"id": "m", "providerID": "p"});
+    let provider = json!({"executed": false});
+    let of = |mut payload: Value| {
+        payload["assistantMessageID"] = json!(assistant);
+        payload
+    };
+    let input = json!({"path": "src/main.rs", "limit": 200});
+    let error = json!({"type": "unknown", "message": "no"});
+    let tokens = json!({"input": 1, "output": 2, "reasoning": 3, "cache": {"read": 4, "write": 5}});
+    vec![
+        ("prompt.admitted", prompt.clone()),
+        (
+            "prompt.redelivered",
+            json!({"messageID": user, "delivery": "steer"}),
+        ),
+        ("prompted", prompt),
+        (
+            "prompt.admitted",
+            json!({"messageID": format!("msg_w{at}"), "prompt": {"text": "x"}, "delivery": "queue"}),
+        ),
+        (
+            "prompt.withdrawn",
+            json!({"messageID": format!("msg_w{at}")}),
+        ),
+        (
+            "context.updated",
+            json!({"messageID": format!("msg_c{at}"), "text": "news"}),
+        ),
+        (
+            "synthetic",
+            json!({"messageID": format!("msg_s{at}"), "text": "x"}),
+        ),
+        (
+            "agent.switched",
+            json!({"messageID": format!("msg_g{at}"), "agent": "plan"}),
+        ),
+        (
+            "model.switched",
+            json!({"messageID": format!("msg_m{at}"), "model": model}),
+        ),
+        (
+            "shell.started",
+            json!({"messageID": format!("msg_h{at}"), "callID": "same", "command": "ls"}),
+        ),
+        ("shell.ended", json!({"callID": "same", "output": "o"})),
+        ("shell.ended", json!({"callID": "nobody's", "output": "o"})),
+        ("step.started", of(json!({"agent": "a", "model": model}))),
+        ("text.started", of(json!({"textID": "t"}))),
+        ("text.ended", of(json!({"textID": "t", "text": "x"}))),
+        ("reasoning.started", of(json!({"reasoningID": "r"}))),
+        (
+            "reasoning.ended",
+            of(json!({"reasoningID": "r", "text": "x"})),
+        ),
+        (
+            "tool.input.started",
+            of(json!({"callID": "c", "name": "read"})),
+        ),
+        (
+            "tool.input.ended",
+            of(json!({"callID": "c", "text": input.to_string()})),
+        ),
+        (
+            "tool.called",
+            of(json!({"callID": "c", "tool": "read", "input": input, "provider": provider})),
+        ),
+        (
+            "tool.progress",
+            of(json!({"callID": "c", "structured": {}, "content": []})),
+        ),
+        (
+            "tool.success",
+            of(json!({"callID": "c", "structured": {}, "content": [], "provider": provider})),
+        ),
+        (
+            "tool.failed",
+            of(json!({"callID": "d", "error": error, "provider": provider})),
+        ),
+        (
+            "pruned",
+            json!({"calls": [{"assistantMessageID": assistant, "callID": "c"}]}),
+        ),
+        (
+            "step.ended",
+            of(json!({"finish": "stop", "cost": 0.5, "tokens": tokens})),
+        ),
+        ("step.failed", of(json!({"error": error}))),
+        (
+            "compaction.started",
+            json!({"messageID": format!("msg_k{at}"), "reason": "auto"}),
+        ),
+        ("revert.staged", json!({"revert": {"messageID": user}})),
+        ("revert.cleared", json!({})),
+    ]
+}
+
+pub(super) struct Bench {
+    pub(super) connection: Connection,
+    pub(super) steps: Steps,
+    pub(super) turns: usize,
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let (connection, steps) = watched();
+        let bench = Self {
+            connection,
+            steps,
+            turns: 0,
+        };
+        bench.write(|transaction| {
+            for id in ["ses_a", "ses_b"] {
+                append(transaction, id, created(id));
+            }
+        });
+        bench
+    }
+
+    pub(super) fn write(&self, work: impl FnOnce(&mut Transaction<'_>)) {
+        let mut committed = Vec::new();
+        work(&mut Transaction::new(
+            &self.connection,
+            &ids(),
+            &mut committed,
+        ));
+    }
+
+    pub(super) fn turn(&mut self) {
+        let at = self.turns;
+        self.turns += 1;
+        self.write(|transaction| {
+            for (name, payload) in turn(at) {
+                append(transaction, "ses_a", event(name, &payload));
+            }
+        });
+    }
+
+    /// Steps of what `work` ran, by statement.
+    pub(super) fn cost(&mut self, work: impl FnOnce(&mut Self)) -> BTreeMap<String, i32> {
+        let before = self.steps.lock().unwrap().clone();
+        work(self);
+        let mut after = self.steps.lock().unwrap().clone();
+        for (sql, steps) in &mut after {
+            *steps -= before.get(sql).unwrap_or(&0);
+        }
+        after.retain(|_, steps| *steps != 0);
+        after
+    }
+
+    /// Reads whose answer does not grow with what came before the newest turn.
+    pub(super) fn reads(&self) {
+        let db = Reader {
+            connection: &self.connection,
+        };
+        let key = db.session(&session_id("ses_a")).unwrap().unwrap().key;
+        let latest = db.latest_seq(key).unwrap();
+        let last = MessageID::parse(&format!("msg_a{}", self.turns - 1)).unwrap();
+        let user = MessageID::parse(&format!("msg_u{}", self.turns - 1)).unwrap();
+        db.history(key).unwrap();
+        db.changed_since(key, latest - 5).unwrap();
+        db.events(key, Some(latest - 5), 5).unwrap();
+        db.message(key, &last).unwrap().unwrap();
+        db.messages(key, Order::Descending, None, 5).unwrap();
+        db.open_calls(key).unwrap();
+        db.epoch(key).unwrap();
+        db.input(&user).unwrap().unwrap();
+        for delivery in [Delivery::Steer, Delivery::Queue] {
+            db.has_pending(key, delivery).unwrap();
+            db.pending(&session_id("ses_a"), key, delivery, latest, 5)
+                .unwrap();
+        }
+    }
+
+    /// A history whose epoch is older than its checkpoint.
+    pub(super) fn read_blocked(&self) {
+        self.write(|transaction| {
+            let key = transaction
+                .reader()
+                .session(&session_id("ses_a"))
+                .unwrap()
+                .unwrap()
+                .key;
+            let epoch = transaction.reader().epoch(key).unwrap().unwrap();
+            let baseline_seq = epoch.baseline_seq - 20;
+            transaction
+                .set_epoch(
+                    key,
+                    &Epoch {
+                        baseline_seq,
+                        ..epoch
+                    },
+                )
+                .unwrap();
+            transaction.reader().history(key).unwrap();
+        });
+    }
+
+    /// Ends the history so far: a checkpoint, and an epoch that begins behind it.
+    pub(super) fn compact(&self) {
+        self.write(|transaction| {
+            let id = format!("msg_k{}", self.turns);
+            let payload = json!({"messageID": id, "reason": "auto", "text": "t", "recent": "r"});
+            append(transaction, "ses_a", event("compaction.ended", &payload));
+            let key = transaction
+                .reader()
+                .session(&session_id("ses_a"))
+                .unwrap()
+                .unwrap()
+                .key;
+            let epoch = Epoch {
+                baseline: "b".into(),
+                snapshot: "{}".into(),
+                baseline_seq: transaction.reader().latest_seq(key).unwrap(),
+            };
+            transaction.set_epoch(key, &epoch).unwrap();
+        });
+    }
+}

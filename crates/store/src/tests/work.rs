@@ -1,0 +1,187 @@
+//! How the statements do their work: by indexes, and no more of it the longer a session is.
+
+use std::collections::BTreeMap;
+
+use opencode_schema::event::SessionEvent;
+use rusqlite::types::Null;
+use serde_json::json;
+
+use crate::reader::Reader;
+use crate::tests::watched::Bench;
+use crate::tests::{append, created, event, session_id};
+use crate::{Anchored, Order, SessionFilter};
+
+#[test]
+fn a_turn_costs_the_same_however_long_the_session_is() {
+    let mut bench = Bench::new();
+    let mut costs = Vec::new();
+    for turns in [20, 300] {
+        for _ in 0..turns {
+            bench.turn();
+        }
+        bench.compact();
+        costs.push(bench.cost(|bench| {
+            bench.turn();
+            bench.reads();
+            bench.read_blocked();
+        }));
+    }
+    assert_same(&costs);
+}
+
+#[test]
+fn a_part_costs_the_same_however_many_there_are() {
+    let mut bench = Bench::new();
+    bench.turn();
+    let mut costs = Vec::new();
+    let mut part = 0;
+    for parts in [20, 300] {
+        let mut write = |bench: &Bench| {
+            part += 1;
+            bench.write(|transaction| {
+                for name in ["text.started", "text.ended"] {
+                    let payload = json!({"assistantMessageID": "msg_a0", "textID": format!("t{part}"), "text": "x"});
+                    append(transaction, "ses_a", event(name, &payload));
+                }
+            });
+        };
+        for _ in 0..parts {
+            write(&bench);
+        }
+        costs.push(bench.cost(|bench| write(bench)));
+    }
+    assert_same(&costs);
+}
+
+fn assert_same(costs: &[BTreeMap<String, i32>]) {
+    let [short, long] = costs else {
+        panic!("two lengths are compared")
+    };
+    assert!(!short.is_empty() && short.keys().eq(long.keys()));
+    for (sql, steps) in short {
+        assert_eq!(*steps, long[sql], "{sql}");
+    }
+}
+
+/// All that is asked besides: lists, and what is done rarely.
+fn rare(bench: &mut Bench) {
+    let db = Reader {
+        connection: &bench.connection,
+    };
+    let key = db.session(&session_id("ses_a")).unwrap().unwrap().key;
+    let some = |text: &str| Some(text.to_owned());
+    let none = SessionFilter::default;
+    for filter in [
+        none(),
+        SessionFilter {
+            directory: some("/d"),
+            ..none()
+        },
+        SessionFilter {
+            project: some("p"),
+            ..none()
+        },
+        SessionFilter {
+            project: some("p"),
+            subpath: some("x"),
+            ..none()
+        },
+        SessionFilter {
+            directory: some("/d"),
+            workspace: some("wrk"),
+            search: some("T"),
+            ..none()
+        },
+    ] {
+        for order in [Order::Ascending, Order::Descending] {
+            db.sessions(&filter, order, None, 5).unwrap();
+            for before in [false, true] {
+                let anchor = Anchored {
+                    at: (1, "ses_a".to_owned()),
+                    before,
+                };
+                db.sessions(&filter, order, Some(&anchor), 5).unwrap();
+                let anchor = Anchored { at: 9, before };
+                db.messages(key, order, Some(&anchor), 5).unwrap();
+            }
+        }
+    }
+    // Entries that lie far apart.
+    db.gather(key, vec![1, 90, 400]).unwrap();
+    let boundary = format!("msg_a{}", bench.turns - 2);
+    bench.write(|transaction| {
+        transaction.add_project("p", "/d", 1).unwrap();
+        let moved = json!({"location": {"directory": "/e"}});
+        append(transaction, "ses_a", event("moved", &moved));
+        let committed = json!({"messageID": boundary});
+        append(transaction, "ses_a", event("revert.committed", &committed));
+        for name in ["session.updated", "session.deleted"] {
+            let SessionEvent::SessionCreated(it) = created("ses_a") else {
+                panic!("not a creation")
+            };
+            append(transaction, "ses_a", event(name, &json!(it)));
+        }
+    });
+}
+
+/// How SQLite carries out each statement so far: the statement and a line of its plan.
+fn plans(bench: &Bench) -> Vec<(String, String)> {
+    let mut plans = Vec::new();
+    let statements = bench.steps.lock().unwrap().clone();
+    for sql in statements.into_keys() {
+        let is_data = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+            .iter()
+            .any(|verb| sql.starts_with(verb));
+        if !is_data {
+            continue;
+        }
+        let explain = format!("EXPLAIN QUERY PLAN {sql}");
+        let mut explain = bench.connection.prepare(&explain).unwrap();
+        let count = explain.parameter_count();
+        let nulls = rusqlite::params_from_iter(std::iter::repeat_n(Null, count));
+        let lines = explain
+            .query_map(nulls, |row| row.get::<_, String>(3))
+            .unwrap();
+        plans.extend(lines.map(|line| (sql.clone(), line.unwrap())));
+    }
+    plans
+}
+
+#[test]
+fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
+    let mut bench = Bench::new();
+    for _ in 0..20 {
+        bench.turn();
+    }
+    bench.compact();
+    bench.turn();
+    bench.reads();
+    bench.read_blocked();
+    rare(&mut bench);
+    let plans = plans(&bench);
+    assert!(plans.len() > 50);
+    for (sql, line) in &plans {
+        let is_fine = line.starts_with("SEARCH")
+            || line.ends_with("SCALAR SUBQUERY 1")
+            // A list of all sessions, of which a page is taken in the order of the index.
+            || line == "SCAN s USING INDEX session_created"
+            || line == "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"
+            // The few messages of a turn.
+            || (line == "USE TEMP B-TREE FOR ORDER BY" && sql.contains("changed > ?2"));
+        assert!(is_fine, "{line}: {sql}");
+    }
+    let mut indexes = bench
+        .connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        .unwrap();
+    let indexes = indexes
+        .query_map([], |row| row.get::<_, String>(0))
+        .unwrap();
+    for index in indexes.map(Result::unwrap) {
+        let is_used = plans
+            .iter()
+            .any(|(_, line)| line.contains(&format!(" INDEX {index}")));
+        // Nobody lists the children of a session yet.
+        assert_eq!(is_used, index != "session_parent", "{index}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What could never be read again is refused before it is stored.
+
+use opencode_schema::Record;
+use opencode_schema::event::{StepEnded, ToolCalled};
+use opencode_schema::session::Tokens;
+use opencode_store::{Draft, StoreError};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::{Bench, append, message_id, of_a, step_started};
+
+/// A record that many levels deep, itself included.
+fn deep(levels: usize) -> Record {
+    let inner = (1..levels).fold(json!(1), |inner, _| json!({"a": inner}));
+    Record::from_iter([("a".to_owned(), inner)])
+}
+
+fn call(input: Record) -> ToolCalled {
+    ToolCalled {
+        assistant_message_id: message_id("msg_a"),
+        call_id: "c".into(),
+        tool: "read".into(),
+        input,
+        provider: Default::default(),
+    }
+}
+
+fn step_ended(cost: f64) -> StepEnded {
+    StepEnded {
+        assistant_message_id: message_id("msg_a"),
+        finish: "stop".into(),
+        cost,
+        tokens: Tokens::default(),
+        snapshot: None,
+        files: None,
+    }
+}
+
+#[tokio::test]
+async fn values_that_cannot_be_read_again_are_refused() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    bench.append(&session, 5, step_started("msg_a")).await;
+    bench
+        .append(
+            &session,
+            6,
+            of_a("tool.input.started", json!({"callID": "c", "name": "read"})),
+        )
+        .await;
+    let synthetic = crate::harness::event("synthetic", json!({"messageID": "msg_1", "text": "x"}));
+    let with_metadata = Draft {
+        metadata: Some(deep(200)),
+        ..Draft::new(7, synthetic)
+    };
+    for draft in [
+        Draft::new(7, call(deep(200))),
+        Draft::new(7, step_ended(f64::NAN)),
+        Draft::new(7, step_ended(f64::INFINITY)),
+        with_metadata,
+    ] {
+        let id = session.info.id.clone();
+        let write = bench
+            .store
+            .write(move |transaction| transaction.append(&id, None, draft));
+        let refused = write.await;
+        assert!(
+            matches!(refused, Err(StoreError::Database(_))),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(bench.events(&session).await.len(), 2);
+    // The deepest that is accepted can be read, too.
+    let deepest = (1..200)
+        .rev()
+        .find(|levels| {
+            serde_json::from_str::<Value>(&json!({"input": deep(*levels)}).to_string()).is_ok()
+        })
+        .unwrap();
+    bench.append(&session, 8, call(deep(deepest)).into()).await;
+    let messages = bench.messages(&session).await;
+    assert_eq!(
+        messages[0]["content"][0]["state"]["input"],
+        json!(deep(deepest))
+    );
+    let next = append(
+        &bench.store,
+        &session.info.id,
+        9,
+        call(deep(deepest + 1)).into(),
+    );
+    assert!(next.await.is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn a_cost_reads_as_it_was_written(cost in any::<f64>().prop_filter("a number", |it| it.is_finite())) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (bench, session) = Bench::with_session("ses_a").await;
+            bench.append(&session, 5, step_started("msg_a")).await;
+            bench.append(&session, 6, step_ended(cost).into()).await;
+            let messages = bench.messages(&session).await;
+            assert_eq!(messages[0]["cost"].to_string(), json!(cost).to_string());
+            assert_eq!(bench.row(&session).await.unwrap().info.cost, cost);
+        });
+    }
+}

@@ -1,0 +1,246 @@
+//! What an entry repeats of another is stored once, and reading does not show it.
+
+use std::collections::BTreeMap;
+
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::MAX_ID_BYTES;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::harness::{
+    Bench, admitted, event, of_a, prompted, raw_data, round_trip, step_started, with,
+};
+
+#[tokio::test]
+async fn a_promotion_stores_its_prompt_only_when_it_differs() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let redelivered = json!({"messageID": "msg_2", "delivery": "steer"});
+    for (time, event) in [
+        (5, admitted("msg_1", "one", "steer")),
+        (5, prompted("msg_1", "one", "steer")),
+        (6, admitted("msg_2", "two", "queue")),
+        (9, event("prompt.redelivered", redelivered)),
+        (6, prompted("msg_2", "two", "steer")),
+        (7, prompted("msg_3", "imported", "steer")),
+    ] {
+        bench.append(&session, time, event).await;
+    }
+    let read = bench.events(&session).await;
+    let data: Vec<_> = read.iter().map(|entry| entry.data.as_str()).collect();
+    assert_eq!(data[1], data[0]);
+    assert_eq!(
+        data[4],
+        r#"{"messageID":"msg_2","prompt":{"text":"two"},"delivery":"steer"}"#
+    );
+    let stored = (1..=6).map(|seq| raw_data(&bench, &session, seq).is_some());
+    assert!(stored.eq([true, false, true, true, true, true]));
+}
+
+/// A call whose arguments were written as `text`.
+fn call(text: &str, input: &Value, provider: &Value) -> [SessionEvent; 4] {
+    let called = json!({"callID": "c", "tool": "read", "input": input, "provider": provider});
+    [
+        step_started("msg_a"),
+        of_a("tool.input.started", json!({"callID": "c", "name": "read"})),
+        of_a("tool.input.ended", json!({"callID": "c", "text": text})),
+        of_a("tool.called", called),
+    ]
+}
+
+#[tokio::test]
+async fn a_call_stores_its_input_only_when_it_differs_from_the_argument_text() {
+    for (text, is_shared) in [
+        (r#"{"path":"src/main.rs","limit":200}"#, true),
+        (r#"{"quoted":"a \"b\" \\ c","newline":"\n\t\u0001"}"#, true),
+        (
+            r#"{"ünïcode":{"deep":["🦀","\u0000 nul",{"é":null}]}}"#,
+            true,
+        ),
+        (
+            r#"{"trap":"\",\"provider\":{}","input":{},"provider":1}"#,
+            true,
+        ),
+        (
+            r#"{"a":{"input":{"a":1},"provider":{"executed":false}}}"#,
+            true,
+        ),
+        (r#"{"text":"\"text\":\"x\"}"}"#, true),
+        // Too short to be worth a reference.
+        (r#"{"a":1}"#, false),
+        // The same values, written otherwise.
+        (r#"{ "path": "src/main.rs", "limit": 200 }"#, false),
+        (r#"{"number":1.0e2,"path":"src/main.rs"}"#, false),
+        (r#"{"escaped":"\u00e9\/","path":"src/main.rs"}"#, false),
+        (r#"{"twice":"src/main.rs","twice":"src/main.rs"}"#, false),
+    ] {
+        let input: Value = serde_json::from_str(text).unwrap();
+        let decoy = json!({"p": {"input": input, "provider": {}}});
+        for provider in [
+            json!({"executed": false}),
+            json!({"executed": true, "metadata": decoy}),
+        ] {
+            let (bench, session) = Bench::with_session("ses_a").await;
+            round_trip(&bench, &session, &call(text, &input, &provider)).await;
+            let stored = raw_data(&bench, &session, 4).unwrap();
+            assert_eq!(stored.contains('\0'), is_shared, "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_input_other_than_the_argument_text_is_stored() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let text = r#"["not an object, so it is wrapped"]"#;
+    let input = json!({"value": ["not an object, so it is wrapped"]});
+    let events = call(text, &input, &json!({"executed": false}));
+    round_trip(&bench, &session, &events).await;
+    let stored = raw_data(&bench, &session, 4).unwrap();
+    assert!(stored.contains("so it is wrapped"));
+}
+
+#[tokio::test]
+async fn the_bytes_of_a_file_are_stored_once() {
+    let file = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=";
+    let uri = format!("data:image/png;base64,{file}");
+    let other = "data:image/png;base64,T1RIRVI=T1RIRVI=";
+    for (structured, uris, is_shared) in [
+        (json!({"name": "a.png", "content": file}), vec![&uri], true),
+        (
+            json!({"content": file, "again": file}),
+            vec![&uri, &uri],
+            true,
+        ),
+        (
+            json!({"content": file}),
+            vec![&uri, &other.to_owned()],
+            true,
+        ),
+        (
+            json!({"content": file}),
+            vec![&other.to_owned(), &uri],
+            false,
+        ),
+        (json!({"content": format!("{file}x")}), vec![&uri], false),
+        (
+            json!({"trap": ";base64,", "content": file}),
+            vec![&uri],
+            false,
+        ),
+        (
+            json!({"content": "QUJD"}),
+            vec![&"data:;base64,QUJD".to_owned()],
+            false,
+        ),
+        (json!({file: file}), vec![&uri], true),
+        (json!({"content": file}), vec![], false),
+    ] {
+        let (bench, session) = Bench::with_session("ses_a").await;
+        let content: Vec<_> = uris
+            .iter()
+            .map(|uri| json!({"type": "file", "uri": uri, "mime": "image/png"}))
+            .collect();
+        let provider = json!({"executed": false});
+        let events = [
+            step_started("msg_a"),
+            of_a(
+                "tool.success",
+                json!({"callID": "c", "structured": structured, "content": content, "provider": provider}),
+            ),
+        ];
+        round_trip(&bench, &session, &events).await;
+        let stored = raw_data(&bench, &session, 2).unwrap();
+        assert_eq!(stored.contains('\0'), is_shared, "{structured} {uris:?}");
+    }
+}
+
+/// Any text, often made of what has a meaning in the stored form.
+fn any_text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        any::<String>(),
+        prop::sample::select(vec![
+            "\0",
+            "\"",
+            "\\",
+            "{",
+            "}",
+            ",",
+            "\"text\":",
+            "\"input\":",
+            "\"provider\":",
+            ";base64,",
+            "{\"assistantMessageID\":\"msg_a\",",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+fn any_id() -> impl Strategy<Value = String> {
+    let id = any_text().prop_map(|text| format!("msg_{text}"));
+    id.prop_filter("an id is short", |id| id.len() <= MAX_ID_BYTES)
+}
+
+/// A turn with one call, whose names, arguments and results are any text.
+fn any_turn() -> impl Strategy<Value = Vec<SessionEvent>> {
+    let arguments = prop::collection::btree_map(any_text(), any_text(), 0..3);
+    let parts = (
+        any_id(),
+        any_text(),
+        arguments,
+        any_text(),
+        any_text(),
+        any::<bool>(),
+    );
+    parts.prop_map(|(id, call, arguments, text, more, same)| {
+        turn(&id, &call, &arguments, &text, &more, same)
+    })
+}
+
+fn turn(
+    id: &str,
+    call: &str,
+    arguments: &BTreeMap<String, String>,
+    text: &str,
+    more: &str,
+    same: bool,
+) -> Vec<SessionEvent> {
+    let of = |name, payload| event(name, with(json!({"assistantMessageID": id}), payload));
+    let written = if same {
+        json!(arguments).to_string()
+    } else {
+        text.to_owned()
+    };
+    let provider = json!({"executed": false, "metadata": {more: {"input": arguments, text: more}}});
+    let content = json!([{"type": "file", "uri": format!("data:;base64,{text}"), "mime": more}]);
+    vec![
+        step_started(id),
+        of("text.started", json!({"textID": call})),
+        of("text.ended", json!({"textID": call, "text": text})),
+        of("tool.input.started", json!({"callID": call, "name": more})),
+        of("tool.input.ended", json!({"callID": call, "text": written})),
+        of(
+            "tool.called",
+            json!({"callID": call, "tool": more, "input": arguments, "provider": provider}),
+        ),
+        of(
+            "tool.success",
+            json!({
+                "callID": call, "structured": {more: text, "text": arguments}, "content": content,
+                "provider": provider,
+            }),
+        ),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn any_turn_reads_back_as_it_was_written(events in any_turn()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (bench, session) = Bench::with_session("ses_a").await;
+            round_trip(&bench, &session, &events).await;
+        });
+    }
+}

@@ -1,0 +1,105 @@
+//! Dirty signals: whom a commit wakes, and how often.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use opencode_schema::event::SessionEvent;
+use opencode_store::tail::Tail;
+use opencode_store::{Draft, LifecycleConflict};
+
+use crate::harness::{Bench, admitted, append};
+
+/// Whether the tail was signalled since it was asked last.
+fn is_dirty(tail: &Tail) -> bool {
+    let changed = pin!(tail.changed());
+    changed.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
+}
+
+fn prompt(at: usize) -> SessionEvent {
+    admitted(&format!("msg_{at}"), "x", "steer")
+}
+
+#[tokio::test]
+async fn many_commits_are_one_signal_to_the_tails_of_their_session() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let other = bench.session("ses_b").await;
+    bench.append(&session, 5, prompt(0)).await;
+    let tails = [bench.store.tail(&session), bench.store.tail(&session)];
+    let silent = bench.store.tail(&other);
+    // What came before the registration is for the first read to find.
+    assert!(tails.iter().all(|tail| !is_dirty(tail)));
+    for at in 1..4 {
+        bench.append(&session, 5, prompt(at)).await;
+    }
+    assert!(tails.iter().all(is_dirty));
+    assert!(tails.iter().all(|tail| !is_dirty(tail)));
+    assert!(!is_dirty(&silent));
+    let [first, second] = tails;
+    drop(first);
+    bench.append(&session, 5, prompt(4)).await;
+    assert!(is_dirty(&second));
+    bench.append(&other, 5, prompt(5)).await;
+    assert!(is_dirty(&silent) && !is_dirty(&second));
+}
+
+#[tokio::test]
+async fn one_command_wakes_every_session_it_wrote_to() {
+    let bench = Bench::new().await;
+    let sessions = [
+        bench.session("ses_a").await,
+        bench.session("ses_b").await,
+        bench.session("ses_c").await,
+    ];
+    let tails = sessions.each_ref().map(|session| bench.store.tail(session));
+    let ids = [0, 1, 0].map(|at| sessions[at].info.id.clone());
+    let write = bench.store.write(move |transaction| {
+        for (at, id) in ids.iter().enumerate() {
+            if let Err(conflict) = transaction.append(id, None, Draft::new(5, prompt(at)))? {
+                return Ok(Err(conflict));
+            }
+        }
+        Ok(Ok::<_, LifecycleConflict>(()))
+    });
+    write.await.unwrap().unwrap();
+    assert_eq!(tails.each_ref().map(is_dirty), [true, true, false]);
+}
+
+#[tokio::test]
+async fn what_is_taken_back_wakes_nobody() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    bench.append(&session, 5, prompt(0)).await;
+    let tail = bench.store.tail(&session);
+    let again = append(&bench.store, &session.info.id, 5, prompt(0));
+    assert!(again.await.unwrap().is_err());
+    assert!(!is_dirty(&tail));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_reader_that_follows_the_signals_sees_every_entry() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let store = std::sync::Arc::new(bench.store);
+    let reader = {
+        let (store, session) = (std::sync::Arc::clone(&store), session.clone());
+        let tail = store.tail(&session);
+        tokio::spawn(async move {
+            let mut seen = Vec::new();
+            while seen.len() < 300 {
+                let (key, after) = (session.key, seen.last().copied());
+                let read = store
+                    .read(move |db| db.events(key, after, 7))
+                    .await
+                    .unwrap();
+                if read.is_empty() {
+                    tail.changed().await;
+                }
+                seen.extend(read.iter().map(|entry| entry.seq));
+            }
+            seen
+        })
+    };
+    for at in 0..300 {
+        let written = append(&store, &session.info.id, 5, prompt(at));
+        written.await.unwrap().unwrap();
+    }
+    assert!(reader.await.unwrap().into_iter().eq(1..=300));
+}
