@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::ErrorKind;
@@ -12,13 +11,12 @@ use crate::usage::Usage;
 /// Identifies a block or a tool call within one step. Shared, because every delta repeats it.
 pub type BlockId = Arc<str>;
 
-/// What a provider attached and wants back later: namespace, then members of unknown JSON. Boxed because almost no event
-/// has any.
+/// What a provider attached and wants back later: namespace, then members of unknown JSON. Boxed
+/// because almost no event has any.
 pub type ProviderMetadata = Box<JsonMap>;
 
 /// Why a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason {
     /// The model was done.
     Stop,

@@ -1,7 +1,10 @@
-//! A model ready to be called: where it lives, how to authenticate, what it can do and how its server differs.
+//! A model ready to be called: where it lives, how to authenticate, what it can do and how its
+//! server differs.
 
+use std::fmt;
 use std::time::Duration;
 
+use crate::redact::{Fields, Redactor};
 use crate::request::{GenerationControls, JsonMap};
 use crate::secret::Secret;
 
@@ -29,7 +32,8 @@ impl ProtocolId {
 }
 
 /// Everything needed to call one model. Resolved once per provider turn and shared by reference.
-#[derive(Clone, Debug)]
+/// `Debug` hides credentials, in headers and parameters too.
+#[derive(Clone)]
 pub struct ResolvedModel {
     /// The name of the model on the wire.
     pub id: String,
@@ -62,7 +66,8 @@ pub struct ResolvedModel {
 }
 
 impl ResolvedModel {
-    /// A model with nothing configured beyond its address. The wire name doubles as the catalogue name.
+    /// A model with nothing configured beyond its address. The wire name doubles as the catalogue
+    /// name.
     #[must_use]
     pub fn new(
         provider_id: impl Into<String>,
@@ -99,13 +104,38 @@ impl ResolvedModel {
     }
 }
 
+impl fmt::Debug for ResolvedModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ResolvedModel")
+            .field("id", &self.id)
+            .field("provider_id", &self.provider_id)
+            .field("model_id", &self.model_id)
+            .field("protocol", &self.protocol)
+            .field("endpoint", &self.endpoint)
+            .field("auth", &self.auth)
+            .field("headers", &Fields(&self.headers))
+            .finish_non_exhaustive()
+    }
+}
+
 /// The address of a model server. The adapter appends its own path to the base.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// Scheme, host and leading path; a trailing slash does not matter.
     pub base_url: String,
     /// Query parameters of every request.
     pub query: Vec<(String, String)>,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Endpoint")
+            .field("base_url", &Redactor::default().url(&self.base_url))
+            .field("query", &Fields(&self.query))
+            .finish()
+    }
 }
 
 /// How a request authenticates. `Debug` hides the credential.
@@ -143,8 +173,8 @@ pub struct Capabilities {
     pub tools: bool,
     /// It thinks before it answers.
     pub reasoning: bool,
-    /// Kinds of input it reads: `text`, `image`, `pdf`, `audio`, `video`. Empty means unknown: images are tried then,
-    /// everything less common is not.
+    /// Kinds of input it reads: `text`, `image`, `pdf`, `audio`, `video`. Empty means unknown:
+    /// images are tried then, everything less common is not.
     pub input: Vec<String>,
 }
 
@@ -166,7 +196,8 @@ pub struct Compatibility {
     pub usage_chunk: bool,
     /// The role system text is sent with; decided by the adapter when absent.
     pub system_role: Option<SystemRole>,
-    /// The member of an assistant message that carries replayed reasoning; decided by the adapter when absent.
+    /// The member of an assistant message that carries replayed reasoning; decided by the adapter
+    /// when absent.
     pub reasoning_field: Option<String>,
     /// The subset of JSON Schema the server accepts; guessed from the names when absent.
     pub tool_schema: Option<ToolSchema>,
@@ -226,4 +257,26 @@ pub struct Timeouts {
     pub chunk: Option<Duration>,
     /// From the request to the end of the body.
     pub total: Option<Duration>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_no_credential() {
+        let base = "https://user:secret-1@model.test/v1?key=secret-2";
+        let mut model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, base);
+        model.auth = Auth::Bearer(Secret::new("secret-3"));
+        model.headers = vec![("x-api-key".into(), "secret-4".into())];
+        model.endpoint.query = vec![("sig".into(), "secret-5".into())];
+        model.body = [("apiKey".to_owned(), "secret-6".into())]
+            .into_iter()
+            .collect();
+        let shown = format!("{model:?}");
+        assert!(
+            shown.contains("model.test") && !shown.contains("secret-"),
+            "{shown}"
+        );
+    }
 }

@@ -1,5 +1,7 @@
 //! Keeping secrets out of everything that is stored, logged or shown.
 
+use std::fmt;
+
 use url::{Url, form_urlencoded};
 
 /// What stands in a secret's place.
@@ -37,6 +39,19 @@ pub fn is_secret_name(name: &str) -> bool {
 
 fn is_secret_query(name: &str) -> bool {
     is_secret_name(name) || matches!(name, "key" | "sig")
+}
+
+/// `Debug` of headers or parameters that hides the secret ones.
+pub(crate) struct Fields<'a>(pub(crate) &'a [(String, String)]);
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.0.iter().map(|(name, value)| {
+            let hidden = is_secret_query(name);
+            (name, if hidden { REDACTED } else { value.as_str() })
+        });
+        formatter.debug_map().entries(shown).finish()
+    }
 }
 
 /// Removes the secrets of one request from texts about it.
@@ -121,7 +136,8 @@ impl Redactor {
         let Ok(mut parsed) = Url::parse(url) else {
             return self.text(url);
         };
-        // Neither call can fail on an address with a host; without one there is no user information.
+        // Neither call can fail on an address with a host; without one there is no user
+        // information.
         let _ = parsed.set_username("");
         let _ = parsed.set_password(None);
         let query: Vec<String> = parsed
@@ -143,7 +159,8 @@ impl Redactor {
     }
 }
 
-/// Replaces the values of JSON string members with secret names, in any text that contains such members.
+/// Replaces the values of JSON string members with secret names, in any text that contains such
+/// members.
 fn redact_members(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -166,7 +183,8 @@ fn redact_members(text: &str) -> String {
     out
 }
 
-/// Splits `"name": "value"…` around the value if the name is secret. An unfinished value is all value.
+/// Splits `"name": "value"…` around the value if the name is secret. An unfinished value is all
+/// value.
 fn secret_member(quoted: &str) -> Option<(&str, &str)> {
     let name_end = 1 + quoted[1..].find('"')?;
     let name = &quoted[1..name_end];

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Randomness (retry jitter, identifiers a provider forgot to send) and the wall clock (a `retry-after` date).
+/// Randomness (retry jitter, identifiers a provider forgot to send) and the wall clock (a
+/// `retry-after` date).
 #[derive(Clone)]
 pub struct Sources {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,

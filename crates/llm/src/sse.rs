@@ -1,12 +1,12 @@
 //! Server-sent events: from bytes to the data of each frame.
 //!
-//! Only `data` matters to the protocols here; event names repeat what the data says. The decoder is lenient where
-//! servers differ: any line end, an optional space after the colon, a byte order mark, comments as keep-alive, and a
-//! last frame without its blank line.
+//! Only `data` matters to the protocols here; event names repeat what the data says. The decoder is
+//! lenient where servers differ: any line end, an optional space after the colon, a byte order
+//! mark, comments as keep-alive, and a last frame without its blank line.
 
-/// The largest frame that is accepted. Far above what any provider sends, and a bound on what a broken one can make us
-/// hold.
-pub const MAX_FRAME_BYTES: usize = 64 << 20;
+/// The largest frame that is accepted. Far above what any provider sends, and a bound on what a
+/// broken one can make us hold.
+pub(crate) const MAX_FRAME_BYTES: usize = 64 << 20;
 
 /// Buffers above this size are released after the frame that needed them.
 const KEPT_CAPACITY: usize = 1 << 20;
@@ -16,11 +16,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A frame exceeded [`MAX_FRAME_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a stream frame is larger than {MAX_FRAME_BYTES} bytes")]
-pub struct FrameTooLarge;
+pub(crate) struct FrameTooLarge;
 
 /// Cuts a byte stream into frames.
 #[derive(Debug, Default)]
-pub struct SseFraming {
+pub(crate) struct SseFraming {
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
     /// The data of the frame so far, lines joined by a line feed.
@@ -32,14 +32,14 @@ pub struct SseFraming {
 }
 
 impl SseFraming {
-    /// Takes the next bytes and calls `on_frame` with the data of every frame they complete. Frames without data are
-    /// skipped.
+    /// Takes the next bytes and calls `on_frame` with the data of every frame they complete. Frames
+    /// without data are skipped.
     ///
     /// # Errors
     ///
-    /// [`FrameTooLarge`] in the caller's error type, or the first error of `on_frame`. The framing must not be used
-    /// after either.
-    pub fn push<E: From<FrameTooLarge>>(
+    /// [`FrameTooLarge`] in the caller's error type, or the first error of `on_frame`. The framing
+    /// must not be used after either.
+    pub(crate) fn push<E: From<FrameTooLarge>>(
         &mut self,
         chunk: &[u8],
         mut on_frame: impl FnMut(&[u8]) -> Result<(), E>,
@@ -70,7 +70,7 @@ impl SseFraming {
     /// # Errors
     ///
     /// [`FrameTooLarge`].
-    pub fn end(&mut self) -> Result<Option<Vec<u8>>, FrameTooLarge> {
+    pub(crate) fn end(&mut self) -> Result<Option<Vec<u8>>, FrameTooLarge> {
         self.complete_line(b"")?;
         self.has_data = false;
         let data = std::mem::take(&mut self.data);

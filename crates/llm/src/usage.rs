@@ -2,8 +2,8 @@
 
 use crate::event::ProviderMetadata;
 
-/// What a provider reported. Input includes the cached part and output includes reasoning, whatever the provider's
-/// own convention is; a number nobody reported is absent.
+/// What a provider reported. Input includes the cached part and output includes reasoning, whatever
+/// the provider's own convention is; a number nobody reported is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// All input tokens.

@@ -43,8 +43,8 @@ pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
     }
 }
 
-/// The kind of an error that arrived inside a stream: `code` and `type` as the provider names them, either may be
-/// empty, and `code` may be an HTTP status in digits.
+/// The kind of an error that arrived inside a stream: `code` and `type` as the provider names them,
+/// either may be empty, and `code` may be an HTTP status in digits.
 #[must_use]
 pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind {
     let label = format!("{code} {error_type}").to_lowercase();

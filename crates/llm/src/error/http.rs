@@ -6,7 +6,8 @@ use super::rate_limit::RateLimits;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify};
 use crate::redact::Redactor;
 
-/// Bodies up to this many characters are shown in the message; longer ones are usually pages meant for a browser.
+/// Bodies up to this many characters are shown in the message; longer ones are usually pages meant
+/// for a browser.
 const SHOWN_CHARS: usize = 500;
 
 /// Headers in which providers put the identifier of a request, best first.

@@ -1,8 +1,8 @@
 //! Failures of a model request.
 //!
 //! A failure that the provider reports inside a running stream is an event
-//! ([`LlmEvent::ProviderError`](crate::LlmEvent)); everything that breaks the exchange itself ends the stream with an
-//! [`LlmError`].
+//! ([`LlmEvent::ProviderError`](crate::LlmEvent)); everything that breaks the exchange itself ends
+//! the stream with an [`LlmError`].
 
 mod classify;
 mod http;
@@ -12,15 +12,15 @@ mod rate_limit;
 pub use classify::in_stream_kind;
 pub use http::{HttpContext, HttpFailure};
 pub use overflow::is_overflow_text;
-pub use rate_limit::{RateLimits, retry_after_ms};
+pub use rate_limit::RateLimits;
 
 use crate::redact::Redactor;
 
 /// The longest piece of provider output a failure keeps, in characters.
-pub const CONTEXT_CHARS: usize = 16_384;
+pub(crate) const CONTEXT_CHARS: usize = 16_384;
 
-/// Why a model request failed. `Display` is the text stored with the failed step; it never contains a secret of the
-/// request.
+/// Why a model request failed. `Display` is the text stored with the failed step; it never contains
+/// a secret of the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LlmError {
@@ -307,7 +307,8 @@ pub(crate) fn bounded(text: &str) -> String {
     }
 }
 
-/// Enough bytes for [`CONTEXT_CHARS`] characters, so that a huge frame is not copied to show its beginning.
+/// Enough bytes for [`CONTEXT_CHARS`] characters, so that a huge frame is not copied to show its
+/// beginning.
 fn head(raw: &[u8]) -> &[u8] {
     &raw[..raw.len().min(CONTEXT_CHARS * 4)]
 }

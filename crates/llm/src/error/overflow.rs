@@ -1,10 +1,11 @@
 //! Recognising that a request did not fit the context window.
 //!
-//! Providers have no common code for it, so the wording decides. A phrase is matched anywhere in the text, without
-//! regard to case and with underscores read as spaces. In a phrase `#` stands for digits with commas, `*` for a short
-//! stretch of anything and `[…]` for words that may be missing.
+//! Providers have no common code for it, so the wording decides. A phrase is matched anywhere in
+//! the text, without regard to case and with underscores read as spaces. In a phrase `#` stands for
+//! digits with commas, `*` for a short stretch of anything and `[…]` for words that may be missing.
 
-/// The furthest `*` reaches, in characters. Far enough for a model name or two, near enough to stay in the sentence.
+/// The furthest `*` reaches, in characters. Far enough for a model name or two, near enough to stay
+/// in the sentence.
 const GAP: usize = 200;
 
 const PHRASES: [&str; 30] = [

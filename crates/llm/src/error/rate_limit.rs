@@ -42,9 +42,9 @@ impl RateLimits {
     }
 }
 
-/// How long the provider asks to wait: `retry-after-ms`, else `retry-after` as seconds or as a date.
-#[must_use]
-pub fn retry_after_ms(headers: &[(String, String)], now: SystemTime) -> Option<u64> {
+/// How long the provider asks to wait: `retry-after-ms`, else `retry-after` as seconds or as a
+/// date.
+pub(super) fn retry_after_ms(headers: &[(String, String)], now: SystemTime) -> Option<u64> {
     let exact = find_header(headers, "retry-after-ms").and_then(|value| millis(value, 1.0));
     exact.or_else(|| {
         let value = find_header(headers, "retry-after")?;
@@ -104,7 +104,8 @@ fn month_number(name: &str) -> Option<u64> {
 
 /// Days from 1 January 1970, for years from then on.
 fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    // A year that begins in March has its leap day last, which makes the month lengths a straight line.
+    // A year that begins in March has its leap day last, which makes the month lengths a straight
+    // line.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {

@@ -5,9 +5,9 @@
 //!                                                            | provider-error
 //! ```
 //!
-//! A block is `start delta* end`; several may be open at once. The consumer writes durable records from these events,
-//! so a start that comes twice, a delta for a block that is not open or a tool that changes its name must fail the step
-//! visibly instead of leaving half a record behind.
+//! A block is `start delta* end`; several may be open at once. The consumer writes durable records
+//! from these events, so a start that comes twice, a delta for a block that is not open or a tool
+//! that changes its name must fail the step visibly instead of leaving half a record behind.
 
 mod blocks;
 mod tools;
@@ -25,9 +25,10 @@ use tools::Tools;
 
 /// Checks, completes and forwards the events of one step.
 ///
-/// It adds what adapters may leave out: the opening `step-start` and the ends of blocks that are still open when the
-/// step finishes. It drops empty deltas, keeps their metadata, and gives each block's end the metadata of the whole
-/// block. After a terminal event or a failure it forwards nothing.
+/// It adds what adapters may leave out: the opening `step-start` and the ends of blocks that are
+/// still open when the step finishes. It drops empty deltas, keeps their metadata, and gives each
+/// block's end the metadata of the whole block. After a terminal event or a failure it forwards
+/// nothing.
 #[derive(Debug)]
 pub struct Lifecycle {
     route: Arc<str>,
@@ -129,8 +130,8 @@ impl Lifecycle {
     ///
     /// # Errors
     ///
-    /// `InvalidProviderOutput` unless the stream had come to its terminal event: a reply that just stops must not look
-    /// like a finished one.
+    /// `InvalidProviderOutput` unless the stream had come to its terminal event: a reply that just
+    /// stops must not look like a finished one.
     pub fn end(&mut self) -> Result<(), LlmError> {
         if self.is_over() {
             return Ok(());
@@ -225,8 +226,8 @@ impl Lifecycle {
         }
     }
 
-    /// Reasoning is closed before text, so that a consumer that stores blocks in order of their ends keeps the thought
-    /// in front of the answer.
+    /// Reasoning is closed before text, so that a consumer that stores blocks in order of their
+    /// ends keeps the thought in front of the answer.
     fn close_blocks(&mut self, out: &mut Vec<LlmEvent>) {
         for (id, provider_metadata) in self.reasoning.close_all() {
             out.push(LlmEvent::ReasoningEnd {
@@ -252,8 +253,8 @@ fn is_empty_delta(event: &LlmEvent) -> bool {
     }
 }
 
-/// Adds metadata key by key within each namespace: an identifier from a block's start and a signature from its end must
-/// both survive.
+/// Adds metadata key by key within each namespace: an identifier from a block's start and a
+/// signature from its end must both survive.
 fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
     let Some(into) = into else {
         *into = Some(more);

@@ -55,8 +55,8 @@ impl Tools {
         Ok(())
     }
 
-    /// A call whose input was streamed continues it and completes its metadata; one that comes in a single piece starts
-    /// here.
+    /// A call whose input was streamed continues it and completes its metadata; one that comes in a
+    /// single piece starts here.
     pub(super) fn call(
         &mut self,
         id: &BlockId,

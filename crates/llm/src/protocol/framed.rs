@@ -1,4 +1,5 @@
-//! The outer half of every decoder over server-sent events: framing outside, lifecycle inside, the protocol between.
+//! The outer half of every decoder over server-sent events: framing outside, lifecycle inside, the
+//! protocol between.
 
 use super::Decoder;
 use crate::error::LlmError;
@@ -131,8 +132,8 @@ impl<F: Frames> Framed<F> {
     }
 }
 
-/// A last frame without its blank line counts when it is whole. A cut one is no event of its own: that the stream ended
-/// too early says it better.
+/// A last frame without its blank line counts when it is whole. A cut one is no event of its own:
+/// that the stream ended too early says it better.
 fn is_complete(data: &[u8]) -> bool {
     data == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
 }

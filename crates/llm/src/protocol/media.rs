@@ -44,8 +44,8 @@ pub(super) fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<
     is_canonical(base64.as_bytes()).then_some(Encoded { media_type, base64 })
 }
 
-/// The sentence that takes the place of a file the model cannot read. A request must not fail over it: the file stays in
-/// the conversation, so every later request would fail as well.
+/// The sentence that takes the place of a file the model cannot read. A request must not fail over
+/// it: the file stays in the conversation, so every later request would fail as well.
 pub(super) fn unreadable(media_type: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => {

@@ -1,12 +1,12 @@
 //! The wire protocols.
 //!
-//! Each is a folder with two pure halves: lowering of a canonical request to a body, and a decoder from response bytes
-//! to canonical events. Neither touches a network, so both are tested on plain bytes. To add a protocol, add its folder
-//! and its arm in [`adapter`].
+//! Each is a folder with two pure halves: lowering of a canonical request to a body, and a decoder
+//! from response bytes to canonical events. Neither touches a network, so both are tested on plain
+//! bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
 mod framed;
 mod media;
-pub mod openai_chat;
+mod openai_chat;
 mod overlay;
 mod system_update;
 mod tool_schema;
@@ -17,7 +17,8 @@ use crate::model::{ProtocolId, ResolvedModel};
 use crate::request::LlmRequest;
 use crate::sources::Sources;
 
-/// A request as the protocol writes it. Address, credentials and configured headers are added by the transport.
+/// A request as the protocol writes it. Address, credentials and configured headers are added by
+/// the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireRequest {
     /// Appended to the base address of the model.
@@ -43,7 +44,8 @@ pub trait Protocol: Send + Sync {
 
 /// The state machine that reads one response.
 ///
-/// Whatever bytes arrive, it comes to exactly one outcome: a terminal event or an error. After that it ignores input.
+/// Whatever bytes arrive, it comes to exactly one outcome: a terminal event or an error. After that
+/// it ignores input.
 pub trait Decoder: Send {
     /// Takes the next bytes of the body and appends what they complete.
     ///

@@ -4,7 +4,8 @@ use crate::error::LlmError;
 use crate::json::deep_merge;
 use crate::request::JsonMap;
 
-/// Members that belong to the adapters of some protocol. Overlaying one would contradict what the adapter wrote.
+/// Members that belong to the adapters of some protocol. Overlaying one would contradict what the
+/// adapter wrote.
 const OWNED: [&str; 36] = [
     "content",
     "contents",

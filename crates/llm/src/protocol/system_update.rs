@@ -1,7 +1,7 @@
 //! Mid-Conversation System Messages for protocols without a role for them.
 
-/// The text of an update as a user message carries it. The tags keep it apart from what the person said, and escaping
-/// keeps the text from closing them.
+/// The text of an update as a user message carries it. The tags keep it apart from what the person
+/// said, and escaping keeps the text from closing them.
 pub(super) fn wrap<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut out = String::from("<system-update>\n");
     for (n, text) in texts.enumerate() {

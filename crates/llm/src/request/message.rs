@@ -25,9 +25,9 @@ pub enum Role {
 
 /// One message of the conversation.
 ///
-/// The parts are shared, so that repeating a long history in every request costs one reference count per message, and
-/// an adapter can tell by identity which messages it has already written. The text inside is plain `String`: nothing
-/// takes a part out of its message.
+/// The parts are shared, so that repeating a long history in every request costs one reference
+/// count per message, and an adapter can tell by identity which messages it has already written.
+/// The text inside is plain `String`: nothing takes a part out of its message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Message {
     /// Who speaks.
@@ -168,7 +168,8 @@ pub struct TextPart {
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
-/// A file. What the model cannot read is lowered as a sentence saying so, never as a failed request.
+/// A file. What the model cannot read is lowered as a sentence saying so, never as a failed
+/// request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Media {

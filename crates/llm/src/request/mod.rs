@@ -4,6 +4,7 @@ mod message;
 mod prefix;
 mod tool;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,6 +18,7 @@ pub use tool::{ToolChoice, ToolContent, ToolDefinition, ToolResultValue};
 
 use crate::json::deep_merge;
 use crate::model::ResolvedModel;
+use crate::redact::Fields;
 
 /// A JSON object that keeps its order.
 pub type JsonMap = serde_json::Map<String, Value>;
@@ -40,8 +42,9 @@ pub struct LlmRequest {
     pub provider_options: JsonMap,
     /// Wire additions of this request.
     pub http: HttpOverlay,
-    /// What an earlier request of the same conversation already wrote. Hand the same handle to every request of a
-    /// conversation and the unchanged prefix is neither lowered nor serialised again.
+    /// What an earlier request of the same conversation already wrote. Hand the same handle to
+    /// every request of a conversation and the unchanged prefix is neither lowered nor serialised
+    /// again.
     pub prefix: PrefixCache,
 }
 
@@ -89,7 +92,8 @@ impl LlmRequest {
     }
 }
 
-/// One piece of system text. The text is shared because a baseline is long and goes into every request.
+/// One piece of system text. The text is shared because a baseline is long and goes into every
+/// request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SystemPart {
     /// The text.
@@ -142,8 +146,8 @@ impl GenerationControls {
     }
 }
 
-/// Wire additions that pass the adapter untouched.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Wire additions that pass the adapter untouched. `Debug` hides secrets.
+#[derive(Clone, Default, PartialEq)]
 pub struct HttpOverlay {
     /// Merged into the body last. Members the adapter owns are refused.
     pub body: JsonMap,
@@ -151,4 +155,14 @@ pub struct HttpOverlay {
     pub headers: Vec<(String, String)>,
     /// Query parameters after the model's own.
     pub query: Vec<(String, String)>,
+}
+
+impl fmt::Debug for HttpOverlay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HttpOverlay")
+            .field("headers", &Fields(&self.headers))
+            .field("query", &Fields(&self.query))
+            .finish_non_exhaustive()
+    }
 }

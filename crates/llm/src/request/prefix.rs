@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where an adapter keeps the wire form of a conversation between two requests of it.
 ///
-/// A request repeats everything said before. Lowering and serialising it again each time would make a turn cost more
-/// the longer the conversation is, so the adapter leaves its writer here and goes on from it when the next request
-/// begins with the very same messages. What it holds is private to the adapter; a handle that is new, foreign or
-/// outdated only costs the time it would have saved.
+/// A request repeats everything said before. Lowering and serialising it again each time would make
+/// a turn cost more the longer the conversation is, so the adapter leaves its writer here and goes
+/// on from it when the next request begins with the very same messages. What it holds is private to
+/// the adapter; a handle that is new, foreign or outdated only costs the time it would have saved.
 #[derive(Clone, Default)]
 pub struct PrefixCache(Arc<Mutex<Option<Box<dyn Any + Send>>>>);
 

@@ -16,8 +16,7 @@ pub struct ToolDefinition {
 }
 
 /// Whether and which tool must be used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", content = "name", rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolChoice {
     /// The model decides.
     Auto,

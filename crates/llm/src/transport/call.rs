@@ -1,6 +1,6 @@
 //! One request, ready to be sent as often as the retry policy allows.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -19,12 +19,17 @@ const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// A request with its address, headers and body.
 pub(super) struct Call {
+    pub(super) target: Target,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// What is still needed of a request while its answer is read. Not the body, which can be large.
+pub(super) struct Target {
     pub(super) route: String,
     pub(super) url: Url,
     pub(super) redactor: Redactor,
-    pub(super) timeouts: Timeouts,
-    headers: HeaderMap,
-    body: Bytes,
+    timeouts: Timeouts,
 }
 
 /// A response whose body is still to be read.
@@ -39,11 +44,14 @@ impl Call {
         let url = address(request, &wire.path)?;
         let headers = headers(request, &wire.headers)?;
         let redactor = Redactor::new(&listed(&headers), url.as_str());
-        Ok(Self {
+        let target = Target {
             route: request.model.route(),
             url,
             redactor,
             timeouts: request.model.timeouts,
+        };
+        Ok(Self {
+            target,
             headers,
             body: wire.body.into(),
         })
@@ -51,18 +59,17 @@ impl Call {
 
     /// Sends the request once.
     pub(super) async fn send(&self, client: &Client, now: SystemTime) -> Result<Opened, LlmError> {
-        let started = Instant::now();
-        let deadline = self.timeouts.total.map(|limit| started + limit);
-        let first = self.timeouts.header.map(|limit| started + limit);
+        let deadline = from_now(self.target.timeouts.total);
+        let first = from_now(self.target.timeouts.header);
         let sending = client
-            .post(self.url.clone())
+            .post(self.target.url.clone())
             .headers(self.headers.clone())
             .body(self.body.clone())
             .send();
         let response = within(earlier(first, deadline), sending)
             .await
-            .ok_or_else(|| self.timed_out())?
-            .map_err(|error| self.transport(&error))?;
+            .ok_or_else(|| self.target.timed_out())?
+            .map_err(|error| self.target.transport(&error))?;
         // Redirects are not followed, so anything beyond success is a refusal.
         if response.status().as_u16() < 300 {
             return Ok(Opened { response, deadline });
@@ -71,18 +78,12 @@ impl Call {
         Err(self.refused(opened, now).await)
     }
 
-    /// The failure of a time limit that the configuration set.
-    pub(super) fn timed_out(&self) -> LlmError {
-        let message = format!("The request to {} timed out", self.route);
-        LlmError::transport(TransportKind::Timeout, Some(self.shown_url()), message)
-    }
-
     async fn refused(&self, mut opened: Opened, now: SystemTime) -> LlmError {
         let (body, body_truncated) = self.error_body(&mut opened).await;
         let status = opened.response.status().as_u16();
         HttpFailure {
             method: "POST",
-            url: self.url.as_str(),
+            url: self.target.url.as_str(),
             request_headers: &listed(&self.headers),
             status,
             response_headers: &listed(opened.response.headers()),
@@ -97,9 +98,7 @@ impl Call {
     async fn error_body(&self, opened: &mut Opened) -> (Vec<u8>, bool) {
         let mut body = Vec::new();
         loop {
-            let limit = self.timeouts.chunk.map(|limit| Instant::now() + limit);
-            let reading = opened.response.chunk();
-            match within(earlier(limit, opened.deadline), reading).await {
+            match self.target.chunk(opened).await {
                 Some(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
                 Some(Ok(None)) => return (body, false),
                 Some(Err(_)) | None => return (body, true),
@@ -109,6 +108,23 @@ impl Call {
                 return (body, true);
             }
         }
+    }
+}
+
+impl Target {
+    /// The next piece of the body; `None` when a time limit passes first.
+    pub(super) async fn chunk(
+        &self,
+        opened: &mut Opened,
+    ) -> Option<Result<Option<Bytes>, reqwest::Error>> {
+        let limit = earlier(from_now(self.timeouts.chunk), opened.deadline);
+        within(limit, opened.response.chunk()).await
+    }
+
+    /// The failure of a time limit that the configuration set.
+    pub(super) fn timed_out(&self) -> LlmError {
+        let message = format!("The request to {} timed out", self.route);
+        LlmError::transport(TransportKind::Timeout, Some(self.shown_url()), message)
     }
 
     fn transport(&self, error: &reqwest::Error) -> LlmError {
@@ -123,12 +139,14 @@ impl Call {
         LlmError::transport(kind, Some(self.shown_url()), message).redacted(&self.redactor)
     }
 
-    fn shown_url(&self) -> String {
+    /// The address without its secrets.
+    pub(super) fn shown_url(&self) -> String {
         self.redactor.url(self.url.as_str())
     }
 }
 
-/// The innermost cause. The outer layers repeat the address, which may hold a secret, and say nothing else.
+/// The innermost cause. The outer layers repeat the address, which may hold a secret, and say
+/// nothing else.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
@@ -143,8 +161,13 @@ pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
+/// When a time limit passes. One too far away to be expressed is none.
+fn from_now(limit: Option<Duration>) -> Option<Instant> {
+    Instant::now().checked_add(limit?)
+}
+
 /// The earlier of two points in time, where there are any.
-pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
@@ -152,10 +175,7 @@ pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<In
 }
 
 /// The outcome of a future, or `None` when the point in time comes first.
-pub(super) async fn within<T>(
-    deadline: Option<Instant>,
-    future: impl Future<Output = T>,
-) -> Option<T> {
+async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
     match deadline {
         Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
         None => Some(future.await),

@@ -8,11 +8,11 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::sync::OnceCell;
 
-use super::call::Call;
+use super::call::Target;
 use crate::error::{LlmError, TransportKind};
 
-/// One client for plain addresses and one for encrypted ones. Reading the platform's certificates takes longer than
-/// everything else before a request, and a model on this machine needs none.
+/// One client for plain addresses and one for encrypted ones. Reading the platform's certificates
+/// takes longer than everything else before a request, and a model on this machine needs none.
 pub(super) struct Clients {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
@@ -28,10 +28,10 @@ impl Clients {
         }
     }
 
-    /// The client for a call. A failed set-up is tried again by the next call.
-    pub(super) async fn get(&self, call: &Call) -> Result<reqwest::Client, LlmError> {
+    /// The client for a request. A failed set-up is tried again by the next one.
+    pub(super) async fn get(&self, target: &Target) -> Result<reqwest::Client, LlmError> {
         let timeout = self.connect_timeout;
-        let client = if call.url.scheme() == "http" {
+        let client = if target.url.scheme() == "http" {
             let build = || async move { build(tls_without_roots()?, timeout) };
             self.plain.get_or_try_init(build).await
         } else {
@@ -46,7 +46,7 @@ impl Clients {
         client.cloned().map_err(|problem: String| {
             LlmError::transport(
                 TransportKind::Connect,
-                Some(call.redactor.url(call.url.as_str())),
+                Some(target.shown_url()),
                 format!("HTTP transport could not be set up: {problem}"),
             )
         })
@@ -64,7 +64,8 @@ fn build(tls: ClientConfig, connect_timeout: Option<Duration>) -> Result<reqwest
     builder.build().map_err(|error| error.to_string())
 }
 
-/// The provider is named here instead of being installed for the process, which belongs to our host.
+/// The provider is named here instead of being installed for the process, which belongs to our
+/// host.
 fn tls() -> Result<ClientConfig, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -1,4 +1,5 @@
-//! The part with a network: one HTTP request per provider turn, retried only while nothing was produced.
+//! The part with a network: one HTTP request per provider turn, retried only while nothing was
+//! produced.
 
 mod call;
 mod connect;
@@ -26,7 +27,8 @@ use reply::Reply;
 pub struct HttpOptions {
     /// When and how long to wait before asking again.
     pub retry: RetryPolicy,
-    /// How long a connection may take to come up. This is no limit on the answer, which has none by default.
+    /// How long a connection may take to come up. This is no limit on the answer, which has none by
+    /// default.
     pub connect_timeout: Option<Duration>,
     /// Clock and randomness.
     pub sources: Sources,
@@ -42,8 +44,8 @@ impl Default for HttpOptions {
     }
 }
 
-/// Calls models over HTTP. Cheap to create and to clone: connections and TLS are set up by the first request that needs
-/// them, and clones share them.
+/// Calls models over HTTP. Cheap to create and to clone: connections and TLS are set up by the
+/// first request that needs them, and clones share them.
 #[derive(Clone)]
 pub struct HttpModelClient {
     shared: Arc<Shared>,
@@ -74,7 +76,8 @@ impl Default for HttpModelClient {
 impl ModelClient for HttpModelClient {
     fn stream(&self, request: LlmRequest) -> EventStream {
         let shared = Arc::clone(&self.shared);
-        // The whole exchange lives in this stream and nothing is spawned, so dropping it closes the connection.
+        // The whole exchange lives in this stream and nothing is spawned, so dropping it closes the
+        // connection.
         stream::once(async move { shared.open(request).await })
             .map_ok(|reply| {
                 stream::unfold(reply, |mut reply| async move {
@@ -91,13 +94,13 @@ impl Shared {
     async fn open(&self, request: LlmRequest) -> Result<Reply, LlmError> {
         let protocol = protocol::adapter(request.model.protocol);
         let call = Call::new(&request, protocol.encode(&request)?)?;
-        let client = self.clients.get(&call).await?;
+        let client = self.clients.get(&call.target).await?;
         let mut retries = 0;
         loop {
             let error = match call.send(&client, self.options.sources.now()).await {
                 Ok(response) => {
                     let decoder = protocol.decoder(&request.model, &self.options.sources);
-                    return Ok(Reply::new(call, response, decoder));
+                    return Ok(Reply::new(call.target, response, decoder));
                 }
                 Err(error) => error,
             };
@@ -107,7 +110,7 @@ impl Shared {
                 .wait(&error, retries, &self.options.sources);
             let Some(wait) = wait else { return Err(error) };
             tracing::debug!(
-                route = call.route,
+                route = call.target.route,
                 kind = error.kind().as_str(),
                 wait_ms = wait.as_millis(),
                 "asking the provider again"

@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::Instant;
 
-use super::call::{Call, Opened, earlier, root_cause, within};
+use super::call::{Opened, Target, root_cause};
 use crate::error::LlmError;
 use crate::event::LlmEvent;
 use crate::protocol::Decoder;
 
-/// How long a reply that is complete is read on. Its last bytes are usually there already, and a connection read to the
-/// end can be used again; one dropped before costs the next turn a new handshake.
+/// How long a reply that is complete is read on. Its last bytes are usually there already, and a
+/// connection read to the end can be used again; one dropped before costs the next turn a new
+/// handshake.
 const DRAIN: Duration = Duration::from_millis(50);
 
 /// A response on its way to becoming events. Dropping it aborts the exchange.
 pub(super) struct Reply {
-    call: Call,
+    target: Target,
     opened: Opened,
     decoder: Box<dyn Decoder>,
     /// A failure that waits for the events before it to be taken.
@@ -33,9 +33,9 @@ enum Phase {
 }
 
 impl Reply {
-    pub(super) fn new(call: Call, opened: Opened, decoder: Box<dyn Decoder>) -> Self {
+    pub(super) fn new(target: Target, opened: Opened, decoder: Box<dyn Decoder>) -> Self {
         Self {
-            call,
+            target,
             opened,
             decoder,
             failure: None,
@@ -53,7 +53,7 @@ impl Reply {
             let outcome = self.step(&mut events).await;
             let failure = outcome
                 .err()
-                .map(|error| error.redacted(&self.call.redactor));
+                .map(|error| error.redacted(&self.target.redactor));
             if failure.is_some() {
                 self.phase = Phase::Over;
             }
@@ -92,13 +92,12 @@ impl Reply {
     }
 
     async fn read(&mut self) -> Result<Option<Bytes>, LlmError> {
-        let limit = self.call.timeouts.chunk.map(|limit| Instant::now() + limit);
-        let reading = self.opened.response.chunk();
-        within(earlier(limit, self.opened.deadline), reading)
+        self.target
+            .chunk(&mut self.opened)
             .await
-            .ok_or_else(|| self.call.timed_out())?
+            .ok_or_else(|| self.target.timed_out())?
             .map_err(|error| {
-                let route = &self.call.route;
+                let route = &self.target.route;
                 let cause = root_cause(&error);
                 LlmError::invalid_output(
                     route,
@@ -115,7 +114,7 @@ impl Reply {
     /// Providers quote credentials in their own error messages.
     fn redact(&self, events: &mut [LlmEvent]) {
         if let Some(LlmEvent::ProviderError { message, .. }) = events.last_mut() {
-            *message = self.call.redactor.text(message);
+            *message = self.target.redactor.text(message);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::error::LlmError;
 use crate::sources::Sources;
 
-/// Retries of a request that was refused before it produced anything. A reply that breaks in the middle is never asked
-/// for again: what it produced is already recorded.
+/// Retries of a request that was refused before it produced anything. A reply that breaks in the
+/// middle is never asked for again: what it produced is already recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryPolicy {
     /// Requests beyond the first.
@@ -15,7 +15,8 @@ pub struct RetryPolicy {
     pub base: Duration,
     /// No wait is longer, whatever the provider asks for.
     pub cap: Duration,
-    /// Waits of our own vary by this fraction in both directions, so that many clients do not come back at once.
+    /// Waits of our own vary by this fraction in both directions, so that many clients do not come
+    /// back at once.
     pub jitter: f64,
 }
 
@@ -46,7 +47,8 @@ impl RetryPolicy {
             None => {
                 let doubled = self.base.saturating_mul(2_u32.saturating_pow(retries));
                 let factor = 1.0 + self.jitter * (sources.fraction() * 2.0 - 1.0);
-                doubled.min(self.cap).mul_f64(factor.clamp(0.0, 2.0))
+                let seconds = doubled.min(self.cap).as_secs_f64() * factor;
+                Duration::try_from_secs_f64(seconds).unwrap_or(self.cap)
             }
         };
         Some(wait.min(self.cap))
@@ -98,5 +100,13 @@ mod tests {
         };
         let capped = patient.wait(&rate_limit(None), 100, &random(u64::MAX));
         assert_eq!(capped, Some(Duration::from_secs(10)));
+        let absurd = RetryPolicy {
+            base: Duration::MAX,
+            cap: Duration::MAX,
+            jitter: f64::NAN,
+            ..policy
+        };
+        let wait = absurd.wait(&rate_limit(None), 1, &random(0));
+        assert_eq!(wait, Some(Duration::MAX));
     }
 }

@@ -64,7 +64,8 @@ fn write_conversation(request: &LlmRequest, dialect: &Dialect) -> Result<Written
         Some(Written { transcript, tools }) => (Some(transcript), Some(tools)),
         None => (None, None),
     };
-    // The schema subset is part of the dialect, so tools are reusable exactly when the transcript's dialect is.
+    // The schema subset is part of the dialect, so tools are reusable exactly when the transcript's
+    // dialect is.
     let tools = tools
         .filter(|tools| Arc::ptr_eq(&tools.definitions, &request.tools))
         .filter(|_| {
@@ -178,5 +179,35 @@ fn add_options(
         Some(_) => Err(LlmError::invalid_request(
             "reasoningEffort must be a string",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ProtocolId, ResolvedModel};
+    use crate::request::{Message, Part};
+
+    #[test]
+    fn what_was_written_is_kept_for_the_next_request() {
+        let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
+        let mut request = LlmRequest::new(Arc::new(model));
+        request.messages = vec![Message::user([Part::text("hi")])];
+        encode(&request).unwrap();
+        request
+            .messages
+            .push(Message::assistant([Part::text("Hi.")]));
+
+        let written: Written = request.prefix.take().unwrap();
+        let dialect = Dialect::of(&request.model);
+        assert!(
+            written
+                .transcript
+                .is_prefix_of(&dialect, &[], &request.messages)
+        );
+        assert!(Arc::ptr_eq(&written.tools.definitions, &request.tools));
+        // An equal message is not known to be equal without reading it, so it counts as another.
+        let lookalike = [Message::user([Part::text("hi")])];
+        assert!(!written.transcript.is_prefix_of(&dialect, &[], &lookalike));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::chunk::ToolDelta;
@@ -12,7 +13,8 @@ use crate::protocol::framed::Sink;
 use crate::sources::Sources;
 use crate::sse::MAX_FRAME_BYTES;
 
-/// Input is held until a call is complete; all calls of a step together may hold as much as one frame.
+/// Input is held until a call is complete; all calls of a step together may hold as much as one
+/// frame.
 const MAX_INPUT_BYTES: usize = MAX_FRAME_BYTES;
 
 /// The calls of one step, in order of their first deltas.
@@ -96,8 +98,8 @@ impl Calls {
         Ok(())
     }
 
-    /// The call a delta speaks of. The index decides where there is one; else the identifier; a delta with neither goes
-    /// on with the last call.
+    /// The call a delta speaks of. The index decides where there is one; else the identifier; a
+    /// delta with neither goes on with the last call.
     fn find(&self, fragment: &Fragment) -> Option<usize> {
         match (&fragment.index, &fragment.id) {
             (Some(index), _) => self.calls.iter().rposition(|call| call.index == *index),
@@ -129,14 +131,22 @@ impl Calls {
 }
 
 impl Call {
-    /// A new identifier under a known index means another call, unless the known one was invented here and the delta
-    /// does not look like a beginning.
+    /// A new identifier under a known index means another call, unless the known one was invented
+    /// here and the delta does not look like a beginning. Without identifiers, another call is one
+    /// that names its tool after the input of the one before is whole.
     fn is_continued_by(&self, fragment: &Fragment) -> bool {
         match &fragment.id {
-            None => true,
+            None => fragment.name.is_none() || fragment.input.is_empty() || !self.is_whole(),
             Some(id) if **id == *self.id => true,
             Some(_) => self.id_is_ours && fragment.name.is_none(),
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        // The last character rules out nearly every fragment without reading the rest.
+        self.input.starts_with('{')
+            && self.input.trim_end().ends_with('}')
+            && serde_json::from_str::<IgnoredAny>(&self.input).is_ok()
     }
 
     fn append(&mut self, fragment: Fragment, sink: &mut Sink<'_>) -> Result<(), LlmError> {

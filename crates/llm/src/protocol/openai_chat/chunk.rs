@@ -1,7 +1,8 @@
 //! The shape of a stream chunk, as loosely as servers use it.
 //!
-//! Every member may be missing or null and unknown ones are skipped. Text that becomes part of an event is read
-//! straight into the string the event will own; what is rarely needed is kept as a slice of the input.
+//! Every member may be missing or null and unknown ones are skipped. Text that becomes part of an
+//! event is read straight into the string the event will own; what is rarely needed is kept as a
+//! slice of the input.
 
 use std::fmt;
 
@@ -72,8 +73,8 @@ pub(super) struct FunctionDelta {
 }
 
 impl Delta {
-    /// The reasoning of this delta. Servers that send it under several names repeat the same text, so the first one
-    /// that has any is all of it.
+    /// The reasoning of this delta. Servers that send it under several names repeat the same text,
+    /// so the first one that has any is all of it.
     pub(super) fn take_reasoning(&mut self) -> Option<String> {
         let plain = [
             &mut self.reasoning_content,

@@ -12,7 +12,8 @@ const REASONING_FIELD: &str = "reasoning_content";
 pub(super) struct Dialect {
     /// The role of the opening system text.
     pub(super) system_role: SystemRole,
-    /// A reasoning model at OpenAI itself, which refuses sampling controls and names the output limit differently.
+    /// A reasoning model at OpenAI itself, which refuses sampling controls and names the output
+    /// limit differently.
     pub(super) openai_reasoning: bool,
     /// OpenAI's own endpoint.
     pub(super) openai: bool,
@@ -22,7 +23,8 @@ pub(super) struct Dialect {
     pub(super) reasoning_field: String,
     /// Every assistant message needs the reasoning member, even when there was no reasoning.
     pub(super) reasoning_required: bool,
-    /// Call identifiers must be nine letters or digits, and a user message must not follow a tool message.
+    /// Call identifiers must be nine letters or digits, and a user message must not follow a tool
+    /// message.
     pub(super) mistral: bool,
     /// The model reads images.
     pub(super) images: bool,
@@ -71,8 +73,8 @@ impl Dialect {
         }
     }
 
-    /// The identifier of a call as this server accepts it. The end is kept because that is where identifiers differ:
-    /// their beginnings are prefixes shared by all calls of a step.
+    /// The identifier of a call as this server accepts it. The end is kept because that is where
+    /// identifiers differ: their beginnings are prefixes shared by all calls of a step.
     pub(super) fn call_id(&self, id: &str) -> String {
         if !self.mistral {
             return id.to_owned();
@@ -87,8 +89,8 @@ fn is_openai_endpoint(base_url: &str) -> bool {
     Url::parse(base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
 }
 
-/// The reasoning families by name, for models the catalogue does not know. The chat variant of the newest family does
-/// not reason.
+/// The reasoning families by name, for models the catalogue does not know. The chat variant of the
+/// newest family does not reason.
 fn is_reasoning_id(id: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5"]
         .iter()

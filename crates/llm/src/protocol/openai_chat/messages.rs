@@ -1,9 +1,9 @@
 //! The conversation in wire form, written strictly by appending.
 //!
-//! A following request of the same conversation repeats this one and adds to it. So the last user message stays open
-//! (a Mid-Conversation System Message may still be appended to it), images from tool results wait for the end of their
-//! run of tool messages, and only [`Transcript::render`] writes the closing delimiters. What was written is never
-//! written again, and never differently.
+//! A following request of the same conversation repeats this one and adds to it. So the last user
+//! message stays open (a Mid-Conversation System Message may still be appended to it), images from
+//! tool results wait for the end of their run of tool messages, and only [`Transcript::render`]
+//! writes the closing delimiters. What was written is never written again, and never differently.
 
 use serde_json::Value;
 
@@ -21,7 +21,8 @@ use crate::request::{
 /// Namespaces whose reasoning this protocol can hand back.
 const OWN_NAMESPACES: [&str; 3] = [NAMESPACE, "openrouter", "copilot"];
 
-/// What stands between a tool message and a user message for servers that allow no direct succession.
+/// What stands between a tool message and a user message for servers that allow no direct
+/// succession.
 const BRIDGE: &[u8] = br#",{"role":"assistant","content":"Done."},"#;
 
 /// The conversation so far.
@@ -202,8 +203,8 @@ impl Transcript {
         }
     }
 
-    /// Parts that the provider ran itself have no form in this protocol; history turns those worth keeping into text
-    /// before it gets here.
+    /// Parts that the provider ran itself have no form in this protocol; history turns those worth
+    /// keeping into text before it gets here.
     fn push_assistant(&mut self, content: &[Part]) {
         let mut texts: Vec<&str> = Vec::new();
         let mut reasoning = String::new();
@@ -282,7 +283,8 @@ impl Transcript {
         }
     }
 
-    /// The text of a result. Tool messages cannot carry files, so those wait for the end of the run.
+    /// The text of a result. Tool messages cannot carry files, so those wait for the end of the
+    /// run.
     fn result_text(&mut self, result: &ToolResultPart) -> String {
         let pieces = match &result.result {
             ToolResultValue::Text(text) => return text.clone(),
@@ -366,8 +368,9 @@ impl Open {
     }
 }
 
-/// Reasoning that came through another protocol, although from a model of the same name: it must not be replayed as if
-/// this protocol had produced it. Reasoning without any metadata is plain text and fits everywhere.
+/// Reasoning that came through another protocol, although from a model of the same name: it must
+/// not be replayed as if this protocol had produced it. Reasoning without any metadata is plain
+/// text and fits everywhere.
 fn is_foreign(part: &ReasoningPart) -> bool {
     part.provider_metadata.as_ref().is_some_and(|metadata| {
         !metadata.is_empty() && !OWN_NAMESPACES.iter().any(|own| metadata.contains_key(*own))

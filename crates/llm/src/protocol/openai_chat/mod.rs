@@ -1,9 +1,10 @@
 //! OpenAI Chat Completions and the many servers that speak something close to it.
 //!
 //! - `dialect`: what is special about one server, derived once from the model.
-//! - `body`, `messages`, `user`: request to JSON. `messages` only ever appends, which is what lets a following request
-//!   of the same conversation go on from the bytes of the one before.
-//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of what occurs in the wild.
+//! - `body`, `messages`, `user`: request to JSON. `messages` only ever appends, which is what lets
+//!   a following request of the same conversation go on from the bytes of the one before.
+//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of what occurs
+//!   in the wild.
 
 mod body;
 mod calls;
@@ -26,7 +27,7 @@ use crate::sources::Sources;
 const NAMESPACE: &str = "openai";
 
 /// The adapter.
-pub struct OpenAiChat;
+pub(super) struct OpenAiChat;
 
 impl Protocol for OpenAiChat {
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {

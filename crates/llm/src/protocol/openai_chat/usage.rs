@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::NAMESPACE;
 use crate::usage::Usage;
 
-/// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found differs.
+/// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found
+/// differs.
 pub(super) fn parse(raw: &str) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
     let report = raw.as_object()?;
@@ -31,8 +32,8 @@ pub(super) fn parse(raw: &str) -> Option<Usage> {
     })
 }
 
-/// Most servers count reasoning as part of the completion. Where the total only adds up with it counted apart, it is
-/// added.
+/// Most servers count reasoning as part of the completion. Where the total only adds up with it
+/// counted apart, it is added.
 fn output(prompt: Option<u64>, completion: u64, reasoning: Option<u64>, total: Option<u64>) -> u64 {
     let with_reasoning = completion.saturating_add(reasoning.unwrap_or(0));
     let apart = total == Some(prompt.unwrap_or(0).saturating_add(with_reasoning));

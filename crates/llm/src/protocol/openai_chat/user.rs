@@ -81,7 +81,8 @@ pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a
         .collect()
 }
 
-/// Text-only content as one string. Texts follow each other directly; a note stands on lines of its own.
+/// Text-only content as one string. Texts follow each other directly; a note stands on lines of its
+/// own.
 pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
     let mut out = String::new();
     let mut after_note = false;

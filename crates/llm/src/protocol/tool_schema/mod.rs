@@ -1,7 +1,7 @@
 //! Tool schemas in the subsets that models accept.
 //!
-//! A tool describes its input in full JSON Schema. What a server does with a keyword it does not know ranges from
-//! ignoring it to refusing the request, so each target gets a projection.
+//! A tool describes its input in full JSON Schema. What a server does with a keyword it does not
+//! know ranges from ignoring it to refusing the request, so each target gets a projection.
 
 mod gemini;
 mod moonshot;

@@ -19,8 +19,8 @@ pub(super) fn project(schema: &Value) -> Value {
     root
 }
 
-/// A root that is a choice of objects becomes one object with the properties of all. Earlier branches win, and only what
-/// every branch requires stays required.
+/// A root that is a choice of objects becomes one object with the properties of all. Earlier
+/// branches win, and only what every branch requires stays required.
 fn flattened(root: &JsonMap) -> Option<JsonMap> {
     let branches: Vec<&JsonMap> = root
         .get("anyOf")?

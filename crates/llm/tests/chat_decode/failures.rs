@@ -1,0 +1,203 @@
+//! Replies that fail.
+
+use opencode_llm::{ErrorKind, LlmErrorReason};
+
+use super::*;
+
+#[test]
+fn failures_inside_the_stream_are_events() {
+    let rows = [
+        (
+            json!({"error": {"message": "too big", "code": "context_length_exceeded", "type": "invalid_request_error"}}),
+            "context_length_exceeded: too big",
+            ErrorKind::ContextOverflow,
+        ),
+        (
+            json!({"error": {"message": "boom", "type": "server_error"}}),
+            "server_error: boom",
+            ErrorKind::Overloaded,
+        ),
+        (
+            json!({"error": {"code": 502, "message": "upstream"}, "choices": [{"delta": {"content": ""}, "finish_reason": "error"}]}),
+            "502: upstream",
+            ErrorKind::Overloaded,
+        ),
+        (
+            json!({"error": {"code": "rate_limit_exceeded"}}),
+            "rate_limit_exceeded",
+            ErrorKind::RateLimit,
+        ),
+        (
+            json!({"error": "prompt is too long"}),
+            "prompt is too long",
+            ErrorKind::ContextOverflow,
+        ),
+        (
+            json!({"object": "error", "message": "bad", "type": "BadRequestError", "code": 400}),
+            "400: bad",
+            ErrorKind::InvalidRequest,
+        ),
+        (
+            json!({"error": {"x": 1}}),
+            "The provider reported an error without a message",
+            ErrorKind::Unknown,
+        ),
+    ];
+    for (chunk, message, kind) in rows {
+        let expected = [
+            vec![start()],
+            text(&["Hi"]),
+            vec![LlmEvent::ProviderError {
+                message: message.into(),
+                kind,
+                retryable: matches!(kind, ErrorKind::Overloaded | ErrorKind::RateLimit),
+                provider_metadata: None,
+            }],
+        ]
+        .concat();
+        let chunks = [delta(json!({"content": "Hi"})), chunk, stop("stop")];
+        assert_eq!(events_of(&chunks), expected);
+    }
+}
+
+#[test]
+fn a_reply_without_a_finish_fails_unless_the_server_says_it_is_done() {
+    let report = json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
+    let hello = delta(json!({"content": "Hi"}));
+    let call = tool(Some(0), Some("a"), Some("read"), json!("{}"));
+    let ended = "The mock/openai-chat stream ended before a finish event";
+
+    for chunks in [
+        vec![],
+        vec![hello.clone()],
+        vec![report.clone()],
+        vec![call.clone()],
+    ] {
+        let (_, error) = failure_of(&chunks);
+        assert_eq!(error.to_string(), ended);
+        assert_eq!(error.kind(), ErrorKind::InvalidOutput);
+    }
+    let said_done = [hello.clone(), call, report.clone()];
+    assert!(matches!(
+        events_of(&said_done).last(),
+        Some(LlmEvent::Finish {
+            reason: FinishReason::Unknown,
+            ..
+        })
+    ));
+    // The same without the marker is a cut stream, however complete it looks.
+    let cut = sse(&[hello, report]).replace("data: [DONE]\n\n", "");
+    let (events, end) = decode(&[cut.as_bytes()]);
+    assert_eq!(end.unwrap_err().to_string(), ended);
+    assert_eq!(events, [vec![start()], text(&["Hi"])].concat());
+}
+
+#[test]
+fn a_cut_frame_is_an_early_end() {
+    let wire = format!(
+        "data: {}\n\ndata: {{\"choices\":[{{\"del",
+        delta(json!({"content": "Hi"}))
+    );
+    let (events, end) = decode(&[wire.as_bytes()]);
+    assert_eq!(events, [vec![start()], text(&["Hi"])].concat());
+    assert_eq!(
+        end.unwrap_err().to_string(),
+        "The mock/openai-chat stream ended before a finish event"
+    );
+}
+
+#[test]
+fn broken_output_fails_with_the_piece_at_fault() {
+    let raw_of = |error: &LlmError| match error.reason() {
+        LlmErrorReason::InvalidProviderOutput { route, raw } => {
+            assert_eq!(route, "mock/openai-chat");
+            raw.clone()
+        }
+        other => panic!("{other:?}"),
+    };
+    let (_, error) = failure_of(&[
+        tool(Some(0), Some("a"), Some("read"), json!("{\"p\":")),
+        stop("tool_calls"),
+    ]);
+    assert_eq!(
+        error.to_string(),
+        "Invalid JSON input for openai-chat tool call read"
+    );
+    assert_eq!(raw_of(&error).as_deref(), Some("{\"p\":"));
+
+    let (_, error) = failure_of(&[
+        tool(Some(0), Some("a"), None, json!("{}")),
+        stop("tool_calls"),
+    ]);
+    assert_eq!(
+        error.to_string(),
+        "openai-chat tool call delta is missing a name"
+    );
+
+    let huge = format!("data: {}\n\n", "x".repeat(100_000));
+    for wire in [
+        "data: not json\n\n",
+        "data: \"text\"\n\n",
+        "data: {\"choices\": 5}\n\n",
+        "data: \u{0}\n\n",
+        &huge,
+    ] {
+        let (events, end) = decode(&[wire.as_bytes()]);
+        let error = end.unwrap_err();
+        assert_eq!(events, []);
+        assert_eq!(error.to_string(), "Invalid mock/openai-chat stream event");
+        assert!(raw_of(&error).unwrap().len() <= 16_384);
+    }
+    let invalid_utf8 = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n";
+    assert!(decode(&[invalid_utf8]).1.is_err());
+}
+
+#[test]
+fn broken_tool_sequences_fail() {
+    let changed_name = [
+        tool(Some(0), Some("a"), Some("read"), json!("{")),
+        tool(Some(0), None, Some("write"), json!("}")),
+    ];
+    let after_the_end = [
+        tool(Some(0), Some("a"), Some("read"), json!("{}")),
+        stop("tool_calls"),
+        tool(Some(0), None, None, json!("more")),
+    ];
+    let same_id_twice = [
+        tool(Some(0), Some("a"), Some("read"), json!("{}")),
+        tool(Some(1), Some("a"), Some("read"), json!("{}")),
+    ];
+    for chunks in [changed_name.as_slice(), &after_the_end, &same_id_twice] {
+        let (_, error) = failure_of(chunks);
+        assert!(
+            error
+                .to_string()
+                .starts_with("Invalid event stream from mock/openai-chat: "),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_unbounded_frame_and_unbounded_calls_are_refused() {
+    let mut decoder = decoder();
+    let mut events = Vec::new();
+    decoder.push(b"data: ", &mut events).unwrap();
+    let piece = vec![b' '; 8 << 20];
+    let error = (0..9)
+        .find_map(|_| decoder.push(&piece, &mut events).err())
+        .unwrap();
+    assert_eq!(
+        error.to_string(),
+        "Invalid mock/openai-chat stream: a stream frame is larger than 67108864 bytes"
+    );
+    assert!(decoder.is_over());
+
+    let calls: Vec<Value> = (0..5000)
+        .map(|n| tool(Some(n), None, None, json!("")))
+        .collect();
+    assert_eq!(
+        failure_of(&calls).1.to_string(),
+        "Too much tool input in one step from mock/openai-chat"
+    );
+}

@@ -1,0 +1,161 @@
+//! Replies as they should be, however they are cut, and how long they take.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// A reply with everything: reasoning, text, two parallel calls, usage.
+fn full_reply() -> (Vec<Value>, Vec<LlmEvent>) {
+    let raw = json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 40}});
+    let chunks = vec![
+        delta(json!({"role": "assistant", "content": null, "reasoning_content": "Hm"})),
+        delta(json!({"content": "", "reasoning_content": "m."})),
+        delta(json!({"content": "Grüße 🌍"})),
+        delta(json!({"content": " \"x\"\n"})),
+        tool(Some(0), Some("call_a"), Some("read"), json!("")),
+        tool(Some(1), Some("call_b"), Some("grep"), json!("{}")),
+        tool(Some(0), None, None, json!("{\"path\":")),
+        tool(Some(0), None, None, json!("\"a\"}")),
+        stop("tool_calls"),
+        json!({"choices": [], "usage": raw}),
+    ];
+    let events = [
+        vec![start()],
+        reasoning("reasoning-0", &["Hm", "m."]),
+        vec![reasoning_end("reasoning-0")],
+        text(&["Grüße 🌍", " \"x\"\n"]),
+        input("call_a", "read", &[]),
+        input("call_b", "grep", &["{}"]),
+        vec![
+            input_delta("call_a", "read", "{\"path\":"),
+            input_delta("call_a", "read", "\"a\"}"),
+        ],
+        called("call_a", "read", json!({"path": "a"})),
+        called("call_b", "grep", json!({})),
+        vec![text_end()],
+        finished(FinishReason::ToolCalls, usage(100, 10, Some(40), raw)),
+    ]
+    .concat();
+    (chunks, events)
+}
+
+#[test]
+fn a_full_reply_survives_every_split() {
+    let (chunks, expected) = full_reply();
+    let plain = sse(&chunks);
+    let noisy = format!(
+        "\u{feff}: open\n\n{}",
+        plain
+            .replace("data: {", "event: x\nid: 7\ndata:{")
+            .replace("\n\n", "\n\n: ping\n\n")
+    );
+    let wires = [
+        plain.clone(),
+        plain.replace('\n', "\r\n"),
+        plain.replace('\n', "\r"),
+        noisy,
+        plain.trim_end().to_owned(),
+        plain.replace("data: [DONE]\n\n", ""),
+        format!("{plain}data: not json\n\n"),
+    ];
+    for wire in wires {
+        let bytes = wire.as_bytes();
+        for at in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(at);
+            assert_eq!(
+                decode(&[head, tail]),
+                (expected.clone(), Ok(())),
+                "split at {at}"
+            );
+        }
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        assert_eq!(decode(&single), (expected.clone(), Ok(())));
+    }
+}
+
+#[test]
+fn finish_reasons() {
+    let rows = [
+        ("stop", FinishReason::Stop),
+        ("length", FinishReason::Length),
+        ("content_filter", FinishReason::ContentFilter),
+        ("tool_calls", FinishReason::ToolCalls),
+        ("function_call", FinishReason::ToolCalls),
+        ("end_turn", FinishReason::Unknown),
+        ("eos", FinishReason::Unknown),
+    ];
+    for (wire, reason) in rows {
+        let expected = [vec![start()], finished(reason, None)].concat();
+        assert_eq!(events_of(&[stop(wire)]), expected);
+    }
+    let with_call = [
+        tool(Some(0), Some("c"), Some("read"), json!("{}")),
+        stop("stop"),
+    ];
+    assert!(matches!(
+        events_of(&with_call).last(),
+        Some(LlmEvent::Finish {
+            reason: FinishReason::ToolCalls,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn usage_arrives_in_many_places() {
+    let report = |output: u64| json!({"prompt_tokens": 5, "completion_tokens": output});
+    let hello = || delta(json!({"content": "Hi"}));
+    let with_usage = |mut chunk: Value, output: u64| {
+        chunk["usage"] = report(output);
+        chunk
+    };
+    let rows = [
+        vec![hello(), with_usage(stop("stop"), 2)],
+        vec![
+            hello(),
+            stop("stop"),
+            json!({"choices": [], "usage": report(2)}),
+        ],
+        vec![hello(), stop("stop"), with_usage(stop("stop"), 2)],
+        vec![with_usage(hello(), 1), with_usage(stop("stop"), 2)],
+        vec![
+            hello(),
+            stop("stop"),
+            json!({"usage": report(2)}),
+            json!({"choices": null, "usage": null}),
+        ],
+    ];
+    let expected = [
+        vec![start()],
+        text(&["Hi"]),
+        vec![text_end()],
+        finished(FinishReason::Stop, usage(5, 2, None, report(2))),
+    ]
+    .concat();
+    for chunks in rows {
+        assert_eq!(events_of(&chunks), expected, "{chunks:?}");
+    }
+}
+
+#[test]
+fn twenty_thousand_deltas_decode_quickly() {
+    let one = format!("data: {}\n\n", delta(json!({"content": "word "})));
+    let wire = one.repeat(20_000) + &sse(&[stop("stop")]);
+    let run = || {
+        let begin = Instant::now();
+        let mut decoder = decoder();
+        let mut count = 0;
+        for chunk in wire.as_bytes().chunks(16 << 10) {
+            let mut events = Vec::new();
+            decoder.push(chunk, &mut events).unwrap();
+            count += events.len();
+        }
+        assert_eq!(count, 20_000 + 5);
+        begin.elapsed()
+    };
+    // The best of a few runs, because the machine may be busy with other tests.
+    let best = (0..5).map(|_| run()).min().unwrap();
+    // Unoptimised code is some ten times slower than what is shipped.
+    let budget = if cfg!(debug_assertions) { 600 } else { 40 };
+    assert!(best < Duration::from_millis(budget), "{best:?}");
+}

@@ -1,0 +1,325 @@
+//! Each kind of part in each role.
+
+use super::*;
+
+#[test]
+fn user_content() {
+    let pdf = format!("data:application/pdf;base64,{PNG}");
+    let rows = [
+        (vec![Part::text("a"), Part::text("b")], json!("ab")),
+        (
+            vec![Part::text("see"), media("image/png", PNG, None)],
+            json!([{"type": "text", "text": "see"}, image_part()]),
+        ),
+        (
+            vec![media(
+                "image/png",
+                &format!("data:image/png;base64,{PNG}"),
+                None,
+            )],
+            json!([image_part()]),
+        ),
+        (
+            vec![
+                Part::text("see"),
+                media("application/pdf", &pdf, Some("a.pdf")),
+                Part::text("ok"),
+            ],
+            json!(
+                "see\n[The attachment \"a.pdf\" (application/pdf) cannot be read by this model.]\nok"
+            ),
+        ),
+        (
+            vec![
+                media("image/png", "file:///a.png", None),
+                media("image/png", PNG, None),
+            ],
+            json!([
+                {"type": "text", "text": "[An attachment of type image/png cannot be read by this model.]"},
+                image_part()
+            ]),
+        ),
+        (
+            vec![media("text/plain", "data:text/plain;base64,AAAA", None)],
+            json!("[An attachment of type text/plain cannot be read by this model.]"),
+        ),
+    ];
+    for (parts, expected) in rows {
+        assert_eq!(
+            wire_messages(vec![Message::user(parts)]),
+            json!([{"role": "user", "content": expected}])
+        );
+    }
+    assert_eq!(wire_messages(vec![Message::user([])]), json!([]));
+}
+
+#[test]
+fn files_follow_the_capabilities() {
+    let able = |input: &[&str]| {
+        let input = input.iter().map(|kind| (*kind).to_owned()).collect();
+        model(|model| {
+            model.capabilities = Capabilities {
+                input,
+                ..Capabilities::default()
+            };
+        })
+    };
+    let parts = [
+        media("application/pdf", PNG, Some("a.pdf")),
+        media("image/png", PNG, None),
+    ];
+    let content = |model| {
+        body(&request_to(model, vec![Message::user(parts.clone())]))["messages"][0]["content"]
+            .clone()
+    };
+    assert_eq!(
+        content(able(&["text", "image", "pdf"])),
+        json!([
+            {"type": "file", "file": {"filename": "a.pdf", "file_data": format!("data:application/pdf;base64,{PNG}")}},
+            image_part()
+        ])
+    );
+    assert_eq!(
+        content(able(&["text"])),
+        json!(
+            "[The attachment \"a.pdf\" (application/pdf) cannot be read by this model.]\n\
+               [An attachment of type image/png cannot be read by this model.]"
+        )
+    );
+}
+
+#[test]
+fn assistant_content() {
+    let hosted = Part::ToolCall(ToolCallPart {
+        id: "ws_1".into(),
+        name: "web_search".into(),
+        input: json!({}),
+        provider_executed: true,
+        provider_metadata: None,
+    });
+    let rows = [
+        (
+            vec![Part::text("Deep."), Part::text(""), Part::text("R.")],
+            json!([{"role": "assistant", "content": "Deep.\nR."}]),
+        ),
+        (
+            vec![reasoning("a", None), reasoning("b", None)],
+            json!([{"role": "assistant", "content": null, "reasoning_content": "ab"}]),
+        ),
+        (
+            vec![call("a", json!({})), call("b", json!("raw"))],
+            json!([{"role": "assistant", "content": null, "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}},
+                {"id": "b", "type": "function", "function": {"name": "read", "arguments": "\"raw\""}}
+            ]}]),
+        ),
+        (
+            vec![
+                reasoning("thought", Some(json!({"anthropic": {"signature": "s"}}))),
+                Part::text("R."),
+            ],
+            json!([{"role": "assistant", "content": "thought\nR."}]),
+        ),
+        (
+            vec![reasoning(
+                "thought",
+                Some(json!({"openai": {}, "anthropic": {}})),
+            )],
+            json!([{"role": "assistant", "content": null, "reasoning_content": "thought"}]),
+        ),
+        (
+            vec![reasoning(
+                "",
+                Some(json!({"anthropic": {"redactedData": "x"}})),
+            )],
+            json!([]),
+        ),
+        (
+            vec![hosted.clone(), Part::text("R.")],
+            json!([{"role": "assistant", "content": "R."}]),
+        ),
+        (vec![hosted], json!([])),
+        (vec![], json!([])),
+    ];
+    for (parts, expected) in rows {
+        assert_eq!(wire_messages(vec![Message::assistant(parts)]), expected);
+    }
+}
+
+#[test]
+fn tool_results() {
+    let rows = [
+        (ToolResultValue::Text("plain".into()), "plain"),
+        (
+            ToolResultValue::Json(json!({"b": 1, "a": [true]})),
+            r#"{"b":1,"a":[true]}"#,
+        ),
+        (ToolResultValue::Json(json!("text")), r#""text""#),
+        (ToolResultValue::Error(json!("no")), "no"),
+        (
+            ToolResultValue::Error(
+                json!({"error": {"type": "unknown", "message": "no"}, "content": [], "structured": {}}),
+            ),
+            r#"{"error":{"type":"unknown","message":"no"},"content":[],"structured":{}}"#,
+        ),
+        (ToolResultValue::Content(vec![text("a"), text("b")]), "a\nb"),
+        (ToolResultValue::Content(vec![]), ""),
+        (
+            ToolResultValue::Content(vec![text("a"), file("video/mp4")]),
+            "a\n[The attachment \"shot\" (video/mp4) cannot be read by this model.]",
+        ),
+    ];
+    for (value, expected) in rows {
+        assert_eq!(
+            wire_messages(vec![Message::tool([result("c", value)])]),
+            json!([{"role": "tool", "tool_call_id": "c", "content": expected}])
+        );
+    }
+}
+
+#[test]
+fn images_of_results_follow_the_whole_run() {
+    let run = || {
+        vec![
+            Message::assistant([call("a", json!({})), call("b", json!({}))]),
+            Message::tool([result(
+                "a",
+                ToolResultValue::Content(vec![text("one"), file("image/png")]),
+            )]),
+            Message::tool([result(
+                "b",
+                ToolResultValue::Content(vec![file("image/png")]),
+            )]),
+        ]
+    };
+    let tools = [
+        json!({"role": "tool", "tool_call_id": "a", "content": "one"}),
+        json!({"role": "tool", "tool_call_id": "b", "content": ""}),
+    ];
+    let images = json!({"role": "user", "content": [image_part(), image_part()]});
+    let rows = [
+        (vec![], vec![images.clone()]),
+        (
+            vec![Message::user([Part::text("next")])],
+            vec![images.clone(), json!({"role": "user", "content": "next"})],
+        ),
+        (
+            vec![Message::assistant([Part::text("seen")])],
+            vec![
+                images.clone(),
+                json!({"role": "assistant", "content": "seen"}),
+            ],
+        ),
+        (
+            vec![Message::system("now")],
+            vec![
+                json!({"role": "user", "content": [image_part(), image_part(),
+                {"type": "text", "text": "<system-update>\nnow\n</system-update>"}]}),
+            ],
+        ),
+    ];
+    for (more, expected) in rows {
+        let wire = wire_messages([run(), more].concat());
+        assert_eq!(wire.as_array().unwrap()[1..3], tools);
+        assert_eq!(wire.as_array().unwrap()[3..], expected);
+    }
+}
+
+#[test]
+fn system_updates_join_the_user_message_before_them() {
+    let update = "<system-update>\na &lt;b&gt;\n</system-update>";
+    let user = |content: Value| json!({"role": "user", "content": content});
+    let rows = [
+        (
+            vec![
+                Message::user([Part::text("hi")]),
+                Message::system("a <b>"),
+                Message::system("a <b>"),
+            ],
+            json!([user(json!(format!("hi\n{update}\n{update}")))]),
+        ),
+        (
+            vec![
+                Message::user([media("image/png", PNG, None)]),
+                Message::system("a <b>"),
+            ],
+            json!([user(
+                json!([image_part(), {"type": "text", "text": update}])
+            )]),
+        ),
+        (
+            vec![Message::system("a <b>"), Message::user([Part::text("hi")])],
+            json!([user(json!(update)), user(json!("hi"))]),
+        ),
+        (
+            vec![
+                Message::user([Part::text("hi")]),
+                Message::assistant([]),
+                Message::system("a <b>"),
+            ],
+            json!([user(json!("hi")), user(json!(update))]),
+        ),
+        (
+            vec![
+                Message::tool([result("c", ToolResultValue::Text("r".into()))]),
+                Message::system("a <b>"),
+            ],
+            json!([{"role": "tool", "tool_call_id": "c", "content": "r"}, user(json!(update))]),
+        ),
+        (
+            vec![Message::new(
+                Role::System,
+                [Part::text("a"), Part::text("b")],
+            )],
+            json!([user(json!("<system-update>\na\nb\n</system-update>"))]),
+        ),
+    ];
+    for (messages, expected) in rows {
+        assert_eq!(wire_messages(messages), expected);
+    }
+}
+
+#[test]
+fn the_last_instruction_of_a_toolless_step_stays_with_the_assistant() {
+    let messages = vec![
+        Message::user([Part::text("hi")]),
+        Message::assistant([Part::text("Sum up.")]),
+    ];
+    assert_eq!(
+        wire_messages(messages),
+        json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Sum up."}])
+    );
+}
+
+#[test]
+fn impossible_requests_are_refused() {
+    let rows = [
+        (
+            vec![Message::user([call("c", json!({}))])],
+            "user messages cannot contain tool-call parts",
+        ),
+        (
+            vec![
+                Message::assistant([call("c", json!({}))]),
+                Message::system("now"),
+                Message::tool([result("c", ToolResultValue::Text("r".into()))]),
+            ],
+            "a system message cannot stand between a tool call and its result",
+        ),
+    ];
+    for (messages, expected) in rows {
+        let error = refusal(&request(messages));
+        assert_eq!(
+            (error.to_string().as_str(), error.status()),
+            (expected, None)
+        );
+    }
+    let overlaid = request_to(
+        model(|model| model.body = map(json!({"messages": [], "x": 1}))),
+        vec![],
+    );
+    assert_eq!(
+        refusal(&overlaid).to_string(),
+        "http.body cannot overlay protocol-owned field(s): messages"
+    );
+}
