@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
-use opencode_llm::HttpModelClient;
+use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
@@ -58,6 +58,10 @@ impl Host {
         let directory = options.directory.clone();
         let durability = options.durability.into();
         let (environment, config) = options.into_environment();
+        let model = HttpModelClient::new(HttpOptions {
+            proxies: Proxies::from_variables(|name| environment.variable(name)),
+            ..HttpOptions::default()
+        });
         let runtime = Runtime::open(RuntimeOptions {
             database,
             durability,
@@ -65,7 +69,7 @@ impl Host {
             locations: Arc::new(Locations::new(Arc::new(environment), config)),
             tools: Arc::new(tools),
             permissions: Arc::new(AllowAll),
-            model: Arc::new(HttpModelClient::default()),
+            model: Arc::new(model),
             clock,
             ids,
         });

@@ -77,5 +77,5 @@ pub use request::{
 };
 pub use secret::Secret;
 pub use sources::Sources;
-pub use transport::{HttpModelClient, HttpOptions, RetryPolicy};
+pub use transport::{HttpModelClient, HttpOptions, Proxies, RetryPolicy};
 pub use usage::{TokenCounts, Usage};

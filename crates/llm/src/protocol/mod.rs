@@ -6,9 +6,9 @@
 
 mod framed;
 mod media;
+mod mid_conversation;
 mod openai_chat;
 mod overlay;
-mod system_update;
 mod tool_schema;
 
 use crate::error::LlmError;

@@ -9,6 +9,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::sync::OnceCell;
 
 use super::call::Target;
+use super::proxies::Proxies;
 use crate::error::{LlmError, TransportKind};
 
 /// One client for plain addresses and one for encrypted ones. Reading the platform's certificates
@@ -17,14 +18,16 @@ pub(super) struct Clients {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
     connect_timeout: Option<Duration>,
+    proxies: Proxies,
 }
 
 impl Clients {
-    pub(super) fn new(connect_timeout: Option<Duration>) -> Self {
+    pub(super) fn new(connect_timeout: Option<Duration>, proxies: Proxies) -> Self {
         Self {
             plain: OnceCell::new(),
             encrypted: OnceCell::new(),
             connect_timeout,
+            proxies,
         }
     }
 
@@ -32,12 +35,13 @@ impl Clients {
     pub(super) async fn get(&self, target: &Target) -> Result<reqwest::Client, LlmError> {
         let timeout = self.connect_timeout;
         let client = if target.url.scheme() == "http" {
-            let build = || async move { build(tls_without_roots()?, timeout) };
+            let build = || async move { build(tls_without_roots()?, timeout, &self.proxies) };
             self.plain.get_or_try_init(build).await
         } else {
+            let proxies = self.proxies.clone();
             let build = || async move {
                 // Certificates are read from disk, which must not hold up the runtime.
-                tokio::task::spawn_blocking(move || build(tls()?, timeout))
+                tokio::task::spawn_blocking(move || build(tls()?, timeout, &proxies))
                     .await
                     .map_err(|error| error.to_string())?
             };
@@ -53,11 +57,16 @@ impl Clients {
     }
 }
 
-fn build(tls: ClientConfig, connect_timeout: Option<Duration>) -> Result<reqwest::Client, String> {
+fn build(
+    tls: ClientConfig,
+    connect_timeout: Option<Duration>,
+    proxies: &Proxies,
+) -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         // A redirect could carry the credential to a host nobody configured.
         .redirect(reqwest::redirect::Policy::none());
+    builder = proxies.apply(builder).map_err(|error| error.to_string())?;
     if let Some(limit) = connect_timeout {
         builder = builder.connect_timeout(limit);
     }
@@ -93,10 +102,10 @@ mod tests {
 
     #[test]
     fn both_clients_can_be_built_without_a_process_wide_provider() {
-        assert!(build(tls_without_roots().unwrap(), None).is_ok());
+        assert!(build(tls_without_roots().unwrap(), None, &Proxies::default()).is_ok());
         // A machine without certificates is a reported failure, not a panic.
         if let Ok(config) = tls() {
-            assert!(build(config, Some(Duration::from_secs(1))).is_ok());
+            assert!(build(config, Some(Duration::from_secs(1)), &Proxies::default()).is_ok());
         }
         assert!(rustls::crypto::CryptoProvider::get_default().is_none());
     }

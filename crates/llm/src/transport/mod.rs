@@ -3,6 +3,7 @@
 
 mod call;
 mod connect;
+mod proxies;
 mod reply;
 mod retry;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
+pub use proxies::Proxies;
 pub use retry::RetryPolicy;
 
 use crate::client::{EventStream, ModelClient};
@@ -30,6 +32,8 @@ pub struct HttpOptions {
     /// How long a connection may take to come up. This is no limit on the answer, which has none by
     /// default.
     pub connect_timeout: Option<Duration>,
+    /// Proxies on the way to a model.
+    pub proxies: Proxies,
     /// Clock and randomness.
     pub sources: Sources,
 }
@@ -39,6 +43,7 @@ impl Default for HttpOptions {
         Self {
             retry: RetryPolicy::default(),
             connect_timeout: Some(Duration::from_secs(10)),
+            proxies: Proxies::default(),
             sources: Sources::default(),
         }
     }
@@ -60,7 +65,7 @@ impl HttpModelClient {
     /// A client with its own connections.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
-        let clients = Clients::new(options.connect_timeout);
+        let clients = Clients::new(options.connect_timeout, options.proxies.clone());
         Self {
             shared: Arc::new(Shared { options, clients }),
         }

@@ -12,7 +12,7 @@ use super::dialect::Dialect;
 use super::user::{self, Piece};
 use crate::error::LlmError;
 use crate::json;
-use crate::protocol::system_update;
+use crate::protocol::mid_conversation;
 use crate::request::{
     Message, Part, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolContent,
     ToolResultPart, ToolResultValue,
@@ -183,7 +183,7 @@ impl Transcript {
 
     /// An update joins the user message right before it.
     fn push_update(&mut self, content: &[Part]) {
-        let text = system_update::wrap(content.iter().filter_map(|part| match part {
+        let text = mid_conversation::wrap(content.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.text.as_str()),
             _ => None,
         }));
