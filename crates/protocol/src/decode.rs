@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use opencode_schema::check::{Issue, Nulls, check};
+use opencode_schema::check::{Issue, Nulls, check, normalise_integers};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -76,6 +76,7 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
 
     fn value(&self, mut value: Value) -> Result<T, Failure> {
         check(&self.schema, &value, Nulls::Absent).map_err(|issue| self.refuse(&issue))?;
+        normalise_integers(&mut value);
         if let Value::Object(members) = &mut value {
             members.retain(|_, member| !member.is_null());
         }

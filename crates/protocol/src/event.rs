@@ -1,292 +1,225 @@
-//! Events as streams carry them: the catalogue's payloads in their envelopes.
+//! Events as streams carry them, as far as the contract needs them: their schemas, which are unions
+//! of envelopes, one for each event of the catalogue.
+//!
+//! Nobody makes values of these types. [`opencode_schema::envelope`] writes the texts.
 
-mod schema;
+use std::borrow::Cow;
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{
-    DurableEvent, DurablePosition, LiveEvent, SessionError, SessionEvent,
+    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, SessionError, is_streamed,
 };
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
-use serde::{Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 /// An element of one session's durable stream and of its history.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SessionDurableEvent(pub DurableEvent);
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum SessionDurableEvent {}
 
 /// An element of the live stream.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum OpenCodeEvent<'a> {
-    /// The subscription stands; whatever happens from here on arrives.
-    ServerConnected {
-        /// Its id.
-        id: &'a EventID,
-    },
-    /// The host closes; nothing follows.
-    GlobalDisposed {
-        /// Its id.
-        id: &'a EventID,
-    },
-    /// A durable event that was just committed.
-    Durable {
-        /// The event.
-        event: &'a DurableEvent,
-        /// Where its session lives.
-        location: &'a LocationRef,
-    },
-    /// A fragment of something that is not complete yet.
-    Fragment {
-        /// Its id.
-        id: &'a EventID,
-        /// Where its session lives.
-        location: &'a LocationRef,
-        /// When.
-        timestamp: Millis,
-        /// The session.
-        session_id: &'a SessionID,
-        /// The fragment.
-        payload: &'a LiveEvent,
-    },
-    /// A Session Drain could not do its work.
-    SessionError {
-        /// Its id.
-        id: &'a EventID,
-        /// Where the session lives.
-        location: &'a LocationRef,
-        /// The session and what went wrong.
-        error: &'a SessionError,
-    },
-}
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum OpenCodeEvent {}
 
-/// The envelope on the wire.
-#[derive(Serialize)]
-struct Envelope<'a, Data> {
-    id: &'a EventID,
-    r#type: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    durable: Option<DurablePosition>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<&'a LocationRef>,
-    data: Data,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<&'a Record>,
-}
+/// Events that only this implementation has.
+const EXTENSIONS: &[&str] = &[
+    "session.next.prompt.withdrawn",
+    "session.next.prompt.redelivered",
+    "session.next.pruned",
+];
 
-/// What every payload of a session begins with, and the payload.
-#[derive(Serialize)]
-struct SessionData<'a, Payload> {
-    /// Absent from records of the older shape, which carry their times themselves.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timestamp: Option<Millis>,
-    #[serde(rename = "sessionID")]
-    session_id: &'a SessionID,
-    #[serde(flatten)]
-    payload: &'a Payload,
-}
+impl JsonSchema for SessionDurableEvent {
+    fn schema_name() -> Cow<'static, str> {
+        "SessionDurableEvent".into()
+    }
 
-/// The data of events that say all with their type.
-#[derive(Serialize)]
-struct NoData {}
-
-impl Serialize for SessionDurableEvent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        durable(&self.0, None).serialize(serializer)
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let variants: Vec<Value> = DURABLE_EVENTS
+            .iter()
+            .filter(|spec| is_streamed(spec.number))
+            .map(|spec| durable(generator, spec))
+            .collect();
+        json_schema!({
+            "oneOf": variants,
+            "description": "A durable event of a session: what happened, in the order of `durable.seq`.",
+        })
     }
 }
 
-impl Serialize for OpenCodeEvent<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Self::ServerConnected { id } => bare(id, "server.connected").serialize(serializer),
-            Self::GlobalDisposed { id } => bare(id, "global.disposed").serialize(serializer),
-            Self::Durable { event, location } => {
-                durable(event, Some(location)).serialize(serializer)
-            }
-            Self::Fragment {
-                id,
-                location,
-                timestamp,
-                session_id,
-                payload,
-            } => {
-                let data = SessionData {
-                    timestamp: Some(timestamp),
-                    session_id,
-                    payload,
-                };
-                live(id, payload.name(), location, data).serialize(serializer)
-            }
-            Self::SessionError {
-                id,
-                location,
-                error,
-            } => live(id, "session.error", location, error).serialize(serializer),
-        }
+impl JsonSchema for OpenCodeEvent {
+    fn schema_name() -> Cow<'static, str> {
+        "OpenCodeEvent".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut variants = vec![
+            bare(
+                generator,
+                "ServerConnected",
+                "server.connected",
+                "The subscription stands: whatever happens from here on arrives.",
+            ),
+            bare(
+                generator,
+                "GlobalDisposed",
+                "global.disposed",
+                "The host closes: nothing follows.",
+            ),
+            session_error(generator),
+        ];
+        variants.extend(DURABLE_EVENTS.iter().map(|spec| durable(generator, spec)));
+        variants.extend(LIVE_EVENTS.iter().map(|spec| fragment(generator, spec)));
+        json_schema!({
+            "oneOf": variants,
+            "description": "An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself.",
+        })
     }
 }
 
-fn durable<'a>(
-    event: &'a DurableEvent,
-    location: Option<&'a LocationRef>,
-) -> Envelope<'a, SessionData<'a, SessionEvent>> {
-    Envelope {
-        id: &event.id,
-        r#type: event.payload.name(),
-        durable: Some(DurablePosition {
-            aggregate_id: event.session_id.clone(),
-            seq: event.seq,
-            version: event.payload.version(),
-        }),
-        location,
-        data: SessionData {
-            timestamp: event.is_streamed().then_some(event.timestamp),
-            session_id: &event.session_id,
-            payload: &event.payload,
-        },
-        metadata: event.metadata.as_ref(),
-    }
+fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
+    let position = generator.subschema_for::<DurablePosition>();
+    let mut envelope = envelope(generator, spec.name);
+    envelope.require(
+        "durable",
+        described(position, "Where it stands in its log."),
+    );
+    envelope.allow(
+        "location",
+        described(
+            generator.subschema_for::<LocationRef>(),
+            "Where the session lives; on the live stream only.",
+        ),
+    );
+    let (data, doc) = session_data(generator, spec, is_streamed(spec.number));
+    envelope.require("data", data.into_schema());
+    let metadata = generator.subschema_for::<Record>();
+    envelope.allow(
+        "metadata",
+        described(metadata, "Additive values the runtime set."),
+    );
+    define(generator, spec, envelope, doc)
 }
 
-fn live<'a, Data>(
-    id: &'a EventID,
-    r#type: &'a str,
-    location: &'a LocationRef,
-    data: Data,
-) -> Envelope<'a, Data> {
-    Envelope {
-        id,
-        r#type,
-        durable: None,
-        location: Some(location),
-        data,
-        metadata: None,
-    }
+fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
+    let mut envelope = live(generator, spec.name);
+    let (data, doc) = session_data(generator, spec, true);
+    envelope.require("data", data.into_schema());
+    define(generator, spec, envelope, doc)
 }
 
-fn bare<'a>(id: &'a EventID, r#type: &'a str) -> Envelope<'a, NoData> {
-    Envelope {
-        id,
-        r#type,
-        durable: None,
-        location: None,
-        data: NoData {},
-        metadata: None,
-    }
+fn session_error(generator: &mut SchemaGenerator) -> Value {
+    let name = "session.error";
+    let mut envelope = live(generator, name);
+    let mut data = SessionError::json_schema(generator);
+    let doc = data.remove("description").unwrap_or_default();
+    envelope.require("data", data.to_value());
+    insert(generator, "SessionError", envelope.documented(name, doc))
 }
 
-#[cfg(test)]
-mod tests {
-    use opencode_schema::event::{
-        NamedError, NamedErrorData, NamedErrorTag, RevertCleared, TextDelta, TextEnded,
+fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str) -> Value {
+    let mut envelope = envelope(generator, name);
+    envelope.require("data", Object::default().into_schema());
+    insert(generator, type_name, envelope.documented(name, doc.into()))
+}
+
+/// The payload behind the members every payload of a session begins with, and its description.
+fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) -> (Object, Value) {
+    let mut data = Object::default();
+    if timed {
+        let millis = generator.subschema_for::<Millis>();
+        data.require("timestamp", described(millis, "When, epoch milliseconds."));
+    }
+    let session = generator.subschema_for::<SessionID>();
+    data.require("sessionID", described(session, "The session."));
+    let mut payload = (spec.schema)(generator);
+    let doc = payload.remove("description").unwrap_or_default();
+    data.extend(&payload);
+    (data, doc)
+}
+
+fn live(generator: &mut SchemaGenerator, name: &str) -> Object {
+    let mut envelope = envelope(generator, name);
+    let location = generator.subschema_for::<LocationRef>();
+    envelope.allow("location", described(location, "Where the session lives."));
+    envelope
+}
+
+fn envelope(generator: &mut SchemaGenerator, name: &str) -> Object {
+    let mut envelope = Object::default();
+    let id = generator.subschema_for::<EventID>();
+    envelope.require("id", described(id, "Its id, the same on every stream."));
+    envelope.require("type", json!({ "type": "string", "const": name }));
+    envelope
+}
+
+fn define(
+    generator: &mut SchemaGenerator,
+    spec: &EventSpec,
+    envelope: Object,
+    doc: Value,
+) -> Value {
+    let type_name = if spec.name.starts_with("session.next.") {
+        format!("SessionNext{}", spec.type_name)
+    } else {
+        spec.type_name.to_owned()
     };
-    use opencode_schema::id::MessageID;
+    insert(generator, &type_name, envelope.documented(spec.name, doc))
+}
 
-    use super::*;
+fn insert(generator: &mut SchemaGenerator, type_name: &str, schema: Value) -> Value {
+    let definitions = generator.definitions_mut();
+    let former = definitions.insert(type_name.to_owned(), schema.clone());
+    debug_assert!(
+        former.is_none_or(|former| former == schema),
+        "an event is described in one way only: {type_name}"
+    );
+    json!({ "$ref": format!("#/$defs/{type_name}") })
+}
 
-    fn id() -> EventID {
-        EventID::parse("evt_1").unwrap()
+fn described(schema: Schema, doc: &str) -> Value {
+    let mut schema = schema;
+    schema.insert("description".to_owned(), doc.into());
+    schema.to_value()
+}
+
+/// An object schema in the making.
+#[derive(Default)]
+struct Object {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+impl Object {
+    fn require(&mut self, name: &str, schema: Value) {
+        self.required.push(name.into());
+        self.allow(name, schema);
     }
 
-    fn session_id() -> SessionID {
-        SessionID::parse("ses_1").unwrap()
+    fn allow(&mut self, name: &str, schema: Value) {
+        self.properties.insert(name.to_owned(), schema);
     }
 
-    fn location() -> LocationRef {
-        LocationRef {
-            directory: "/w".into(),
-            workspace_id: None,
+    fn extend(&mut self, object: &Schema) {
+        let properties = object.get("properties").and_then(Value::as_object);
+        self.properties
+            .extend(properties.cloned().unwrap_or_default());
+        let required = object.get("required").and_then(Value::as_array);
+        self.required.extend(required.cloned().unwrap_or_default());
+    }
+
+    fn into_schema(self) -> Value {
+        json!({ "type": "object", "properties": self.properties, "required": self.required })
+    }
+
+    fn documented(self, name: &str, doc: Value) -> Value {
+        let mut schema = self.into_schema();
+        schema["description"] = doc;
+        if EXTENSIONS.contains(&name) {
+            schema["x-extension"] = true.into();
         }
-    }
-
-    fn text_ended() -> DurableEvent {
-        DurableEvent {
-            id: id(),
-            session_id: session_id(),
-            seq: 9,
-            timestamp: 5,
-            payload: SessionEvent::TextEnded(TextEnded {
-                assistant_message_id: MessageID::parse("msg_1").unwrap(),
-                text_id: "text-0".into(),
-                text: "hi".into(),
-            }),
-            metadata: None,
-        }
-    }
-
-    #[test]
-    fn durable_events_have_their_position() {
-        let plain = SessionDurableEvent(text_ended());
-        assert_eq!(
-            serde_json::to_string(&plain).unwrap(),
-            r#"{"id":"evt_1","type":"session.next.text.ended","durable":{"aggregateID":"ses_1","seq":9,"version":1},"data":{"timestamp":5,"sessionID":"ses_1","assistantMessageID":"msg_1","textID":"text-0","text":"hi"}}"#
-        );
-        let metadata = Record::from_iter([("a".to_owned(), 1.into())]);
-        let cleared = DurableEvent {
-            payload: RevertCleared {}.into(),
-            metadata: Some(metadata),
-            ..text_ended()
-        };
-        assert_eq!(
-            serde_json::to_string(&SessionDurableEvent(cleared)).unwrap(),
-            r#"{"id":"evt_1","type":"session.next.revert.cleared","durable":{"aggregateID":"ses_1","seq":9,"version":1},"data":{"timestamp":5,"sessionID":"ses_1"},"metadata":{"a":1}}"#
-        );
-    }
-
-    #[test]
-    fn live_events_have_the_location_of_their_session() {
-        let (id, session_id, location) = (&id(), &session_id(), &location());
-        let fragment = LiveEvent::TextDelta(TextDelta {
-            assistant_message_id: MessageID::parse("msg_1").unwrap(),
-            text_id: "text-0".into(),
-            delta: "h".into(),
-        });
-        let error = SessionError {
-            session_id: session_id.clone(),
-            error: NamedError {
-                name: NamedErrorTag::UnknownError,
-                data: NamedErrorData {
-                    message: "no model".into(),
-                },
-                cause: None,
-            },
-        };
-        for (event, json) in [
-            (
-                OpenCodeEvent::ServerConnected { id },
-                r#"{"id":"evt_1","type":"server.connected","data":{}}"#,
-            ),
-            (
-                OpenCodeEvent::GlobalDisposed { id },
-                r#"{"id":"evt_1","type":"global.disposed","data":{}}"#,
-            ),
-            (
-                OpenCodeEvent::Durable {
-                    event: &text_ended(),
-                    location,
-                },
-                r#"{"id":"evt_1","type":"session.next.text.ended","durable":{"aggregateID":"ses_1","seq":9,"version":1},"location":{"directory":"/w"},"data":{"timestamp":5,"sessionID":"ses_1","assistantMessageID":"msg_1","textID":"text-0","text":"hi"}}"#,
-            ),
-            (
-                OpenCodeEvent::Fragment {
-                    id,
-                    location,
-                    timestamp: 5,
-                    session_id,
-                    payload: &fragment,
-                },
-                r#"{"id":"evt_1","type":"session.next.text.delta","location":{"directory":"/w"},"data":{"timestamp":5,"sessionID":"ses_1","assistantMessageID":"msg_1","textID":"text-0","delta":"h"}}"#,
-            ),
-            (
-                OpenCodeEvent::SessionError {
-                    id,
-                    location,
-                    error: &error,
-                },
-                r#"{"id":"evt_1","type":"session.error","location":{"directory":"/w"},"data":{"sessionID":"ses_1","error":{"name":"UnknownError","data":{"message":"no model"}}}}"#,
-            ),
-        ] {
-            assert_eq!(serde_json::to_string(&event).unwrap(), json);
-        }
+        schema
     }
 }

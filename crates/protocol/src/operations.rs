@@ -195,7 +195,7 @@ operations! {
     /// replayed, and a reader that falls too far behind is cut off. It ends when the host closes.
     EventSubscribe = "v2.event.subscribe" => "events.subscribe" {
         Get "/api/event",
-        success: stream(OpenCodeEvent<'static>, ends: true),
+        success: stream(OpenCodeEvent, ends: true),
         errors: [],
         middleware: [Authorization],
     }

@@ -4,12 +4,13 @@
 //! `properties`, `required`, `items`, `enum`, `const`, `$ref` into the same document, `allOf`,
 //! `anyOf` and `oneOf` (both mean "at least one"), the three bounds of numbers, a `pattern` that is
 //! a literal prefix, and an `additionalProperties` that is a schema. Any other keyword says nothing
-//! here: members nobody declared are accepted.
+//! here: members nobody declared are accepted. An integer is one that JavaScript represents exactly.
 //!
 //! Schemas come from us or from the embedding program; values may come from anybody. However deep
 //! or wide a value is, checking it takes bounded stack, and time in proportion to its size.
 
 mod issue;
+mod number;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub use issue::{Issue, Segment};
+pub use number::normalise_integers;
 use shape::{describe, discriminator, list, literal, takes, target};
 
 /// Schemas entered one within the other. A parsed document is at most 128 values deep, and a level
@@ -30,7 +32,8 @@ const MAX_TRIES: usize = 1 << 17;
 /// What a `null` member at the top of the value means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nulls {
-    /// A value like any other.
+    /// A value like any other. Leaving an optional member out is then the only alternative to a
+    /// value, and what is wrong with one reads `Expected boolean | undefined, got "yes"`.
     Values,
     /// The same as leaving the member out, unless it is required.
     Absent,
@@ -41,6 +44,7 @@ pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
     let mut checker = Checker {
         root: schema,
         top: (nulls == Nulls::Absent).then_some(value),
+        optional: None,
         depth: 0,
         trying: false,
         tries: 0,
@@ -53,6 +57,8 @@ struct Checker<'a> {
     root: &'a Value,
     /// The value whose null members count as absent.
     top: Option<&'a Value>,
+    /// The schema of the member that is being checked, if it may only be left out.
+    optional: Option<&'a Value>,
     depth: usize,
     trying: bool,
     tries: usize,
@@ -138,9 +144,14 @@ impl<'a> Checker<'a> {
                 None if is_required(key) => return Err(Issue::new("Missing key").at_key(key)),
                 None => {}
                 Some(Value::Null) if skips_nulls && !is_required(key) => {}
-                Some(member) => self
-                    .value(schema, member)
-                    .map_err(|issue| issue.at_key(key))?,
+                Some(member) => {
+                    let is_optional = self.top.is_none() && !is_required(key);
+                    let outer =
+                        std::mem::replace(&mut self.optional, is_optional.then_some(schema));
+                    let result = self.value(schema, member);
+                    self.optional = outer;
+                    result.map_err(|issue| issue.at_key(key))?;
+                }
             }
         }
         for key in required.iter().filter_map(Value::as_str) {
@@ -224,7 +235,11 @@ impl<'a> Checker<'a> {
     }
 
     fn expected(&self, schema: &Value, value: &Value) -> Issue {
-        Issue::expected(&describe(self.root, schema), value)
+        let mut what = describe(self.root, schema);
+        if self.optional.is_some_and(|it| std::ptr::eq(it, schema)) {
+            what.push_str(" | undefined");
+        }
+        Issue::expected(&what, value)
     }
 }
 
@@ -243,7 +258,7 @@ fn prefix(keywords: &Map<String, Value>, text: &str, value: &Value) -> Result<()
 
 fn bounds(keywords: &Map<String, Value>, value: &Value) -> Result<(), Issue> {
     let number = value.as_f64().unwrap_or(f64::NAN);
-    if keywords.get("type").is_some_and(only_integers) && number.fract() != 0.0 {
+    if keywords.get("type").is_some_and(only_integers) && number::integer(number).is_none() {
         return Err(Issue::expected("an integer", value));
     }
     let bound = |key: &str| Some((keywords.get(key)?, keywords.get(key)?.as_f64()?));

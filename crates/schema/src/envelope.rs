@@ -3,72 +3,65 @@
 //! The text is put together instead of being serialised from a tree, because a payload is stored
 //! as text already and every delta of every model passes here.
 
-use std::fmt::Write;
+use std::fmt::{self, Display};
 
 use serde::Serialize;
 
-use crate::Record;
 use crate::clock::Millis;
-use crate::event::{EventSpec, LiveEvent, SessionEvent};
+use crate::event::{DurableEvent, EventSpec, LiveEvent, SessionError, is_streamed};
 use crate::id::{EventID, SessionID};
 use crate::location::LocationRef;
 
-/// The parts of an event's envelope that the wire shows.
-pub struct Envelope<'a> {
-    /// Its id.
-    pub id: &'a EventID,
-    /// Its name.
-    pub name: &'a str,
-    /// Log position of a durable event: sequence and payload version.
-    pub durable: Option<(u64, u32)>,
-    /// The session.
-    pub session_id: &'a SessionID,
-    /// When.
-    pub timestamp: Millis,
-    /// Where it came from; live stream only.
-    pub location: Option<&'a LocationRef>,
-    /// Additive values, JSON text.
-    pub metadata: Option<&'a str>,
+/// A durable event as the live stream shows it.
+pub fn durable_text(event: &DurableEvent, location: Option<&LocationRef>) -> String {
+    let payload = json(&event.payload);
+    let metadata = event.metadata.as_ref().map(json);
+    let envelope = Envelope {
+        id: &event.id,
+        name: event.payload.name(),
+        durable: Some(Position {
+            session_id: &event.session_id,
+            seq: event.seq,
+            version: event.payload.version(),
+        }),
+        location,
+        data: SessionData {
+            timestamp: event.is_streamed().then_some(event.timestamp),
+            session_id: &event.session_id,
+            payload: &payload,
+        },
+        metadata: metadata.as_deref(),
+    };
+    envelope.to_string()
 }
 
-impl Envelope<'_> {
-    /// The event with its payload, a JSON object without `timestamp` and `sessionID`.
-    pub fn write(&self, payload: &str) -> String {
-        let mut text = String::with_capacity(payload.len() + 256);
-        let session_id = json(self.session_id);
-        self.write_to(&mut text, payload, &session_id)
-            .expect("writing to a text cannot fail");
-        text
-    }
-
-    fn write_to(&self, text: &mut String, payload: &str, session_id: &str) -> std::fmt::Result {
-        write!(text, r#"{{"id":{},"type":"{}""#, json(self.id), self.name)?;
-        if let Some((seq, version)) = self.durable {
-            write!(
-                text,
-                r#","durable":{{"aggregateID":{session_id},"seq":{seq},"version":{version}}}"#
-            )?;
-        }
-        if let Some(location) = self.location {
-            write!(text, r#","location":{}"#, json(location))?;
-        }
-        write!(
-            text,
-            r#","data":{{"timestamp":{},"sessionID":{session_id}"#,
-            self.timestamp
-        )?;
-        if payload != "{}" {
-            text.push(',');
-            text.push_str(payload.strip_prefix('{').unwrap_or(payload));
-        } else {
-            text.push('}');
-        }
-        if let Some(metadata) = self.metadata {
-            write!(text, r#","metadata":{metadata}"#)?;
-        }
-        text.push('}');
-        Ok(())
-    }
+/// A durable event read from storage as the durable stream shows it.
+pub fn stored_text(
+    spec: &EventSpec,
+    id: &EventID,
+    session_id: &SessionID,
+    seq: u64,
+    timestamp: Millis,
+    payload: &str,
+    metadata: Option<&str>,
+) -> String {
+    let envelope = Envelope {
+        id,
+        name: spec.name,
+        durable: Some(Position {
+            session_id,
+            seq,
+            version: spec.version,
+        }),
+        location: None,
+        data: SessionData {
+            timestamp: is_streamed(spec.number).then_some(timestamp),
+            session_id,
+            payload,
+        },
+        metadata,
+    };
+    envelope.to_string()
 }
 
 /// A live fragment as the live stream shows it.
@@ -79,76 +72,110 @@ pub fn live_text(
     location: Option<&LocationRef>,
     payload: &LiveEvent,
 ) -> String {
-    let name = payload.name();
-    let envelope = Envelope {
-        id,
-        name,
-        durable: None,
+    let data = SessionData {
+        timestamp: Some(timestamp),
         session_id,
-        timestamp,
-        location,
-        metadata: None,
+        payload: &json(payload),
     };
-    envelope.write(&json(payload))
+    Envelope::live(id, payload.name(), location, data).to_string()
 }
 
-/// A durable event as the live stream shows it.
-pub fn durable_text(event: &crate::event::DurableEvent, location: Option<&LocationRef>) -> String {
-    let metadata = event.metadata.as_ref().map(json::<Record>);
-    let envelope = Envelope {
-        id: &event.id,
-        name: event.payload.name(),
-        durable: Some((event.seq, event.payload.version())),
-        session_id: &event.session_id,
-        timestamp: event.timestamp,
-        location,
-        metadata: metadata.as_deref(),
-    };
-    match &event.payload {
-        // The records of the older shape carry no time of their own.
-        SessionEvent::SessionCreated(_)
-        | SessionEvent::SessionUpdated(_)
-        | SessionEvent::SessionDeleted(_) => older_text(&envelope, &event.payload),
-        payload => envelope.write(&json(payload)),
-    }
+/// The live event that says why a session did not run.
+pub fn error_text(id: &EventID, location: Option<&LocationRef>, error: &SessionError) -> String {
+    Envelope::live(id, "session.error", location, json(error)).to_string()
 }
 
-fn older_text(envelope: &Envelope<'_>, payload: &SessionEvent) -> String {
-    let text = envelope.write(&json(payload));
-    text.replacen(&format!(r#""timestamp":{},"#, envelope.timestamp), "", 1)
+/// An event that concerns the host and no session, and says all with its name.
+pub fn host_text(id: &EventID, name: &str) -> String {
+    Envelope::live(id, name, None, "{}").to_string()
 }
 
-/// An event that concerns the host and no session.
-pub fn host_text(id: &EventID, name: &str, data: &impl Serialize) -> String {
-    format!(
-        r#"{{"id":{},"type":"{name}","data":{}}}"#,
-        json(id),
-        json(data)
-    )
+/// What stands around the data of every event.
+struct Envelope<'a, Data> {
+    id: &'a EventID,
+    name: &'a str,
+    durable: Option<Position<'a>>,
+    /// Where the session lives; live stream only.
+    location: Option<&'a LocationRef>,
+    data: Data,
+    /// Additive values, JSON text.
+    metadata: Option<&'a str>,
 }
 
-/// The durable stream's text of an event read from storage.
-pub fn stored_text(
-    spec: &EventSpec,
-    id: &EventID,
-    session_id: &SessionID,
+/// Where a durable event stands in its log.
+struct Position<'a> {
+    session_id: &'a SessionID,
     seq: u64,
-    timestamp: Millis,
-    payload: &str,
-    metadata: Option<&str>,
-) -> String {
-    let durable = Some((seq, spec.version));
-    let name = spec.name;
-    Envelope {
-        id,
-        name,
-        durable,
-        session_id,
-        timestamp,
-        location: None,
-        metadata,
+    version: u32,
+}
+
+/// A payload behind the members that the payloads of all sessions begin with.
+struct SessionData<'a> {
+    /// Absent from the records of the older shape, which carry their times themselves.
+    timestamp: Option<Millis>,
+    session_id: &'a SessionID,
+    /// A JSON object.
+    payload: &'a str,
+}
+
+impl<'a, Data> Envelope<'a, Data> {
+    fn live(id: &'a EventID, name: &'a str, location: Option<&'a LocationRef>, data: Data) -> Self {
+        Self {
+            id,
+            name,
+            durable: None,
+            location,
+            data,
+            metadata: None,
+        }
     }
-    .write(payload)
+}
+
+impl<Data: Display> Display for Envelope<'_, Data> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, r#"{{"id":{},"type":"{}""#, json(self.id), self.name)?;
+        if let Some(position) = &self.durable {
+            write!(f, r#","durable":{position}"#)?;
+        }
+        if let Some(location) = self.location {
+            write!(f, r#","location":{}"#, json(location))?;
+        }
+        write!(f, r#","data":{}"#, self.data)?;
+        if let Some(metadata) = self.metadata {
+            write!(f, r#","metadata":{metadata}"#)?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl Display for Position<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            session_id,
+            seq,
+            version,
+        } = self;
+        let session_id = json(session_id);
+        write!(
+            f,
+            r#"{{"aggregateID":{session_id},"seq":{seq},"version":{version}}}"#
+        )
+    }
+}
+
+impl Display for SessionData<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        if let Some(timestamp) = self.timestamp {
+            write!(f, r#""timestamp":{timestamp},"#)?;
+        }
+        write!(f, r#""sessionID":{}"#, json(self.session_id))?;
+        let members = self.payload.strip_prefix('{').unwrap_or(self.payload);
+        if members != "}" {
+            f.write_str(",")?;
+        }
+        f.write_str(members)
+    }
 }
 
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
@@ -157,51 +184,194 @@ fn json<T: Serialize + ?Sized>(value: &T) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::event::{DurableEvent, RevertCleared, TextDelta};
-    use crate::id::MessageID;
-    use serde_json::{Value, json};
+    use crate::Record;
+    use crate::event::{
+        DURABLE_EVENTS, NamedError, NamedErrorData, NamedErrorTag, RevertCleared, SessionCreated,
+        SessionEvent, SessionRecord, TextDelta, TextEnded,
+    };
+    use crate::id::{MessageID, WorkspaceID};
+    use crate::session::SessionTime;
+
+    fn id() -> EventID {
+        EventID::parse("evt_1").unwrap()
+    }
+
+    /// Identifiers may contain whatever their owner likes.
+    fn session_id() -> SessionID {
+        SessionID::parse("ses_\"1").unwrap()
+    }
+
+    fn message_id() -> MessageID {
+        MessageID::parse("msg_1").unwrap()
+    }
+
+    fn location() -> LocationRef {
+        LocationRef {
+            directory: "/w".into(),
+            workspace_id: None,
+        }
+    }
+
+    fn event(payload: impl Into<SessionEvent>, metadata: Option<Record>) -> DurableEvent {
+        DurableEvent {
+            id: id(),
+            session_id: session_id(),
+            seq: 9,
+            timestamp: 5,
+            payload: payload.into(),
+            metadata,
+        }
+    }
+
+    fn text_ended() -> TextEnded {
+        TextEnded {
+            assistant_message_id: message_id(),
+            text_id: "text-0".into(),
+            text: "hi\n".into(),
+        }
+    }
+
+    fn session_created() -> SessionCreated {
+        let info = SessionRecord {
+            id: session_id(),
+            slug: "calm-fox".into(),
+            project_id: "global".into(),
+            workspace_id: None,
+            directory: r#"/"timestamp":5,"#.into(),
+            path: None,
+            parent_id: None,
+            title: "New".into(),
+            agent: None,
+            model: None,
+            version: "1".into(),
+            time: SessionTime {
+                created: 5,
+                updated: 5,
+                archived: None,
+            },
+        };
+        SessionCreated { info }
+    }
 
     #[test]
-    fn events_are_written_as_the_contract_says() {
-        let session_id = SessionID::parse("ses_\"a").unwrap();
-        let event = DurableEvent {
-            id: EventID::parse("evt_1").unwrap(),
-            session_id: session_id.clone(),
-            seq: 7,
-            timestamp: 5,
-            payload: RevertCleared {}.into(),
-            metadata: Some(Record::from_iter([("k".to_owned(), json!(1))])),
+    fn durable_events_have_their_position() {
+        let metadata = Record::from_iter([("a".to_owned(), json!(1))]);
+        let there = LocationRef {
+            workspace_id: Some(WorkspaceID::parse("wrk_1").unwrap()),
+            ..location()
         };
-        let location = LocationRef {
-            directory: "/d".into(),
-            workspace_id: None,
-        };
-        let value: Value = serde_json::from_str(&durable_text(&event, Some(&location))).unwrap();
-        assert_eq!(
-            value,
-            json!({
-                "id": "evt_1", "type": "session.next.revert.cleared",
-                "durable": {"aggregateID": "ses_\"a", "seq": 7, "version": 1},
-                "location": {"directory": "/d"},
-                "data": {"timestamp": 5, "sessionID": "ses_\"a"},
-                "metadata": {"k": 1},
-            })
-        );
-        let delta = TextDelta {
-            assistant_message_id: MessageID::parse("msg_1").unwrap(),
-            text_id: "text-0".into(),
-            delta: "x\n".into(),
-        };
-        assert_eq!(
-            live_text(
-                &EventID::parse("evt_2").unwrap(),
-                &session_id,
-                6,
+        for (event, location, text) in [
+            (
+                event(text_ended(), None),
                 None,
-                &delta.into()
+                r#"{"id":"evt_1","type":"session.next.text.ended","durable":{"aggregateID":"ses_\"1","seq":9,"version":1},"data":{"timestamp":5,"sessionID":"ses_\"1","assistantMessageID":"msg_1","textID":"text-0","text":"hi\n"}}"#,
             ),
-            r#"{"id":"evt_2","type":"session.next.text.delta","data":{"timestamp":6,"sessionID":"ses_\"a","assistantMessageID":"msg_1","textID":"text-0","delta":"x\n"}}"#
-        );
+            (
+                event(text_ended(), Some(metadata.clone())),
+                Some(location()),
+                r#"{"id":"evt_1","type":"session.next.text.ended","durable":{"aggregateID":"ses_\"1","seq":9,"version":1},"location":{"directory":"/w"},"data":{"timestamp":5,"sessionID":"ses_\"1","assistantMessageID":"msg_1","textID":"text-0","text":"hi\n"},"metadata":{"a":1}}"#,
+            ),
+            (
+                event(RevertCleared {}, Some(metadata)),
+                None,
+                r#"{"id":"evt_1","type":"session.next.revert.cleared","durable":{"aggregateID":"ses_\"1","seq":9,"version":1},"data":{"timestamp":5,"sessionID":"ses_\"1"},"metadata":{"a":1}}"#,
+            ),
+            (
+                event(RevertCleared {}, None),
+                Some(there),
+                r#"{"id":"evt_1","type":"session.next.revert.cleared","durable":{"aggregateID":"ses_\"1","seq":9,"version":1},"location":{"directory":"/w","workspaceID":"wrk_1"},"data":{"timestamp":5,"sessionID":"ses_\"1"}}"#,
+            ),
+            (
+                event(session_created(), None),
+                Some(location()),
+                r#"{"id":"evt_1","type":"session.created","durable":{"aggregateID":"ses_\"1","seq":9,"version":1},"location":{"directory":"/w"},"data":{"sessionID":"ses_\"1","info":{"id":"ses_\"1","slug":"calm-fox","projectID":"global","directory":"/\"timestamp\":5,","title":"New","version":"1","time":{"created":5,"updated":5}}}}"#,
+            ),
+        ] {
+            assert_eq!(durable_text(&event, location.as_ref()), text);
+        }
+    }
+
+    #[test]
+    fn a_stored_event_reads_like_the_one_that_was_announced() {
+        let metadata = Record::from_iter([("a".to_owned(), json!(1))]);
+        for event in [
+            event(text_ended(), None),
+            event(text_ended(), Some(metadata.clone())),
+            event(RevertCleared {}, Some(metadata)),
+            event(session_created(), None),
+        ] {
+            let number = event.payload.number();
+            let spec = DURABLE_EVENTS.iter().find(|spec| spec.number == number);
+            let stored = stored_text(
+                spec.unwrap(),
+                &event.id,
+                &event.session_id,
+                event.seq,
+                event.timestamp,
+                &super::json(&event.payload),
+                event.metadata.as_ref().map(super::json).as_deref(),
+            );
+            assert_eq!(stored, durable_text(&event, None));
+        }
+    }
+
+    #[test]
+    fn live_events_have_the_location_of_their_session() {
+        let delta = TextDelta {
+            assistant_message_id: message_id(),
+            text_id: "text-0".into(),
+            delta: "h\n".into(),
+        }
+        .into();
+        let error = SessionError {
+            session_id: session_id(),
+            error: NamedError {
+                name: NamedErrorTag::UnknownError,
+                data: NamedErrorData {
+                    message: "no model".into(),
+                },
+                cause: None,
+            },
+        };
+        let location = location();
+        for (text, expected) in [
+            (
+                live_text(&id(), &session_id(), 6, Some(&location), &delta),
+                r#"{"id":"evt_1","type":"session.next.text.delta","location":{"directory":"/w"},"data":{"timestamp":6,"sessionID":"ses_\"1","assistantMessageID":"msg_1","textID":"text-0","delta":"h\n"}}"#,
+            ),
+            (
+                live_text(&id(), &session_id(), 6, None, &delta),
+                r#"{"id":"evt_1","type":"session.next.text.delta","data":{"timestamp":6,"sessionID":"ses_\"1","assistantMessageID":"msg_1","textID":"text-0","delta":"h\n"}}"#,
+            ),
+            (
+                error_text(&id(), Some(&location), &error),
+                r#"{"id":"evt_1","type":"session.error","location":{"directory":"/w"},"data":{"sessionID":"ses_\"1","error":{"name":"UnknownError","data":{"message":"no model"}}}}"#,
+            ),
+            (
+                error_text(&id(), None, &error),
+                r#"{"id":"evt_1","type":"session.error","data":{"sessionID":"ses_\"1","error":{"name":"UnknownError","data":{"message":"no model"}}}}"#,
+            ),
+        ] {
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn events_of_the_host_say_all_with_their_name() {
+        for (name, text) in [
+            (
+                "server.connected",
+                r#"{"id":"evt_1","type":"server.connected","data":{}}"#,
+            ),
+            (
+                "global.disposed",
+                r#"{"id":"evt_1","type":"global.disposed","data":{}}"#,
+            ),
+        ] {
+            assert_eq!(host_text(&id(), name), text);
+        }
     }
 }

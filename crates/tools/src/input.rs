@@ -1,7 +1,7 @@
-//! What parameters a tool takes, written once: the advertised JSON Schema and the check of the
-//! arguments both come from the same constant.
+//! What parameters a tool takes, written once.
 //!
-//! The vocabulary is no larger than the built-in tools need, and every value of it is `const`.
+//! The vocabulary is no larger than the built-in tools need, and every value of it is `const`. It
+//! only describes: arguments are checked against the JSON Schema that is made of it.
 //!
 //! ```
 //! use opencode_tools::{Field, Object, Schema};
@@ -13,15 +13,10 @@
 //!             .describe("How many to return."),
 //!     ],
 //! };
-//! let issue = INPUT.decode(serde_json::json!({"path": "a", "limit": 11})).unwrap_err();
-//! let text = "Expected a value less than or equal to 10, got 11\n  at [\"limit\"]";
-//! assert_eq!(issue.to_string(), text);
+//! assert_eq!(INPUT.json_schema()["required"], serde_json::json!(["path"]));
 //! ```
 
-mod decode;
 mod json_schema;
-
-pub use decode::InputIssue;
 
 /// An object with the fields it may have. Others are ignored in arguments, though the advertised
 /// schema forbids them: models invent fields, and refusing them helps nobody.

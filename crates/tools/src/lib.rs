@@ -26,7 +26,7 @@ mod typed;
 
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
-pub use input::{Field, InputIssue, Object, Schema};
+pub use input::{Field, Object, Schema};
 pub use managed_output::ManagedOutput;
 pub use materialized::{Materialized, ToolCall};
 pub use permission::{AllowAll, PermissionError, PermissionRequest, PermissionSource, Permissions};

@@ -15,7 +15,7 @@ use crate::permission::{PermissionRequest, PermissionSource, Permissions};
 
 /// Something a model can call. It has no name: the name is the key it is registered under.
 ///
-/// Built-ins implement [`TypedTool`](crate::TypedTool) instead, which decodes the input for them.
+/// Built-ins implement [`TypedTool`](crate::TypedTool) instead and are given their input decoded.
 pub trait Tool: Send + Sync + 'static {
     /// The text that tells the model when and how to use it. Asked once, at registration.
     fn description(&self) -> String;

@@ -1,6 +1,9 @@
 //! Tools that declare their input and receive it decoded.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
+use opencode_schema::check::{Nulls, check, normalise_integers};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -9,7 +12,7 @@ use crate::{
     tool::{Tool, ToolContext, ToolFailure, ToolOutput},
 };
 
-/// A tool whose input is a Rust type. Every one of them is a [`Tool`].
+/// A tool whose input is a Rust type.
 pub trait TypedTool: Send + Sync + 'static {
     /// The parameters: what is advertised and what arguments are checked against.
     const INPUT: Object;
@@ -17,7 +20,8 @@ pub trait TypedTool: Send + Sync + 'static {
     /// The action of [`Tool::permission`] where it is not the registered name.
     const PERMISSION: Option<&'static str> = None;
 
-    /// The arguments after the check. Its fields are those of `INPUT`, optional ones as `Option`.
+    /// The arguments after the check. Its fields are those of `INPUT`, optional ones as `Option`;
+    /// it ignores others, because models invent fields.
     type Input: DeserializeOwned + Send;
 
     /// The text that tells the model when and how to use the tool.
@@ -29,15 +33,32 @@ pub trait TypedTool: Send + Sync + 'static {
         input: Self::Input,
         context: ToolContext,
     ) -> impl Future<Output = Result<ToolOutput, ToolFailure>> + Send;
+
+    /// The tool as it is registered.
+    fn into_tool(self) -> Arc<dyn Tool>
+    where
+        Self: Sized,
+    {
+        Arc::new(Checked {
+            schema: Self::INPUT.json_schema(),
+            tool: self,
+        })
+    }
 }
 
-impl<T: TypedTool> Tool for T {
+/// Checks arguments against the schema that is advertised, and decodes them.
+struct Checked<T> {
+    schema: Value,
+    tool: T,
+}
+
+impl<T: TypedTool> Tool for Checked<T> {
     fn description(&self) -> String {
-        TypedTool::description(self)
+        self.tool.description()
     }
 
     fn input_schema(&self) -> Value {
-        T::INPUT.json_schema()
+        self.schema.clone()
     }
 
     fn permission(&self) -> Option<&str> {
@@ -50,13 +71,229 @@ impl<T: TypedTool> Tool for T {
         context: ToolContext,
     ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
         Box::pin(async move {
-            let checked = T::INPUT.decode(input).map_err(|issue| invalid(&issue))?;
-            let input = serde_json::from_value(checked).map_err(|error| invalid(&error))?;
-            TypedTool::run(self, input, context).await
+            let input = decode(&self.schema, input)?;
+            self.tool.run(input, context).await
         })
     }
 }
 
+/// The arguments as a value of their type, or the first thing that is wrong with them.
+fn decode<I: DeserializeOwned>(schema: &Value, mut input: Value) -> Result<I, ToolFailure> {
+    normalise_integers(&mut input);
+    check(schema, &input, Nulls::Values).map_err(|issue| invalid(&issue))?;
+    serde_json::from_value(input).map_err(|error| invalid(&error))
+}
+
 fn invalid(issue: &dyn std::fmt::Display) -> ToolFailure {
     ToolFailure::new(format!("Invalid tool input: {issue}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+    use crate::input::{Field, Schema};
+
+    const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+    const OPTION: Object = Object {
+        fields: &[Field::required("label", Schema::String)],
+    };
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("path", Schema::String),
+            Field::optional("offset", Schema::PositiveInteger { maximum: None }),
+            Field::optional(
+                "limit",
+                Schema::PositiveInteger {
+                    maximum: Some(2000),
+                },
+            ),
+            Field::optional("timeout", Schema::PositiveNumber { maximum: 120 }),
+            Field::optional("all", Schema::Boolean),
+            Field::optional("format", Schema::OneOf(&["text", "html"])),
+            Field::optional("options", Schema::Array(&Schema::Named("Option", &OPTION))),
+        ],
+    };
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    struct Input {
+        path: String,
+        offset: Option<u64>,
+        limit: Option<usize>,
+        timeout: Option<f64>,
+        all: Option<bool>,
+        format: Option<String>,
+        options: Option<Vec<Choice>>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Choice {
+        label: String,
+    }
+
+    fn decoded(input: Value) -> Result<Input, ToolFailure> {
+        decode(&INPUT.json_schema(), input)
+    }
+
+    /// What the model is told of arguments that are refused.
+    fn told(input: Value) -> String {
+        match decoded(input).unwrap_err() {
+            ToolFailure::Failed { message, .. } => message,
+            ToolFailure::Declined => panic!("nobody was asked"),
+        }
+    }
+
+    #[test]
+    fn accepted_inputs_are_read_and_unknown_members_ignored() {
+        let a = || Input {
+            path: "a".into(),
+            ..Input::default()
+        };
+        for (input, expected) in [
+            (json!({"path": ""}), Input::default()),
+            (json!({"path": "a", "more": [1]}), a()),
+            (
+                json!({"limit": 5.0, "offset": 1e3, "path": "a"}),
+                Input {
+                    offset: Some(1000),
+                    limit: Some(5),
+                    ..a()
+                },
+            ),
+            (
+                json!({"path": "a", "offset": MAX_SAFE_INTEGER, "timeout": 0.5, "all": false}),
+                Input {
+                    offset: Some(MAX_SAFE_INTEGER),
+                    timeout: Some(0.5),
+                    all: Some(false),
+                    ..a()
+                },
+            ),
+            (
+                json!({"path": "a", "timeout": 120.0, "format": "html", "options": [{"label": "x", "y": 1}]}),
+                Input {
+                    timeout: Some(120.0),
+                    format: Some("html".into()),
+                    options: Some(vec![Choice { label: "x".into() }]),
+                    ..a()
+                },
+            ),
+        ] {
+            assert_eq!(decoded(input), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn refused_inputs_name_the_first_problem_and_its_place() {
+        for (input, expected) in [
+            (json!([1]), "Expected object, got [1]"),
+            (json!(null), "Expected object, got null"),
+            (json!({}), "Missing key\n  at [\"path\"]"),
+            (
+                json!({"path": 5, "limit": 0}),
+                "Expected string, got 5\n  at [\"path\"]",
+            ),
+            (
+                json!({"path": null}),
+                "Expected string, got null\n  at [\"path\"]",
+            ),
+            (
+                json!({"path": "", "limit": null}),
+                "Expected number | undefined, got null\n  at [\"limit\"]",
+            ),
+            (
+                json!({"path": "", "offset": 0}),
+                "Expected a value greater than 0, got 0\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": -0.0}),
+                "Expected a value greater than 0, got 0\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": 1.5}),
+                "Expected an integer, got 1.5\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": u64::MAX}),
+                "Expected an integer, got 18446744073709551615\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": i64::MIN}),
+                "Expected an integer, got -9223372036854775808\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": 1e300}),
+                "Expected an integer, got 1e+300\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "offset": "1"}),
+                "Expected number | undefined, got \"1\"\n  at [\"offset\"]",
+            ),
+            (
+                json!({"path": "", "limit": 2001}),
+                "Expected a value less than or equal to 2000, got 2001\n  at [\"limit\"]",
+            ),
+            (
+                json!({"path": "", "timeout": 0}),
+                "Expected a value greater than 0, got 0\n  at [\"timeout\"]",
+            ),
+            (
+                json!({"path": "", "timeout": 120.5}),
+                "Expected a value less than or equal to 120, got 120.5\n  at [\"timeout\"]",
+            ),
+            (
+                json!({"path": "", "all": "yes"}),
+                "Expected boolean | undefined, got \"yes\"\n  at [\"all\"]",
+            ),
+            (
+                json!({"path": "", "format": "pdf"}),
+                "Expected \"text\" | \"html\" | undefined, got \"pdf\"\n  at [\"format\"]",
+            ),
+            (
+                json!({"path": "", "format": 5}),
+                "Expected \"text\" | \"html\" | undefined, got 5\n  at [\"format\"]",
+            ),
+            (
+                json!({"path": "", "options": {}}),
+                "Expected array | undefined, got {}\n  at [\"options\"]",
+            ),
+            (
+                json!({"path": "", "options": [{"label": ""}, 7.0]}),
+                "Expected Option, got 7\n  at [\"options\"][1]",
+            ),
+            (
+                json!({"path": "", "options": [{"label": ""}, {}]}),
+                "Missing key\n  at [\"options\"][1][\"label\"]",
+            ),
+        ] {
+            assert_eq!(told(input), format!("Invalid tool input: {expected}"));
+        }
+    }
+
+    #[test]
+    fn a_long_wrong_value_is_cut() {
+        let message = told(json!(["é".repeat(1_000_000)]));
+        let start = "Invalid tool input: Expected object, got [\"éé";
+        assert!(message.starts_with(start), "{message}");
+        assert!(message.ends_with(" more chars)"), "{message}");
+        assert!(message.chars().count() < 1100);
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_whole_and_safe(offset in prop_oneof![
+            any::<f64>(),
+            (-9e15..1e16).prop_map(f64::round),
+        ]) {
+            let limit = MAX_SAFE_INTEGER as f64;
+            let fits = offset.fract() == 0.0 && offset > 0.0 && offset <= limit;
+            let read = decoded(json!({"path": "", "offset": offset})).ok();
+            let expected = fits.then(|| Input { offset: Some(offset as u64), ..Input::default() });
+            prop_assert_eq!(read, expected);
+        }
+    }
 }

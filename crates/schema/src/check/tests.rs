@@ -75,7 +75,7 @@ fn problem(members: Value) -> Option<String> {
     let mut payload = json!({ "prompt": { "text": "hi" } });
     let object = payload.as_object_mut().unwrap();
     object.extend(members.as_object().unwrap().clone());
-    check(&schema(), &payload, Nulls::Values)
+    check(&schema(), &payload, Nulls::Absent)
         .err()
         .map(|issue| issue.to_string())
 }
@@ -96,6 +96,9 @@ fn what_fits_is_accepted() {
         json!({ "message": { "type": "assistant", "content": [{ "type": "assistant", "content": [] }] } }),
     ] {
         assert_eq!(problem(members.clone()), None, "{members}");
+        let mut payload = members;
+        payload["prompt"] = json!({ "text": "hi" });
+        assert_eq!(check(&schema(), &payload, Nulls::Values), Ok(()));
     }
 }
 
@@ -137,6 +140,14 @@ fn the_first_problem_is_told_in_words() {
         (
             json!({ "limit": 0.5 }),
             "Expected an integer, got 0.5\n  at [\"limit\"]",
+        ),
+        (
+            json!({ "limit": u64::MAX }),
+            "Expected an integer, got 18446744073709551615\n  at [\"limit\"]",
+        ),
+        (
+            json!({ "limit": 1e300 }),
+            "Expected an integer, got 1e+300\n  at [\"limit\"]",
         ),
         (
             json!({ "limit": 0 }),
@@ -225,6 +236,98 @@ fn a_null_may_stand_for_an_absent_member_at_the_top_only() {
         &json!({ "b": "", "c": { "d": null } }),
         Nulls::Absent
     ));
+}
+
+#[test]
+fn optional_members_that_can_only_be_left_out_say_so() {
+    let schema = json!({
+        "$defs": { "Object": { "type": "object" } },
+        "properties": {
+            "required": { "type": "string" },
+            "plain": { "type": "boolean" },
+            "bound": { "type": "integer", "minimum": 1 },
+            "object": { "$ref": "#/$defs/Object" },
+            "enum": { "enum": ["a", 1] },
+            "union": { "anyOf": [{ "const": 1 }, { "const": 2 }] },
+            "tried": { "anyOf": [
+                { "properties": { "a": { "type": "string" } } },
+                { "properties": { "a": { "type": "boolean" } } },
+            ] },
+            "items": { "type": "array", "items": { "type": "string" } },
+            "deep": { "properties": {
+                "plain": { "type": ["boolean", "null"] },
+                "required": { "type": "string" },
+            }, "required": ["required"] },
+        },
+        "required": ["required"],
+    });
+    for (name, member, text) in [
+        (
+            "required",
+            json!(1),
+            "Expected string, got 1\n  at [\"required\"]",
+        ),
+        (
+            "plain",
+            json!("yes"),
+            "Expected boolean | undefined, got \"yes\"\n  at [\"plain\"]",
+        ),
+        (
+            "plain",
+            json!(null),
+            "Expected boolean | undefined, got null\n  at [\"plain\"]",
+        ),
+        (
+            "bound",
+            json!("1"),
+            "Expected number | undefined, got \"1\"\n  at [\"bound\"]",
+        ),
+        (
+            "bound",
+            json!(0),
+            "Expected a value greater than or equal to 1, got 0\n  at [\"bound\"]",
+        ),
+        (
+            "object",
+            json!([]),
+            "Expected Object | undefined, got []\n  at [\"object\"]",
+        ),
+        (
+            "enum",
+            json!(2),
+            "Expected \"a\" | 1 | undefined, got 2\n  at [\"enum\"]",
+        ),
+        (
+            "union",
+            json!(3),
+            "Expected 1 | 2 | undefined, got 3\n  at [\"union\"]",
+        ),
+        (
+            "tried",
+            json!({ "a": 1 }),
+            "Expected a value | a value | undefined, got {\"a\":1}\n  at [\"tried\"]",
+        ),
+        (
+            "items",
+            json!([1]),
+            "Expected string, got 1\n  at [\"items\"][0]",
+        ),
+        (
+            "deep",
+            json!({ "plain": 1 }),
+            "Expected boolean | null | undefined, got 1\n  at [\"deep\"][\"plain\"]",
+        ),
+        (
+            "deep",
+            json!({ "plain": true, "required": 1 }),
+            "Expected string, got 1\n  at [\"deep\"][\"required\"]",
+        ),
+    ] {
+        let mut value = json!({ "required": "" });
+        value[name] = member;
+        let issue = check(&schema, &value, Nulls::Values).unwrap_err();
+        assert_eq!(issue.to_string(), text);
+    }
 }
 
 #[test]
