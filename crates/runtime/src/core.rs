@@ -73,18 +73,24 @@ impl Core {
     }
 
     /// Tells connected clients why a session did not run.
-    pub(crate) fn announce_failure(&self, session: &SessionID, message: String, cause: ErrorCause) {
+    pub(crate) fn announce_failure(
+        &self,
+        session: &SessionID,
+        location: Option<&LocationRef>,
+        message: String,
+        cause: ErrorCause,
+    ) {
         let error = NamedError {
             name: NamedErrorTag::UnknownError,
             data: NamedErrorData { message },
             cause: Some(cause),
         };
-        let data = SessionError {
+        let failure = SessionError {
             session_id: session.clone(),
             error,
         };
         self.live
-            .publish(|| envelope::host_text(&EventID::generate(&self.ids), "session.error", &data));
+            .publish(|| envelope::error_text(&EventID::generate(&self.ids), location, &failure));
     }
 }
 

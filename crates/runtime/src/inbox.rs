@@ -140,3 +140,6 @@ pub(crate) fn promote(
     }
     Ok(Ok(count))
 }
+
+#[cfg(test)]
+mod tests;

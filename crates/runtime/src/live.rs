@@ -4,7 +4,7 @@
 //! up is cut, so that it can tell a loss from an end.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -22,7 +22,14 @@ const WAITING_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Default)]
 pub(crate) struct LiveEvents {
     /// Locked to add, remove or walk; never across an await.
-    subscribers: RwLock<Vec<Arc<Subscriber>>>,
+    subscribers: RwLock<Subscribers>,
+}
+
+#[derive(Default)]
+struct Subscribers {
+    all: Vec<Arc<Subscriber>>,
+    /// The host closed; whoever comes now comes too late.
+    ended: bool,
 }
 
 struct Subscriber {
@@ -33,7 +40,8 @@ struct Subscriber {
 struct Queue {
     events: VecDeque<Arc<str>>,
     bytes: usize,
-    taken: Instant,
+    /// Since when events wait without any being taken.
+    waiting: Instant,
     state: QueueState,
 }
 
@@ -65,49 +73,50 @@ pub struct LiveSubscription {
 
 impl LiveEvents {
     pub(crate) fn subscribe(self: &Arc<Self>) -> LiveSubscription {
+        let mut subscribers = self.change();
+        let state = if subscribers.ended {
+            QueueState::Ended
+        } else {
+            QueueState::Open
+        };
         let queue = Queue {
             events: VecDeque::new(),
             bytes: 0,
-            taken: Instant::now(),
-            state: QueueState::Open,
+            waiting: Instant::now(),
+            state,
         };
         let subscriber = Arc::new(Subscriber {
             queue: Mutex::new(queue),
             wakeup: Notify::new(),
         });
-        let mut all = self
-            .subscribers
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.push(Arc::clone(&subscriber));
+        subscribers.all.push(Arc::clone(&subscriber));
+        drop(subscribers);
         LiveSubscription {
             events: Arc::clone(self),
-            subscriber: Arc::clone(&subscriber),
+            subscriber,
         }
     }
 
     /// Announces an event, which is put into words only when somebody listens.
     pub(crate) fn publish(&self, event: impl FnOnce() -> String) {
-        let all = self
+        let subscribers = self
             .subscribers
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        if all.is_empty() {
+        if subscribers.all.is_empty() {
             return;
         }
         let text: Arc<str> = event().into();
-        for subscriber in all.iter() {
+        for subscriber in &subscribers.all {
             subscriber.push(&text);
         }
     }
 
     /// Ends every subscription after what waits in it.
     pub(crate) fn end(&self) {
-        let all = self
-            .subscribers
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        for subscriber in all.iter() {
+        let mut subscribers = self.change();
+        subscribers.ended = true;
+        for subscriber in &subscribers.all {
             let mut queue = subscriber.queue();
             if queue.state == QueueState::Open {
                 queue.state = QueueState::Ended;
@@ -115,6 +124,12 @@ impl LiveEvents {
             drop(queue);
             subscriber.wakeup.notify_one();
         }
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Subscribers> {
+        self.subscribers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -124,7 +139,11 @@ impl Subscriber {
         if queue.state != QueueState::Open {
             return;
         }
-        let crowded = queue.events.len() >= WAITING_EVENTS && queue.taken.elapsed() >= PATIENCE;
+        if queue.events.is_empty() {
+            // However long nothing happened: the patience is for what waits.
+            queue.waiting = Instant::now();
+        }
+        let crowded = queue.events.len() >= WAITING_EVENTS && queue.waiting.elapsed() >= PATIENCE;
         if crowded || queue.bytes + text.len() > WAITING_BYTES {
             queue.state = QueueState::Cut;
             queue.events = VecDeque::new();
@@ -142,7 +161,7 @@ impl Subscriber {
 
     fn take(&self, most: usize) -> Option<LiveBatch> {
         let mut queue = self.queue();
-        queue.taken = Instant::now();
+        queue.waiting = Instant::now();
         if queue.events.is_empty() {
             return match queue.state {
                 QueueState::Open => None,
@@ -171,12 +190,10 @@ impl LiveSubscription {
 
 impl Drop for LiveSubscription {
     fn drop(&mut self) {
-        let mut all = self
-            .events
-            .subscribers
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.retain(|subscriber| !Arc::ptr_eq(subscriber, &self.subscriber));
+        let mut subscribers = self.events.change();
+        subscribers
+            .all
+            .retain(|subscriber| !Arc::ptr_eq(subscriber, &self.subscriber));
     }
 }
 
@@ -223,6 +240,24 @@ mod tests {
         live.publish(|| "y".into());
         assert_eq!(idle.next(1).await, LiveBatch::Cut);
         assert_eq!(texts(attentive.next(1).await), ["y"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_after_a_long_silence_cuts_nobody() {
+        let live = Arc::new(LiveEvents::default());
+        let subscription = live.subscribe();
+        tokio::time::advance(10 * PATIENCE).await;
+        for _ in 0..1000 {
+            live.publish(|| "x".into());
+        }
+        assert_eq!(texts(subscription.next(usize::MAX).await).len(), 1000);
+    }
+
+    #[tokio::test]
+    async fn who_comes_after_the_end_is_told_so() {
+        let live = Arc::new(LiveEvents::default());
+        live.end();
+        assert_eq!(live.subscribe().next(1).await, LiveBatch::Ended);
     }
 
     #[tokio::test]

@@ -285,3 +285,6 @@ pub(crate) fn from_llm(metadata: Option<LlmMetadata>) -> Option<ProviderMetadata
         .collect();
     (!stored.is_empty()).then_some(stored)
 }
+
+#[cfg(test)]
+mod tests;

@@ -251,7 +251,7 @@ impl Runtime {
     /// The event that a subscriber sees first, as JSON text.
     pub fn connected_event(&self) -> String {
         let id = EventID::generate(&self.core.ids);
-        envelope::host_text(&id, "server.connected", &serde_json::Map::new())
+        envelope::host_text(&id, "server.connected")
     }
 
     /// Opens a Location and describes it.
@@ -285,7 +285,7 @@ impl Runtime {
         let live = &self.core.live;
         live.publish(|| {
             let id = EventID::generate(&self.core.ids);
-            envelope::host_text(&id, "global.disposed", &serde_json::Map::new())
+            envelope::host_text(&id, "global.disposed")
         });
         live.end();
         self.closed.cancel();

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Method, Request, Response, StatusCode, Uri};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use futures::future::{BoxFuture, FutureExt};
 use opencode_protocol::operations::OPERATIONS;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -86,6 +86,8 @@ impl Service<Request<Body>> for Canonical {
             None => {
                 let mut nothing = Response::new(Body::empty());
                 *nothing.status_mut() = StatusCode::NOT_FOUND;
+                let length = HeaderValue::from_static("0");
+                nothing.headers_mut().insert(header::CONTENT_LENGTH, length);
                 futures::future::ready(Ok(nothing)).boxed()
             }
         }

@@ -10,7 +10,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Response, header};
 use futures::stream::{self, Stream, StreamExt};
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{LiveBatch, LiveSubscription, RuntimeError, SessionEvents, StoredEvent};
+use opencode_runtime::{
+    LiveBatch, LiveSubscription, RuntimeError, SessionEvents, StoreError, StoredEvent,
+};
 use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -107,7 +109,10 @@ fn comment() -> Bytes {
 
 /// What a body says last when it cannot go on: the failure as a frame of its own, then the break.
 fn broken(error: RuntimeError) -> Vec<Piece> {
-    let closed = matches!(error, RuntimeError::Closed);
+    let closed = matches!(
+        error,
+        RuntimeError::Closed | RuntimeError::Store(StoreError::Closed)
+    );
     let break_off = Err(io::Error::other(error.to_string()));
     if closed {
         return vec![break_off];
@@ -145,4 +150,49 @@ fn response(pieces: impl Stream<Item = Piece> + Send + 'static) -> Response<Body
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text before the break.
+    fn told(error: RuntimeError) -> String {
+        let mut pieces = broken(error);
+        let last = pieces.pop().expect("there is a last piece");
+        last.expect_err("a body that cannot go on breaks");
+        let texts = pieces.into_iter().map(|piece| piece.unwrap().to_vec());
+        String::from_utf8(texts.flatten().collect()).unwrap()
+    }
+
+    #[test]
+    fn a_stream_that_cannot_go_on_says_why_and_breaks() {
+        let corrupt = StoreError::Corrupt {
+            seq: 7,
+            reason: "/home/user/secret".into(),
+        };
+        let text = told(corrupt.into());
+        let data = text
+            .strip_prefix("event: effect/httpapi/stream/failure\ndata: ")
+            .and_then(|rest| rest.strip_suffix("\n\n"));
+        let data: serde_json::Value = serde_json::from_str(data.unwrap()).unwrap();
+        let reference = &data[0]["defect"]["ref"];
+        assert_eq!(
+            data,
+            serde_json::json!([{"_tag": "Die", "defect": {
+                "name": "UnknownError",
+                "message": format!(
+                    "Unexpected failure; the log has the details under {}",
+                    reference.as_str().unwrap()
+                ),
+                "ref": reference,
+            }}])
+        );
+    }
+
+    #[test]
+    fn a_closing_host_breaks_streams_without_a_word() {
+        assert_eq!(told(RuntimeError::Closed), "");
+        assert_eq!(told(StoreError::Closed.into()), "");
+    }
 }

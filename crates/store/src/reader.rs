@@ -1,10 +1,11 @@
 //! Reading: a few connections of their own, so that readers never wait for the writer.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::StoreError;
 use crate::open::open_reader;
@@ -48,19 +49,25 @@ impl Readers {
         match self {
             Self::OnWriter(writer) => writer.read(work).await,
             Self::Pool(pool) => {
-                let permit = Arc::clone(&pool.permits)
-                    .acquire_owned()
-                    .await
-                    .map_err(|_| StoreError::Closed)?;
                 let pool = Arc::clone(pool);
-                // The permit goes along: a read goes on when its caller has gone away.
-                let read = tokio::task::spawn_blocking(move || {
-                    let value = pool.run(work);
-                    drop(permit);
-                    value
+                let (mut reply, answer) = oneshot::channel();
+                // A task of its own waits for the turn. A caller that nobody polls for a while, such
+                // as a stream whose reader pauses, would keep the turn it is given from all others.
+                tokio::spawn(async move {
+                    let permit = tokio::select! {
+                        () = reply.closed() => return,
+                        permit = Arc::clone(&pool.permits).acquire_owned() => permit,
+                    };
+                    let Ok(permit) = permit else { return };
+                    tokio::task::spawn_blocking(move || {
+                        let value = catch_unwind(AssertUnwindSafe(|| pool.run(work)));
+                        // The permit goes along: a read goes on when its caller has gone away.
+                        drop(permit);
+                        let panicked = |_| Err(StoreError::Database("the read panicked".into()));
+                        let _ = reply.send(value.unwrap_or_else(panicked));
+                    });
                 });
-                read.await
-                    .map_err(|_| StoreError::Database("the read panicked".into()))?
+                answer.await.unwrap_or(Err(StoreError::Closed))
             }
         }
     }

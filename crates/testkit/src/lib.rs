@@ -1,1 +1,30 @@
-//! Placeholder.
+//! What tests of the runtime need: a scripted model, injected time and identifiers, projects in
+//! temporary folders, and a [`Fixture`] that opens a runtime on all of them.
+//!
+//! Only tests depend on it. It knows the runtime through its public operations alone, so a test
+//! written with it sees what a host sees.
+//!
+//! How to read it: [`Fixture`] is where a test begins. A [`Reply`] says what [`ScriptedModel`]
+//! answers, a [`Gate`] holds an answer or a tool until the test goes on. [`compact`] writes events
+//! and requests as short texts, so that a test can compare all of them at once. No wait is a sleep,
+//! and each has a deadline that fails the test with what happened so far.
+
+mod check;
+mod clock;
+pub mod compact;
+mod fixture;
+mod gate;
+mod live;
+mod model;
+mod project;
+mod reply;
+mod tool;
+
+pub use clock::{FakeClock, WriterHold, fake_ids};
+pub use fixture::{DEADLINE, Fixture, prompt_request};
+pub use gate::Gate;
+pub use live::LiveLog;
+pub use model::ScriptedModel;
+pub use project::TempProject;
+pub use reply::Reply;
+pub use tool::{ScriptedTool, output};

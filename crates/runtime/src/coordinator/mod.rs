@@ -1,5 +1,7 @@
 //! The asynchronous edge of the run coordinator: it carries out what the reducer decides.
 
+#[cfg(test)]
+mod properties;
 pub(crate) mod state;
 
 use std::collections::HashMap;

@@ -34,6 +34,15 @@ pub(crate) struct Boundary {
     pub(crate) promoted: usize,
 }
 
+/// The surroundings of a turn, seen before anything is written.
+struct Survey {
+    session: SessionRow,
+    model: ResolvedModelOutcome,
+    epoch: Option<Epoch>,
+    /// The beginning of an epoch, where there is none yet.
+    baseline: Option<Baseline>,
+}
+
 /// Why a boundary's transaction was taken back.
 enum Fence {
     /// The session is gone or lives elsewhere.
@@ -43,26 +52,43 @@ enum Fence {
 }
 
 impl Runner {
+    /// An interruption ends the look at the surroundings, which may take long. What is written
+    /// after it is always awaited: when an interruption has returned, everything is settled.
     pub(super) async fn boundary(&mut self, promotion: Promotion) -> Result<Boundary, Stop> {
         let cancel = self.cancel.clone();
-        cancel
-            .run_until_cancelled(self.prepare(promotion))
+        let survey = cancel
+            .run_until_cancelled(self.survey())
             .await
-            .unwrap_or(Err(Stop::Interrupted))
+            .unwrap_or(Err(Stop::Interrupted))?;
+        self.enter(survey, promotion).await
     }
 
-    async fn prepare(&mut self, promotion: Promotion) -> Result<Boundary, Stop> {
+    async fn survey(&mut self) -> Result<Survey, Stop> {
         let (session, epoch) = self.observe().await?;
         let location = self.location(&session).await?;
-        let selection = session.info.model.clone();
         let model = location
             .catalogue
-            .resolve(selection.as_ref())
+            .resolve(session.info.model.as_ref())
             .map_err(|error| DrainError::Model(explain(&error, &location)))?;
         let baseline = match &epoch {
             Some(_) => None,
             None => Some(initialize(&location).await?),
         };
+        Ok(Survey {
+            session,
+            model,
+            epoch,
+            baseline,
+        })
+    }
+
+    async fn enter(&mut self, survey: Survey, promotion: Promotion) -> Result<Boundary, Stop> {
+        let Survey {
+            session,
+            model,
+            epoch,
+            baseline,
+        } = survey;
         let begins = baseline.is_some();
         let promoted = self.commit_boundary(&session, baseline, promotion).await?;
         let target = Target {
@@ -77,7 +103,7 @@ impl Runner {
         let model_ref = ModelRef {
             id: model.model.id.clone(),
             provider_id: model.model.provider_id.clone(),
-            variant: selection.and_then(|model| model.variant),
+            variant: session.info.model.as_ref().and_then(|it| it.variant.clone()),
         };
         Ok(Boundary {
             agent: session
@@ -109,8 +135,8 @@ impl Runner {
         let Some((session, epoch)) = found.await? else {
             return Err(DrainError::SessionGone(self.session.clone()).into());
         };
-        let directory = &session.info.location.directory;
-        if self.directory.get_or_insert_with(|| directory.clone()) != directory {
+        let location = &session.info.location;
+        if self.location.get_or_insert_with(|| location.clone()) != location {
             return Err(Stop::Interrupted);
         }
         Ok((session, epoch))

@@ -287,6 +287,13 @@ impl Calls {
     }
 }
 
+impl Drop for Calls {
+    /// A turn that is given up, because its events cannot be stored, leaves no tool running.
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
 /// How a call that the provider ran came out.
 pub(super) enum Hosted {
     Success {

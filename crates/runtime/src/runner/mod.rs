@@ -12,6 +12,7 @@ use std::sync::Arc;
 use opencode_llm::PrefixCache;
 use opencode_schema::event::ToolFailed;
 use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::prompt::Delivery;
 use opencode_store::{SessionRow, StoreError};
@@ -53,7 +54,7 @@ pub(crate) struct Runner {
     session: SessionID,
     cancel: CancellationToken,
     /// The Location this drain works in; a session that moved away is left alone.
-    directory: Option<String>,
+    location: Option<LocationRef>,
     transcript: Transcript,
     prefix: PrefixCache,
 }
@@ -77,7 +78,7 @@ impl Runner {
             offer,
             session,
             cancel,
-            directory: None,
+            location: None,
             transcript,
             prefix,
         }
@@ -92,8 +93,9 @@ impl Runner {
             Err(Stop::Failed(error)) => {
                 tracing::warn!(tag = error.tag(), %error, "the Session Drain failed");
                 if let Some(cause) = error.announced() {
+                    let location = self.location.as_ref();
                     self.core
-                        .announce_failure(&self.session, error.to_string(), cause);
+                        .announce_failure(&self.session, location, error.to_string(), cause);
                 }
                 Exit::Failed(error)
             }

@@ -19,6 +19,7 @@ use crate::lowering::from_llm;
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
 /// Bytes of one answer at most: an endless stream must not fill the memory.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
+const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
 const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
 
 /// How the provider's stream ended.
@@ -121,11 +122,15 @@ impl Turn {
                 settled = self.calls.next() => self.settled(settled).await?,
                 batch = stream.next() => match batch {
                     Some(Ok(events)) => {
-                        if let Some(error) = self.take(events).await? {
-                            return Ok(StreamEnd::Failed(error));
+                        if let Some(end) = self.take(events).await? {
+                            return Ok(end);
                         }
                     }
                     Some(Err(error)) => return Ok(StreamEnd::Failed(error)),
+                    None if self.finish.is_none() => {
+                        let error = LlmError::invalid_output(&self.route, NO_FINISH);
+                        return Ok(StreamEnd::Failed(error));
+                    }
                     None => return Ok(StreamEnd::Complete),
                 },
             }
@@ -133,21 +138,26 @@ impl Turn {
     }
 
     /// Takes what one piece of the stream brought. What it records commits together, then the
-    /// calls it recorded start.
-    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<LlmError>, Stop> {
-        let mut failed = None;
+    /// calls it recorded start. Returns the end of the stream if it is in there.
+    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, Stop> {
+        let mut end = None;
         for event in events {
-            failed = match self.count(&event) {
+            let failed = match self.count(&event) {
                 Some(error) => Some(error),
                 None => self.apply(event).await?,
             };
-            if failed.is_some() || self.provider_failed {
+            end = match failed {
+                Some(error) => Some(StreamEnd::Failed(error)),
+                // Whatever follows says nothing any more.
+                None => self.provider_failed.then_some(StreamEnd::Complete),
+            };
+            if end.is_some() {
                 break;
             }
         }
         self.publisher.flush().await?;
         self.calls.start();
-        Ok(failed)
+        Ok(end)
     }
 
     /// Counts what the provider sends, and refuses what no answer can need.

@@ -1,0 +1,117 @@
+import type { OpenCodeHost, SessionDurableEvent } from "../../index.js";
+import { numbered, readHistory, readUntil, run, setUpSession, types } from "./support";
+
+/** The first events after a sequence, then closes the stream. */
+async function take(host: OpenCodeHost, sessionID: string, count: number, after?: number) {
+  const events: SessionDurableEvent[] = [];
+  for await (const event of host.sessions.events({ sessionID, after })) {
+    if (events.push(event) === count) break;
+  }
+  return events;
+}
+
+test("replays from the beginning, or after a sequence", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Hi");
+  const history = await readHistory(host, sessionID);
+  expect(types(history)).toEqual([
+    "prompt.admitted",
+    "prompted",
+    "step.started",
+    "text.started",
+    "text.ended",
+    "step.ended",
+  ]);
+  await expect(take(host, sessionID, 6)).resolves.toStrictEqual(history);
+  await expect(take(host, sessionID, 6, 0)).resolves.toStrictEqual(history);
+  await expect(take(host, sessionID, 2, 4)).resolves.toStrictEqual(history.slice(4));
+});
+
+test("follows what is committed after it was opened", async () => {
+  const { host, sessionID } = await setUpSession();
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  const first = events.next();
+  await run(host, sessionID, "Hi");
+  const read = [(await first).value, ...(await readUntil(events, "session.next.step.ended"))];
+  expect(read).toStrictEqual(await readHistory(host, sessionID));
+  await events.return?.();
+});
+
+test("waits for a sequence that is not there yet", async () => {
+  const { host, sessionID } = await setUpSession();
+  const pending = take(host, sessionID, 1, 6);
+  await run(host, sessionID, "One");
+  await run(host, sessionID, "Two");
+  expect((await pending).map(({ durable }) => durable.seq)).toEqual([7]);
+});
+
+test("history gives the same in pages", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Hi");
+  const all = await host.sessions.history({ sessionID });
+  expect(all.hasMore).toBe(false);
+  const pages = [];
+  for (let after = 0, hasMore = true; hasMore; ) {
+    const page = await host.sessions.history({ sessionID, after, limit: 4 });
+    pages.push(page.data);
+    hasMore = page.hasMore;
+    after = page.data.at(-1)!.durable.seq;
+  }
+  expect(pages.map((page) => page.length)).toEqual([4, 2]);
+  expect(pages.flat()).toStrictEqual(all.data);
+  await expect(host.sessions.history({ sessionID, after: 100 })).resolves.toStrictEqual({ data: [], hasMore: false });
+});
+
+test("a reader that stops and resumes has no gap and no duplicate, whoever writes meanwhile", async () => {
+  const { host, sessionID } = await setUpSession();
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let n = 0; n < 10; n += 1) {
+      await host.sessions.prompt({ sessionID, prompt: numbered(writer * 10 + n), delivery: n % 2 ? "queue" : "steer" });
+    }
+  });
+  const written = Promise.all(writers).then(() => host.sessions.wait({ sessionID }));
+
+  const read: SessionDurableEvent[] = [];
+  let prompted = 0;
+  for (let size = 1; prompted < 80; size = (size % 7) + 1) {
+    for (const event of await take(host, sessionID, size, read.at(-1)?.durable.seq)) {
+      read.push(event);
+      if (event.type === "session.next.prompted") prompted += 1;
+    }
+  }
+  await written;
+
+  const history = await readHistory(host, sessionID);
+  expect(read).toStrictEqual(history.slice(0, read.length));
+  expect(history.map(({ durable }) => durable.seq)).toEqual(history.map((_, index) => index + 1));
+});
+
+test("a slow reader loses nothing", async () => {
+  const { host, sessionID } = await setUpSession();
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  const read = [(await Promise.all([events.next(), run(host, sessionID, "First")]))[0].value];
+  // Nobody reads while all of this is written.
+  const prompts = Array.from({ length: 300 }, (_, n) =>
+    host.sessions.prompt({ sessionID, prompt: { text: `${n} ${"x".repeat(20_000)}` }, resume: false }),
+  );
+  await Promise.all(prompts);
+  await run(host, sessionID, "Last");
+  const history = await readHistory(host, sessionID);
+  while (read.length < history.length) read.push((await events.next()).value);
+  expect(read).toStrictEqual(history);
+  await events.return?.();
+});
+
+test("deltas and other sessions are not in it", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  const other = await host.sessions.create();
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  const first = events.next();
+  model.reply({ text: "Other." }, { deltas: ["a", "b", "c"] });
+  await run(host, other.id, "Hi");
+  await run(host, sessionID, "Hi");
+  const read = [(await first).value as SessionDurableEvent, ...(await readUntil(events, "session.next.step.ended"))];
+  expect(types(read)).not.toContain("text.delta");
+  expect(new Set(read.map(({ data }) => data.sessionID))).toEqual(new Set([sessionID]));
+  await events.return?.();
+});

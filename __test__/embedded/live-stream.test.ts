@@ -1,0 +1,117 @@
+import type { OpenCodeEvent, OpenCodeHost } from "../../index.js";
+import { rejection } from "../client/support";
+import { readHistory, readUntil, run, setUpSession, subscribe, types } from "./support";
+
+const isDurable = (event: OpenCodeEvent) => "durable" in event;
+
+/** A prompt and all live events up to the end of its step. */
+async function watch(host: OpenCodeHost, sessionID: string, text: string) {
+  const live = await subscribe(host);
+  const [events] = await Promise.all([readUntil(live, "session.next.step.ended"), run(host, sessionID, text)]);
+  await live.return?.();
+  return events;
+}
+
+test("tells durable events and deltas in the order they happened", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ reasoning: "Hm.", deltas: ["Hel", "lo"] });
+  const events = await watch(host, sessionID, "Hi");
+  expect(types(events)).toEqual([
+    "prompt.admitted",
+    "prompted",
+    "step.started",
+    "reasoning.started",
+    "reasoning.delta",
+    "reasoning.ended",
+    "text.started",
+    "text.delta",
+    "text.delta",
+    "text.ended",
+    "step.ended",
+  ]);
+  expect(events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []))).toEqual([
+    "Hel",
+    "lo",
+  ]);
+});
+
+test("tells the input of tools as it is written", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ tools: [{ name: "read", input: { path: "." }, id: "call_a" }] });
+  const events = await watch(host, sessionID, "Hi");
+  const deltas = events.filter((event) => event.type === "session.next.tool.input.delta");
+  expect(deltas.map(({ data }) => data.delta).join("")).toBe('{"path":"."}');
+  expect(types(events.filter(({ type }) => type.includes("tool")))).toEqual([
+    "tool.input.started",
+    ...deltas.map(() => "tool.input.delta"),
+    "tool.input.ended",
+    "tool.called",
+    "tool.success",
+  ]);
+});
+
+test("its durable events are those of the session, and say where", async () => {
+  const { setup, host, sessionID } = await setUpSession();
+  const events = await watch(host, sessionID, "Hi");
+  const location = { directory: setup.directory };
+  const expected = (await readHistory(host, sessionID)).map((event) => ({ ...event, location }));
+  expect(events.filter(isDurable)).toStrictEqual(expected);
+  for (const event of events) expect(event).toHaveProperty("location", location);
+});
+
+test("tells of new sessions", async () => {
+  const { host } = await setUpSession();
+  const live = await subscribe(host);
+  const created = await host.sessions.create();
+  const [event] = await readUntil(live, "session.created");
+  expect(event).toMatchObject({ durable: { aggregateID: created.id, seq: 0 }, data: { sessionID: created.id } });
+  await live.return?.();
+});
+
+test("begins with server.connected and replays nothing", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Before");
+  const live = host.events.subscribe()[Symbol.asyncIterator]();
+  await expect(live.next()).resolves.toStrictEqual({
+    done: false,
+    value: { id: expect.stringMatching(/^evt_/), type: "server.connected", data: {} },
+  });
+  const [, events] = await Promise.all([run(host, sessionID, "After"), readUntil(live, "session.next.step.ended")]);
+  expect(events[0]).toMatchObject({ type: "session.next.prompt.admitted", data: { prompt: { text: "After" } } });
+  await live.return?.();
+});
+
+test("every subscriber gets everything", async () => {
+  const { host, sessionID } = await setUpSession();
+  const live = await Promise.all([subscribe(host), subscribe(host), subscribe(host)]);
+  await run(host, sessionID, "Hi");
+  const [first, ...others] = await Promise.all(live.map((events) => readUntil(events, "session.next.step.ended")));
+  for (const other of others) expect(other).toStrictEqual(first);
+  await Promise.all(live.map((events) => events.return?.()));
+});
+
+test("twenty thousand deltas arrive in order", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  const deltas = Array.from({ length: 20_000 }, (_, n) => `${n} `);
+  model.reply({ deltas });
+  const events = await watch(host, sessionID, "Count");
+  expect(events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []))).toEqual(deltas);
+});
+
+test("a subscriber that reads nothing is cut off and told so; others are not", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  const idle = await subscribe(host);
+  const attentive = await subscribe(host);
+  // Together more than may wait for a subscriber.
+  for (let n = 0; n < 10; n += 1) {
+    model.reply({ deltas: ["x".repeat(500_000), "y".repeat(500_000)] });
+    const reading = readUntil(attentive, "session.next.step.ended");
+    await run(host, sessionID, "Write a lot");
+    expect(types(await reading).filter((type) => type === "text.delta")).toHaveLength(2);
+  }
+  await expect(rejection(readUntil(idle, "global.disposed"))).resolves.toMatchObject({
+    name: "ClientError",
+    reason: "Transport",
+  });
+  await attentive.return?.();
+});

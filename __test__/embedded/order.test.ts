@@ -1,0 +1,31 @@
+import { numbered, readHistory, setUpSession } from "./support";
+
+test("prompts are admitted in the order of their calls, without waiting for any", async () => {
+  const { host, sessionID } = await setUpSession();
+  const other = await host.sessions.create();
+  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  const receipts = await Promise.all(
+    numbers.flatMap((n) => [
+      host.sessions.prompt({ sessionID, prompt: numbered(n), resume: false }),
+      host.sessions.prompt({ sessionID: other.id, prompt: numbered(n), resume: false }),
+    ]),
+  );
+  for (const id of [sessionID, other.id]) {
+    const own = receipts.filter((receipt) => receipt.sessionID === id);
+    expect(own.map(({ admittedSeq }) => admittedSeq)).toEqual(numbers.map((n) => n + 1));
+    const admitted = (await readHistory(host, id)).filter((event) => event.type === "session.next.prompt.admitted");
+    expect(admitted.map(({ data }) => data.prompt)).toEqual(numbers.map(numbered));
+  }
+});
+
+test("a running turn does not change the order", async () => {
+  const { host, sessionID } = await setUpSession();
+  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  await Promise.all(numbers.map((n) => host.sessions.prompt({ sessionID, prompt: numbered(n) })));
+  await host.sessions.wait({ sessionID });
+  const history = await readHistory(host, sessionID);
+  for (const type of ["session.next.prompt.admitted", "session.next.prompted"] as const) {
+    const events = history.filter((event) => event.type === type);
+    expect(events.map(({ data }) => "prompt" in data && data.prompt)).toEqual(numbers.map(numbered));
+  }
+});

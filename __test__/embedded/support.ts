@@ -1,0 +1,155 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { OpenCode } from "../../index.js";
+import type {
+  OpenCodeEvent,
+  OpenCodeHost,
+  OpenCodeOptions,
+  PromptInput,
+  SessionDurableEvent,
+  SessionMessage,
+  SessionsPromptInput,
+} from "../../index.js";
+import { startModel } from "../../testkit/model.js";
+
+// Nothing here takes seconds; a machine that is busy elsewhere may.
+jest.setTimeout(60_000);
+
+export type Model = Awaited<ReturnType<typeof startModel>>;
+
+/** A scripted model, and a project folder for the hosts that ask it. */
+export class Setup {
+  readonly model: Model;
+  readonly root: string;
+  readonly directory: string;
+  readonly #hosts: OpenCodeHost[] = [];
+
+  constructor(model: Model) {
+    this.model = model;
+    // The real path, because that is what hosts report.
+    this.root = realpathSync(mkdtempSync(path.join(tmpdir(), "opencode-test-")));
+    this.directory = path.join(this.root, "project");
+    mkdirSync(this.directory);
+  }
+
+  /** Where `open()` keeps the sessions. */
+  get database() {
+    return path.join(this.root, "opencode.db");
+  }
+
+  /** What `open()` opens a host with. Nothing of the machine is in it. */
+  options(more: OpenCodeOptions = {}): OpenCodeOptions {
+    const { directory, database, root: home } = this;
+    return { directory, database, home, env: {}, config: this.model.config(), ...more };
+  }
+
+  /** Opens a host, which is closed after the test. */
+  async open(options?: OpenCodeOptions) {
+    const host = await OpenCode.create(this.options(options));
+    this.#hosts.push(host);
+    return host;
+  }
+
+  /** Writes a file of the project. */
+  write(name: string, content: string | Uint8Array) {
+    writeFileSync(path.join(this.directory, name), content);
+  }
+
+  async dispose() {
+    await Promise.all(this.#hosts.map((host) => host.close()));
+    await this.model.close();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+const setups: Setup[] = [];
+
+afterEach(async () => {
+  const used = setups.splice(0);
+  await Promise.all(used.map((setup) => setup.dispose()));
+  // Whatever a test is about, it never sends a request that a provider would refuse.
+  expect(used.flatMap(({ model }) => model.violations)).toEqual([]);
+});
+
+/** A setup of the running test, gone after it. */
+export async function setUp() {
+  const setup = new Setup(await startModel());
+  setups.push(setup);
+  return setup;
+}
+
+/** A setup with an open host and a session in it. */
+export async function setUpSession(options?: OpenCodeOptions) {
+  const setup = await setUp();
+  const host = await setup.open(options);
+  const session = await host.sessions.create();
+  return { setup, model: setup.model, host, session, sessionID: session.id };
+}
+
+/** Prompts and waits until the session does nothing more. */
+export async function run(host: OpenCodeHost, sessionID: string, text: string, more: Partial<SessionsPromptInput> = {}) {
+  const receipt = await host.sessions.prompt({ sessionID, prompt: { text }, ...more });
+  await host.sessions.wait({ sessionID });
+  return receipt;
+}
+
+/** All durable events so far. */
+export async function readHistory(host: OpenCodeHost, sessionID: string) {
+  const events: SessionDurableEvent[] = [];
+  for (;;) {
+    const page = await host.sessions.history({ sessionID, after: events.at(-1)?.durable.seq, limit: 100 });
+    events.push(...page.data);
+    if (!page.hasMore) return events;
+  }
+}
+
+/** All messages, oldest first. */
+export async function readMessages(host: OpenCodeHost, sessionID: string) {
+  const messages: SessionMessage[] = [];
+  let page = await host.sessions.messages({ sessionID, order: "asc" });
+  while (page.next !== undefined) {
+    messages.push(...page.items);
+    page = await host.sessions.messages({ sessionID, cursor: page.next });
+  }
+  return messages;
+}
+
+/** What was said, one line a message: `user: Hi`, `assistant: Hello`. */
+export async function readTranscript(host: OpenCodeHost, sessionID: string) {
+  return (await readMessages(host, sessionID)).map((message) => `${message.type}: ${textOf(message)}`);
+}
+
+function textOf(message: SessionMessage) {
+  if (message.type === "user") return message.text;
+  if (message.type !== "assistant") return "";
+  return message.content.map((part) => (part.type === "tool" ? `[${part.name} ${part.state.status}]` : part.text)).join("");
+}
+
+/** The types of events without what all of them begin with. */
+export function types(events: readonly { type: string }[]) {
+  return events.map(({ type }) => type.replace("session.next.", ""));
+}
+
+/** Reads up to and with the first event of a type. */
+export async function readUntil<Event extends { type: string }>(events: AsyncIterator<Event>, type: Event["type"]) {
+  const read: Event[] = [];
+  while (read.at(-1)?.type !== type) {
+    const { done, value } = await events.next();
+    if (done) throw new Error(`The stream ended before ${type}, after ${types(read).join(", ")}`);
+    read.push(value);
+  }
+  return read;
+}
+
+/** A live subscription that nothing escapes from here on. */
+export async function subscribe(host: OpenCodeHost): Promise<AsyncIterator<OpenCodeEvent>> {
+  const live = host.events.subscribe()[Symbol.asyncIterator]();
+  await readUntil(live, "server.connected");
+  return live;
+}
+
+/** A prompt that says something else than any other. */
+export function numbered(number: number): PromptInput {
+  return { text: `Prompt ${number}` };
+}

@@ -1,0 +1,144 @@
+import type { AssistantPartTool, OpenCodeHost } from "../../index.js";
+import type { Reply } from "../../testkit/reply.js";
+import { readHistory, readMessages, readTranscript, run, setUpSession, types } from "./support";
+
+async function readTools(host: OpenCodeHost, sessionID: string): Promise<AssistantPartTool[]> {
+  const messages = await readMessages(host, sessionID);
+  return messages.flatMap((message) => (message.type === "assistant" ? message.content : [])).filter(isTool);
+}
+
+function isTool(part: { type: string }): part is AssistantPartTool {
+  return part.type === "tool";
+}
+
+/** What the model was told about the calls of its first answer. */
+async function runTools(started: Awaited<ReturnType<typeof setUpSession>>, ...tools: NonNullable<Reply["tools"]>) {
+  started.model.reply({ tools }, { text: "Done." });
+  await run(started.host, started.sessionID, "Use your tools");
+  const { body } = await started.model.received(2);
+  const results: { role: string; content: string; tool_call_id: string }[] = body.messages;
+  return results.filter(({ role }) => role === "tool");
+}
+
+test("a file is read, and the model goes on with what is in it", async () => {
+  const started = await setUpSession();
+  const { setup, host, sessionID } = started;
+  setup.write("notes.txt", "Remember the milk.\n");
+  const [result] = await runTools(started, { name: "read", input: { path: "notes.txt" }, id: "call_a" });
+  expect(result).toMatchObject({ tool_call_id: "call_a", content: expect.stringContaining("Remember the milk.") });
+  await expect(readTranscript(host, sessionID)).resolves.toEqual([
+    "user: Use your tools",
+    "assistant: [read completed]",
+    "assistant: Done.",
+  ]);
+  const [tool] = await readTools(host, sessionID);
+  expect(tool).toMatchObject({
+    id: "call_a",
+    name: "read",
+    state: { status: "completed", input: { path: "notes.txt" }, structured: { content: "Remember the milk.\n" } },
+    time: { created: expect.any(Number), ran: expect.any(Number), completed: expect.any(Number) },
+  });
+  expect(types(await readHistory(host, sessionID))).toEqual([
+    "prompt.admitted",
+    "prompted",
+    "step.started",
+    "tool.input.started",
+    "tool.input.ended",
+    "tool.called",
+    "tool.success",
+    "step.ended",
+    "step.started",
+    "text.started",
+    "text.ended",
+    "step.ended",
+  ]);
+});
+
+test("several calls of one answer are each settled once", async () => {
+  const started = await setUpSession();
+  const names = Array.from({ length: 20 }, (_, n) => `${n}.txt`);
+  for (const name of names) started.setup.write(name, `This is ${name}`);
+  const results = await runTools(
+    started,
+    ...names.map((name) => ({ name: "read", input: { path: name }, id: `call_${name}` })),
+  );
+  expect(results.map((result) => result.tool_call_id)).toEqual(names.map((name) => `call_${name}`));
+  for (const [index, result] of results.entries()) expect(result.content).toContain(`This is ${names[index]}`);
+  const history = await readHistory(started.host, started.sessionID);
+  expect(types(history).filter((type) => type === "tool.success")).toHaveLength(20);
+});
+
+test("calls of one id in two answers are two calls", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  setup.write("a.txt", "A");
+  setup.write("b.txt", "B");
+  model.reply(
+    { tools: [{ name: "read", input: { path: "a.txt" }, id: "call_0" }] },
+    { tools: [{ name: "read", input: { path: "b.txt" }, id: "call_0" }] },
+    { text: "Done." },
+  );
+  await run(host, sessionID, "Read both");
+  const tools = await readTools(host, sessionID);
+  expect(tools.map(({ state }) => state)).toMatchObject([
+    { status: "completed", structured: { content: "A" } },
+    { status: "completed", structured: { content: "B" } },
+  ]);
+});
+
+describe("a call that cannot work is told to the model, which goes on", () => {
+  test.each([
+    ["a file that is not there", { name: "read", input: { path: "missing.txt" } }, /missing\.txt/],
+    ["an unknown tool", { name: "teleport", input: { to: "Mars" } }, /teleport/],
+    ["input of the wrong shape", { name: "read", input: { path: 5 } }, /path/],
+    ["input without what is required", { name: "read", input: {} }, /path/],
+    ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db|outside|project/],
+    ["a tool that this version does not have", { name: "bash", input: { command: "true" } }, /bash/],
+  ])("%s", async (_, call, message) => {
+    const started = await setUpSession();
+    const [result] = await runTools(started, call);
+    expect(result?.content).toMatch(message);
+    const [tool] = await readTools(started.host, started.sessionID);
+    expect(tool?.state).toMatchObject({ status: "error", error: { message: expect.stringMatching(message) } });
+    await expect(readTranscript(started.host, started.sessionID)).resolves.toEqual([
+      "user: Use your tools",
+      `assistant: [${call.name} error]`,
+      "assistant: Done.",
+    ]);
+  });
+});
+
+test("input that is no JSON fails the step, and the next prompt works", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ text: "Let me see.", tools: [{ name: "read", input: '{"path": "a.t' }] }, { text: "Sorry." });
+  await run(host, sessionID, "Read");
+  const failed = (await readHistory(host, sessionID)).find((event) => event.type === "session.next.step.failed");
+  expect(failed?.data.error).toMatchObject({ message: expect.stringContaining("read"), cause: { kind: "invalid-output" } });
+  await run(host, sessionID, "Again");
+  const [, read] = (await readTranscript(host, sessionID)).slice(0, 2);
+  expect(read).toBe("assistant: Let me see.[read error]");
+  await expect(readTranscript(host, sessionID)).resolves.toEqual([
+    "user: Read",
+    "assistant: Let me see.[read error]",
+    "user: Again",
+    "assistant: Sorry.",
+  ]);
+});
+
+test("input that is JSON but no object is kept and refused", async () => {
+  const started = await setUpSession();
+  const [result] = await runTools(started, { name: "read", input: '["a.txt"]' });
+  expect(result?.content).toMatch(/object/i);
+  const [tool] = await readTools(started.host, started.sessionID);
+  expect(tool?.state).toMatchObject({ status: "error", input: { value: ["a.txt"] } });
+});
+
+test("a model that calls tools for ever is stopped, and goes on when prompted", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  setup.write("a.txt", "A");
+  const again: Reply = { tools: [{ name: "read", input: { path: "a.txt" } }] };
+  model.reply(...Array.from({ length: 25 }, () => again), { text: "Enough." });
+  await run(host, sessionID, "Loop");
+  expect(model.requests).toHaveLength(25);
+  await run(host, sessionID, "Stop it");
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: Enough.");
+});

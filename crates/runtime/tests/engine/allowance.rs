@@ -1,0 +1,80 @@
+//! How many Provider Turns one input is good for.
+
+use opencode_runtime::DrainOutcome;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, output};
+use serde_json::json;
+
+/// Turns that one promotion allows.
+const ALLOWANCE: usize = 25;
+
+/// A session whose model never stops calling a tool.
+async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    // The id repeats from answer to answer, as it does with some providers.
+    f.model
+        .otherwise(|_| Reply::calls("c1", "echo", json!({})).in_one_piece());
+    (f, session)
+}
+
+#[tokio::test]
+async fn a_drain_gives_up_when_the_allowance_is_spent_and_says_so() {
+    let (f, session) = restless().await;
+    let mut live = f.live();
+    f.leave(&session, "Go", Delivery::Steer).await;
+    let outcome = f.run(&session).await;
+    let DrainOutcome::Failed(error) = &outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(error.tag(), "StepLimitExceeded");
+    assert_eq!(f.model.requests().len(), ALLOWANCE);
+    let events = f.events(&session).await;
+    assert_eq!(events.last().unwrap(), "step.ended tool-calls");
+    f.heard(&mut live, &format!("session.error {error}")).await;
+    assert_eq!(
+        live.values().last().unwrap()["data"]["error"]["cause"],
+        json!({"kind": "step-limit", "retryable": false})
+    );
+    assert_eq!(f.events(&session).await, events);
+    // A new prompt is good for as many again.
+    f.ask(&session, "Go on").await;
+    assert_eq!(f.model.requests().len(), 2 * ALLOWANCE);
+}
+
+#[tokio::test]
+async fn a_steer_renews_the_allowance() {
+    let (f, session) = restless().await;
+    let gate = Gate::new();
+    for _ in 1..ALLOWANCE {
+        f.model.reply(Reply::calls("c1", "echo", json!({})));
+    }
+    let last = Reply::new()
+        .call("c1", "echo", json!({}))
+        .hold(&gate)
+        .tool_calls();
+    f.model.reply(last);
+    f.prompt(&session, "Go").await;
+    f.reached(&gate).await;
+    assert_eq!(f.model.requests().len(), ALLOWANCE);
+    f.prompt(&session, "Go on").await;
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 2 * ALLOWANCE);
+}
+
+#[tokio::test]
+async fn the_last_turn_of_an_allowance_may_be_the_end() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    for _ in 1..ALLOWANCE {
+        f.model.reply(Reply::calls("c1", "echo", json!({})));
+    }
+    f.model.reply(Reply::says("Done."));
+    f.leave(&session, "Go", Delivery::Steer).await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    assert_eq!(f.model.requests().len(), ALLOWANCE);
+}

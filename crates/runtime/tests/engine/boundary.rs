@@ -1,0 +1,87 @@
+//! The Safe Provider-Turn Boundary: what is decided between two requests is one transaction.
+
+use opencode_llm::LlmEvent;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Reply, output};
+use serde_json::json;
+
+#[tokio::test]
+async fn the_promotions_of_one_boundary_are_visible_together() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    for text in ["1", "2", "3"] {
+        f.leave(&session, text, Delivery::Steer).await;
+    }
+    f.model.reply(Reply::says("All three."));
+    // The writer has appended two promotions and stands before the third.
+    let hold = f.clock.hold_writer(2);
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let run = tokio::spawn(async move { runtime.run(&id).await });
+    f.writer_held(&hold).await;
+    let admitted = ["prompt.admitted 1", "prompt.admitted 2", "prompt.admitted 3"];
+    assert_eq!(f.events(&session).await, admitted);
+    assert!(f.messages(&session).await.is_empty());
+    drop(hold);
+    f.within("run", run).await.unwrap().unwrap();
+    assert_eq!(
+        f.events(&session).await[..6],
+        [&admitted[..], &["prompted 1", "prompted 2", "prompted 3"]].concat()
+    );
+}
+
+#[tokio::test]
+async fn what_one_piece_of_an_answer_records_is_visible_together() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    // Arguments would be announced as they come, and part what is recorded.
+    let call = |id: &str| LlmEvent::ToolCall {
+        id: id.into(),
+        name: "echo".into(),
+        input: json!({}),
+        provider_executed: false,
+        provider_metadata: None,
+    };
+    let reply = Reply::new().events([call("a"), call("b")]).tool_calls();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.leave(&session, "Go", Delivery::Steer).await;
+    // One identifier for the promotion and one for the step; three for each call, of which the
+    // writer stands before the last.
+    let hold = f.clock.hold_writer(7);
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let run = tokio::spawn(async move { runtime.run(&id).await });
+    f.writer_held(&hold).await;
+    let before = ["prompt.admitted Go", "prompted Go"];
+    assert_eq!(f.events(&session).await, before);
+    drop(hold);
+    f.within("run", run).await.unwrap().unwrap();
+    assert_eq!(
+        f.events(&session).await[2..9],
+        [
+            "step.started",
+            "tool.input.started a echo",
+            "tool.input.ended a",
+            "tool.called a echo {}",
+            "tool.input.started b echo",
+            "tool.input.ended b",
+            "tool.called b echo {}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_message_is_as_old_as_its_admission() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let receipt = f.leave(&session, "Hi", Delivery::Steer).await;
+    f.clock.advance(60_000);
+    f.model.reply(Reply::says("Hello."));
+    f.run(&session).await;
+    let stored = f.stored(&session).await;
+    let times: Vec<_> = stored.iter().map(|event| event.timestamp).collect();
+    let (then, now) = (receipt.time_created, receipt.time_created + 60_000);
+    assert_eq!(times, [then, then, now, now, now, now]);
+    let messages = serde_json::to_value(f.messages(&session).await).unwrap();
+    assert_eq!(messages[0]["time"], json!({"created": then}));
+    assert_eq!(messages[1]["time"], json!({"created": now, "completed": now}));
+}

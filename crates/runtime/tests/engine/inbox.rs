@@ -1,0 +1,255 @@
+//! Which input is promoted when: steers join what runs, queued inputs wait for an activity of
+//! their own.
+
+use futures::future::join_all;
+use opencode_runtime::DrainOutcome;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use serde_json::json;
+
+use crate::flow;
+
+/// A session whose first answer stands at the gate, after its text and before its finish.
+async fn held(f: &Fixture, gate: &Gate, calls: bool) -> opencode_schema::id::SessionID {
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    let reply = Reply::new().text("Working.").hold(gate);
+    f.model.reply(if calls {
+        reply.call("c1", "echo", json!({})).tool_calls()
+    } else {
+        reply.stop()
+    });
+    f.prompt(&session, "Go").await;
+    f.reached(gate).await;
+    session
+}
+
+#[tokio::test]
+async fn steers_during_a_tool_turn_join_the_next_one_together() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let session = held(&f, &gate, true).await;
+    f.prompt(&session, "One").await;
+    f.prompt(&session, "Two").await;
+    f.model.reply(Reply::says("Both."));
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        [
+            "prompted Go",
+            "step.started",
+            "prompted One",
+            "prompted Two",
+            "step.started",
+        ]
+    );
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        [
+            "user: Go",
+            "assistant: Working. | c1 echo{}",
+            "tool: c1 = {}",
+            "user: One",
+            "user: Two",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_steer_during_the_final_answer_gets_a_turn_more() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let session = held(&f, &gate, false).await;
+    f.prompt(&session, "Shorter").await;
+    f.model.reply(Reply::says("Ok."));
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        ["prompted Go", "step.started", "prompted Shorter", "step.started"]
+    );
+}
+
+#[tokio::test]
+async fn queued_inputs_get_an_activity_each() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let session = held(&f, &gate, true).await;
+    f.queue(&session, "One").await;
+    f.queue(&session, "Two").await;
+    for text in ["Done.", "One done.", "Two done."] {
+        f.model.reply(Reply::says(text));
+    }
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        [
+            "prompted Go",
+            "step.started",
+            // The first activity needs its second turn before anything queued is looked at.
+            "step.started",
+            "prompted One (queue)",
+            "step.started",
+            "prompted Two (queue)",
+            "step.started",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_steer_overtakes_what_is_queued() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let session = held(&f, &gate, false).await;
+    f.queue(&session, "One").await;
+    f.prompt(&session, "Now").await;
+    f.queue(&session, "Two").await;
+    for text in ["Now done.", "One done.", "Two done."] {
+        f.model.reply(Reply::says(text));
+    }
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        [
+            "prompted Go",
+            "step.started",
+            "prompted Now",
+            "step.started",
+            "prompted One (queue)",
+            "step.started",
+            "prompted Two (queue)",
+            "step.started",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn prompts_at_one_time_on_an_idle_session_share_one_turn() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("All five."));
+    // While the writer stands in the first admission, the others come to wait behind it.
+    let hold = f.clock.hold_writer(0);
+    let texts = ["1", "2", "3", "4", "5"];
+    let prompts = join_all(texts.map(|text| f.prompt(&session, text)));
+    let release = async {
+        f.writer_held(&hold).await;
+        drop(hold);
+    };
+    let (receipts, ()) = tokio::join!(prompts, release);
+    f.wait(&session).await;
+    let seqs: Vec<_> = receipts.iter().map(|receipt| receipt.admitted_seq).collect();
+    assert_eq!(seqs, [1, 2, 3, 4, 5]);
+    assert_eq!(
+        flow(&f.events(&session).await),
+        [
+            "prompted 1",
+            "prompted 2",
+            "prompted 3",
+            "prompted 4",
+            "prompted 5",
+            "step.started",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn inputs_without_a_wake_wait_for_the_next_one_of_any_kind() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.leave(&session, "First", Delivery::Steer).await;
+    f.leave(&session, "Queued", Delivery::Queue).await;
+    f.leave(&session, "Second", Delivery::Steer).await;
+    assert_eq!(f.runtime().active(), []);
+    f.model.reply(Reply::says("Three.")).reply(Reply::says("Queued."));
+    f.ask(&session, "Third").await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        [
+            "prompted First",
+            "prompted Second",
+            "prompted Third",
+            "step.started",
+            "prompted Queued (queue)",
+            "step.started",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_queued_input_starts_an_idle_session() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.queue(&session, "Hi").await;
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        ["prompted Hi (queue)", "step.started"]
+    );
+}
+
+#[tokio::test]
+async fn after_a_failure_a_woken_input_goes_on_and_one_without_a_wake_waits() {
+    for (wakes, outcome) in [(true, 2), (false, 1)] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        let gate = Gate::new();
+        let failure = || opencode_llm::LlmError::invalid_request("no");
+        f.model.reply(Reply::nothing().hold(&gate).fail(failure()));
+        f.prompt(&session, "Go").await;
+        f.reached(&gate).await;
+        if wakes {
+            f.model.reply(Reply::says("Later."));
+            f.queue(&session, "Later").await;
+        } else {
+            f.leave(&session, "Later", Delivery::Queue).await;
+        }
+        gate.release();
+        f.wait(&session).await;
+        assert_eq!(f.model.requests().len(), outcome);
+        let events = f.events(&session).await;
+        let promoted = events.contains(&"prompted Later (queue)".to_owned());
+        assert_eq!(promoted, wakes);
+    }
+}
+
+#[tokio::test]
+async fn running_without_input_asks_the_model_once_and_waking_does_not() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    let receipt = f.ask(&session, "Hi").await;
+    // An exact retry wakes the session, which finds nothing to do.
+    let retry = opencode_runtime::PromptRequest {
+        id: Some(receipt.id),
+        ..opencode_testkit::prompt_request(&session, "Hi")
+    };
+    f.admit(retry).await;
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 1);
+    f.model.reply(Reply::says("Still here."));
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        ["user: Hi", "assistant: Hello."]
+    );
+}
+
+#[tokio::test]
+async fn a_run_joins_what_runs_already() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let session = held(&f, &gate, false).await;
+    let runs = join_all([f.run(&session), f.run(&session)]);
+    let release = async { gate.release() };
+    let (outcomes, ()) = tokio::join!(runs, release);
+    for outcome in outcomes {
+        assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    }
+    assert_eq!(f.model.requests().len(), 1);
+}

@@ -1,0 +1,41 @@
+//! The engine as hosts see it: prompts in, durable events and requests out, on a real database.
+
+// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+
+#[cfg(test)]
+mod allowance;
+#[cfg(test)]
+mod boundary;
+#[cfg(test)]
+mod hosted;
+#[cfg(test)]
+mod identity;
+#[cfg(test)]
+mod inbox;
+#[cfg(test)]
+mod interruption;
+#[cfg(test)]
+mod lifetime;
+#[cfg(test)]
+mod models;
+#[cfg(test)]
+mod provider;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod tails;
+#[cfg(test)]
+mod tools;
+#[cfg(test)]
+mod transcript;
+#[cfg(test)]
+mod turns;
+
+/// The events that say what ran for which input: promotions, and the beginnings of steps.
+#[cfg(test)]
+fn flow(events: &[String]) -> Vec<&str> {
+    let events = events.iter().map(String::as_str);
+    events
+        .filter(|event| event.starts_with("prompted") || *event == "step.started")
+        .collect()
+}

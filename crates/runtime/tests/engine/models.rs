@@ -1,0 +1,218 @@
+//! Which model answers: the session's own, else the Location's default, resolved before anything
+//! is promoted.
+
+use opencode_llm::{JsonMap, Part, ProviderMetadata};
+use opencode_runtime::{CreateSession, DrainOutcome};
+use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use serde_json::{Value, json};
+
+fn metadata() -> ProviderMetadata {
+    let signed = json!({"signature": "s"});
+    Box::new(JsonMap::from_iter([("mock".to_owned(), signed)]))
+}
+
+/// Model and first parts of the assistant message in the newest request.
+fn answer_as_sent(f: &Fixture) -> (String, Vec<Part>) {
+    let request = f.model.last_request();
+    let answer = &request.messages[1];
+    (request.model.id.clone(), answer.content.to_vec())
+}
+
+#[tokio::test]
+async fn a_session_without_a_model_takes_the_default_of_its_location() {
+    let f = Fixture::open().await;
+    let (none, chosen) = (f.session().await, f.session_on("m2").await);
+    f.model.otherwise(|_| Reply::says("Hello."));
+    for (session, model) in [
+        (&none, json!({"id": "m1", "providerID": "mock"})),
+        (
+            &chosen,
+            json!({"id": "m2", "providerID": "mock", "variant": "default"}),
+        ),
+    ] {
+        f.ask(session, "Hi").await;
+        let started = f.payloads(session, "step.started").await;
+        assert_eq!(started[0]["model"], model);
+        assert_eq!(json!(f.model.last_request().model.id), model["id"]);
+    }
+    assert_eq!(f.info(&none).await.model, None);
+}
+
+#[tokio::test]
+async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
+    let f = Fixture::open().await;
+    let session = f.session_on("m1").await;
+    f.model.reply(
+        Reply::new()
+            .reasoning("Hm.", Some(metadata()))
+            .text("Hello.")
+            .stop(),
+    );
+    f.ask(&session, "Hi").await;
+    let own = (
+        "m1".to_owned(),
+        vec![
+            Part::Reasoning(opencode_llm::ReasoningPart {
+                text: "Hm.".into(),
+                provider_metadata: Some(metadata()),
+            }),
+            Part::text("Hello."),
+        ],
+    );
+    let other = (
+        "m2".to_owned(),
+        vec![Part::text("Hm."), Part::text("Hello.")],
+    );
+    for (model, expected) in [("m1", &own), ("m2", &other), ("m1", &own)] {
+        f.switch_model(&session, model).await;
+        f.model.reply(Reply::says("Yes."));
+        f.ask(&session, "Sure?").await;
+        assert_eq!(&answer_as_sent(&f), expected);
+    }
+    let events = f.events(&session).await;
+    let switches: Vec<_> = events
+        .iter()
+        .filter(|event| event.starts_with("model"))
+        .collect();
+    // Choosing what is chosen already is no event.
+    assert_eq!(
+        switches,
+        ["model.switched mock m2", "model.switched mock m1"]
+    );
+}
+
+#[tokio::test]
+async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
+    let f = Fixture::open().await;
+    let session = f.session_on("m1").await;
+    f.tool("echo", |input, _| async { output(input) });
+    let gate = Gate::new();
+    let reply = Reply::new()
+        .text("One.")
+        .hold(&gate)
+        .call("c1", "echo", json!({}))
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("Two."));
+    f.prompt(&session, "Hi").await;
+    f.reached(&gate).await;
+    f.switch_model(&session, "m2").await;
+    gate.release();
+    f.wait(&session).await;
+    let started = f.payloads(&session, "step.started").await;
+    let models: Vec<_> = started.iter().map(|step| &step["model"]["id"]).collect();
+    assert_eq!(models, ["m1", "m2"]);
+    assert_eq!(f.model.last_request().model.id, "m2");
+}
+
+#[tokio::test]
+async fn a_switch_of_the_agent_is_always_recorded_and_holds_for_the_next_turn() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    for agent in ["plan", "plan", ""] {
+        let switched = f.runtime().switch_agent(&session, agent.to_owned());
+        f.within("switch agent", switched).await.unwrap();
+    }
+    f.ask(&session, "Hi").await;
+    assert_eq!(
+        f.events(&session).await[..4],
+        [
+            "agent.switched plan",
+            "agent.switched plan",
+            "agent.switched",
+            "prompt.admitted Hi",
+        ]
+    );
+    assert_eq!(f.payloads(&session, "step.started").await[0]["agent"], "");
+    assert_eq!(f.info(&session).await.agent.as_deref(), Some(""));
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        ["user: Hi"],
+        "records of switches are not for the model"
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_had_leaves_the_input_pending_and_says_so() {
+    let select = |provider: &str, id: &str, variant: Option<&str>| ModelRef {
+        id: id.to_owned(),
+        provider_id: provider.to_owned(),
+        variant: variant.map(str::to_owned),
+    };
+    for (model, message) in [
+        (
+            select("mock", "m9", None),
+            "The model mock/m9 is not available",
+        ),
+        (
+            select("nobody", "m1", None),
+            "The model nobody/m1 is not available",
+        ),
+        (
+            select("mock", "m1", Some("high")),
+            "The model mock/m1 has no variant \"high\"",
+        ),
+    ] {
+        let f = Fixture::open().await;
+        let created = f.create(CreateSession {
+            model: Some(model.clone()),
+            ..f.new_session()
+        });
+        let session = created.await.id;
+        let mut live = f.live();
+        f.leave(&session, "Hi", Delivery::Steer).await;
+        let outcome = f.run(&session).await;
+        let DrainOutcome::Failed(error) = &outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(error.tag(), "ModelUnavailable");
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert_eq!(f.events(&session).await, ["prompt.admitted Hi"]);
+        f.heard(&mut live, &format!("session.error {error}")).await;
+        assert_eq!(
+            live.values()[1]["data"],
+            json!({
+                "sessionID": session,
+                "error": {
+                    "name": "UnknownError",
+                    "data": {"message": error.to_string()},
+                    "cause": {"kind": "invalid-request", "retryable": false},
+                },
+            })
+        );
+        assert_eq!(live.values()[1].get("durable"), None::<&Value>);
+        // Once there is a model, what waited goes along.
+        f.switch_model(&session, "m1").await;
+        f.model.reply(Reply::says("Hello."));
+        f.ask(&session, "Now").await;
+        assert_eq!(
+            compact::messages(&f.model.last_request()),
+            ["user: Hi", "user: Now"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_location_that_cannot_be_opened_leaves_the_input_pending_and_says_so() {
+    let f = Fixture::open().await;
+    let mut request = f.new_session();
+    request.location.directory = f.project.path("later").to_string_lossy().into();
+    let session = f.create(request).await.id;
+    let mut live = f.live();
+    f.ask(&session, "Hi").await;
+    let message = format!(
+        "session.error the Location of the session cannot be opened: The directory {} does not exist; create it first or give another one",
+        f.project.path("later").display()
+    );
+    f.heard(&mut live, &message).await;
+    assert_eq!(f.events(&session).await, ["prompt.admitted Hi"]);
+    f.project.write("later/a.txt", "");
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Now").await;
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        ["user: Hi", "user: Now"]
+    );
+}

@@ -1,0 +1,79 @@
+//! Following the durable events of one session.
+
+use opencode_runtime::SessionEvents;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Reply, compact};
+
+/// The next `count` events of a stream, each with its sequence.
+async fn take(f: &Fixture, events: &mut SessionEvents, count: usize) -> Vec<(u64, String)> {
+    let mut taken = Vec::new();
+    while taken.len() < count {
+        let batch = f.within("events", events.next()).await.unwrap();
+        assert!(!batch.is_empty());
+        taken.extend(batch.iter().map(|it| (it.seq, compact::stored(it))));
+    }
+    taken
+}
+
+fn numbered(from: u64, events: &[String]) -> Vec<(u64, String)> {
+    (from..).zip(events.iter().cloned()).collect()
+}
+
+#[tokio::test]
+async fn a_tail_begins_anywhere_and_goes_on_without_gap_or_duplicate() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    f.ask(&session, "One").await;
+    let mut all = f.runtime().events(&session, None).await.unwrap();
+    let mut middle = f.runtime().events(&session, Some(3)).await.unwrap();
+    let mut end = f.runtime().events(&session, Some(6)).await.unwrap();
+    let first = f.events(&session).await;
+    assert_eq!(take(&f, &mut all, 6).await, numbered(1, &first));
+    assert_eq!(take(&f, &mut middle, 3).await, numbered(4, &first[3..]));
+    f.ask(&session, "Two").await;
+    let second = f.events_after(&session, 6).await;
+    for tail in [&mut all, &mut middle, &mut end] {
+        assert_eq!(take(&f, tail, 6).await, numbered(7, &second));
+    }
+}
+
+#[tokio::test]
+async fn a_tail_that_begins_in_the_future_is_silent_until_then() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let mut future = f.runtime().events(&session, Some(2)).await.unwrap();
+    let mut present = f.runtime().events(&session, None).await.unwrap();
+    for text in ["1", "2", "3", "4"] {
+        f.leave(&session, text, Delivery::Steer).await;
+    }
+    let events = f.events(&session).await;
+    assert_eq!(take(&f, &mut present, 4).await, numbered(1, &events));
+    assert_eq!(take(&f, &mut future, 2).await, numbered(3, &events[2..]));
+}
+
+#[tokio::test]
+async fn a_reader_that_is_late_gets_everything() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let mut events = f.runtime().events(&session, None).await.unwrap();
+    for n in 0..600 {
+        f.leave(&session, &n.to_string(), Delivery::Steer).await;
+    }
+    let taken = take(&f, &mut events, 600).await;
+    let expected = (0..600).map(|n| (n + 1, format!("prompt.admitted {n}")));
+    assert_eq!(taken, expected.collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_tail_hears_only_of_its_own_session() {
+    let f = Fixture::open().await;
+    let (one, other) = (f.session().await, f.session().await);
+    let mut events = f.runtime().events(&one, None).await.unwrap();
+    f.leave(&other, "other", Delivery::Steer).await;
+    f.leave(&one, "one", Delivery::Steer).await;
+    assert_eq!(
+        take(&f, &mut events, 1).await,
+        [(1, "prompt.admitted one".to_owned())]
+    );
+}

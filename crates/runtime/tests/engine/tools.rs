@@ -1,0 +1,330 @@
+//! Tool calls: recorded before they run, run side by side, settled once each.
+
+use opencode_runtime::DrainOutcome;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use opencode_tools::{ToolFailure, built_in_tools};
+use serde_json::json;
+
+#[tokio::test]
+async fn calls_of_one_turn_run_side_by_side_and_settle_as_they_complete() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let (slow, quick, failing) = (Gate::new(), Gate::new(), Gate::new());
+    f.held_tool("slow", &slow).held_tool("quick", &quick);
+    let gate = failing.clone();
+    f.tool("failing", move |_, _| {
+        let gate = gate.clone();
+        async move {
+            gate.pass().await;
+            Err(ToolFailure::new("no such thing"))
+        }
+    });
+    let reply = Reply::new()
+        .begin_text()
+        .delta("Let me look.")
+        .begin_call("a", "slow", r#"{"n":1}"#)
+        .begin_call("b", "quick", r#"{"n":2}"#)
+        .begin_call("c", "failing", "{}")
+        .end_call("a", "slow", json!({"n": 1}))
+        .end_call("b", "quick", json!({"n": 2}))
+        .end_call("c", "failing", json!({}))
+        .end_text()
+        .stop();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.recorded(&session, "text.ended Let me look.").await;
+    for gate in [&slow, &quick, &failing] {
+        f.reached(gate).await;
+    }
+    quick.release();
+    f.recorded(&session, r#"tool.success b {"n":2}"#).await;
+    failing.release();
+    f.recorded(&session, "tool.failed c no such thing").await;
+    slow.release();
+    f.wait(&session).await;
+    assert_eq!(
+        f.events_after(&session, 2).await,
+        [
+            "step.started",
+            "text.started",
+            "tool.input.started a slow",
+            "tool.input.started b quick",
+            "tool.input.started c failing",
+            r#"tool.input.ended a {"n":1}"#,
+            r#"tool.called a slow {"n":1}"#,
+            r#"tool.input.ended b {"n":2}"#,
+            r#"tool.called b quick {"n":2}"#,
+            "tool.input.ended c {}",
+            "tool.called c failing {}",
+            "text.ended Let me look.",
+            r#"tool.success b {"n":2}"#,
+            "tool.failed c no such thing",
+            r#"tool.success a {"n":1}"#,
+            // A stop that carried calls waits for results.
+            "step.ended tool-calls",
+            "step.started",
+            "text.started",
+            "text.ended Done.",
+            "step.ended stop",
+        ]
+    );
+    // The model reads the results in the order of its calls.
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        [
+            "user: Go",
+            r#"assistant: Let me look. | a slow{"n":1} | b quick{"n":2} | c failing{}"#,
+            r#"tool: a = {"n":1}"#,
+            r#"tool: b = {"n":2}"#,
+            "tool: c = failed: no such thing",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_call_is_on_record_before_its_tool_starts() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    f.tool("look", move |_, context| {
+        let (runtime, id) = (runtime.clone(), id.clone());
+        async move {
+            let (events, _) = runtime.history(&id, None, 100).await.unwrap();
+            let last = events.last().map(compact::stored);
+            output(json!({"last": last, "call": context.call_id, "agent": context.agent}))
+        }
+    });
+    f.model
+        .reply(Reply::calls("c1", "look", json!({})).in_one_piece())
+        .reply(Reply::says("Done."));
+    f.ask(&session, "Go").await;
+    let request = f.model.last_request();
+    assert_eq!(
+        compact::messages(&request)[2],
+        r#"tool: c1 = {"last":"step.started","call":"c1","agent":"build"}"#
+            .replace("step.started", "tool.called c1 look {}")
+    );
+}
+
+#[tokio::test]
+async fn a_tool_may_settle_before_the_answer_goes_on() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.tool("echo", |input, _| async { output(input) });
+    let reply = Reply::new()
+        .call("c1", "echo", json!({}))
+        .hold(&gate)
+        .text("Meanwhile.")
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.recorded(&session, "tool.success c1 {}").await;
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        f.events(&session).await[3..9],
+        [
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "tool.success c1 {}",
+            "text.started",
+            "text.ended Meanwhile.",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_carried_out_fails_and_the_turn_goes_on() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.register(built_in_tools());
+    let reply = Reply::new()
+        .call("a", "nothing", json!({}))
+        .call("b", "read", json!({}))
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("I see."));
+    f.ask(&session, "Go").await;
+    let mut settled = f.events(&session).await;
+    settled.retain(|event| event.starts_with("tool.failed") || event.starts_with("step."));
+    settled.sort_by_key(|event| event.starts_with("tool.failed b"));
+    assert_eq!(
+        settled,
+        [
+            "step.started",
+            "tool.failed a Unknown tool: nothing",
+            "step.ended tool-calls",
+            "step.started",
+            "step.ended stop",
+            "tool.failed b Invalid tool input: Missing key\n  at [\"path\"]",
+        ]
+    );
+    let failed = f.payloads(&session, "tool.failed").await;
+    let data = failed.iter().find(|it| it["callID"] == "a").unwrap();
+    let message = "Unknown tool: nothing";
+    assert_eq!(
+        *data,
+        json!({
+            "assistantMessageID": data["assistantMessageID"],
+            "callID": "a",
+            "error": {
+                "type": "unknown",
+                "message": message,
+                "cause": {"kind": "tool", "retryable": false},
+            },
+            "result": {"type": "error", "value": message},
+            "provider": {"executed": false},
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_fails_only_its_call() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.held_tool("echo", &gate);
+    f.tool("broken", |_, _| async { panic!("out of cheese") });
+    let reply = Reply::new()
+        .call("a", "echo", json!({"n": 1}))
+        .call("b", "broken", json!({}))
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.recorded(&session, "tool.failed b Tool execution failed: out of cheese")
+        .await;
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(
+        compact::messages(&f.model.last_request())[2..],
+        [
+            r#"tool: a = {"n":1}"#,
+            "tool: b = failed: Tool execution failed: out of cheese",
+        ]
+    );
+    assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
+}
+
+#[tokio::test]
+async fn a_declined_call_ends_the_drain_with_a_closed_step() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let (sibling, ask) = (Gate::new(), Gate::new());
+    f.held_tool("sibling", &sibling);
+    let gate = ask.clone();
+    f.tool("ask", move |_, _| {
+        let gate = gate.clone();
+        async move {
+            gate.pass().await;
+            Err(ToolFailure::Declined)
+        }
+    });
+    let reply = Reply::new()
+        .call("a", "sibling", json!({}))
+        .call("b", "ask", json!({}))
+        .begin_text()
+        .delta("I will.")
+        .tool_calls();
+    f.model.reply(reply);
+    f.leave(&session, "Later", Delivery::Queue).await;
+    f.leave(&session, "Go", Delivery::Steer).await;
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let run = tokio::spawn(async move { runtime.run(&id).await });
+    f.reached(&sibling).await;
+    f.reached(&ask).await;
+    f.recorded(&session, "text.ended I will.").await;
+    ask.release();
+    let outcome = f.within("run", run).await.unwrap().unwrap();
+    assert!(matches!(outcome, DrainOutcome::Interrupted), "{outcome:?}");
+    f.dropped(&sibling).await;
+    assert_eq!(
+        f.events_after(&session, 11).await,
+        [
+            "text.ended I will.",
+            "tool.failed a Tool execution interrupted",
+            "tool.failed b Tool execution interrupted",
+            "step.ended tool-calls",
+        ]
+    );
+    // What was queued waits for the next wake.
+    f.model.reply(Reply::says("Fine.")).reply(Reply::says("Later it is."));
+    let before = f.events(&session).await.len();
+    f.ask(&session, "Go on").await;
+    let prompted: Vec<_> = f.events_after(&session, before).await;
+    let prompted: Vec<_> = prompted.iter().filter(|it| it.starts_with("prompted")).collect();
+    assert_eq!(prompted, ["prompted Go on", "prompted Later (queue)"]);
+}
+
+#[tokio::test]
+async fn a_call_declined_while_the_answer_goes_on_ends_the_answer_too() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.tool("ask", |_, _| async { Err(ToolFailure::Declined) });
+    let reply = Reply::new()
+        .call("a", "ask", json!({}))
+        .begin_text()
+        .delta("I will")
+        .hold(&gate);
+    f.model.reply(reply);
+    f.ask(&session, "Go").await;
+    f.dropped(&gate).await;
+    let events = f.events_after(&session, 3).await;
+    let text = events.iter().position(|it| it == "text.started");
+    let mut rest = events.clone();
+    if let Some(at) = text {
+        // Whether the text had begun by then is a matter of luck.
+        let ended = rest.iter().position(|it| it.starts_with("text.ended"));
+        rest.remove(ended.unwrap());
+        rest.remove(at);
+    }
+    assert_eq!(
+        rest,
+        [
+            "tool.input.started a ask",
+            "tool.input.ended a {}",
+            "tool.called a ask {}",
+            "tool.failed a Tool execution interrupted",
+            "step.failed Provider turn interrupted",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_comes_in_one_piece_is_recorded_like_any_other() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    // Some protocols give no text of the arguments, and some arguments are no object.
+    let call = |id: &str, input| opencode_llm::LlmEvent::ToolCall {
+        id: id.into(),
+        name: "echo".into(),
+        input,
+        provider_executed: false,
+        provider_metadata: None,
+    };
+    let reply = Reply::new()
+        .events([call("a", json!({"n": 1}))])
+        .events([call("b", json!([1, 2]))])
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.ask(&session, "Go").await;
+    let mut events = f.events_after(&session, 3).await;
+    events.truncate(8);
+    events.sort_by_key(|event| event.split(' ').nth(1).map(str::to_owned));
+    assert_eq!(
+        events,
+        [
+            "tool.input.started a echo",
+            "tool.input.ended a",
+            r#"tool.called a echo {"n":1}"#,
+            r#"tool.success a {"n":1}"#,
+            "tool.input.started b echo",
+            "tool.input.ended b",
+            r#"tool.called b echo {"value":[1,2]}"#,
+            r#"tool.success b {"value":[1,2]}"#,
+        ]
+    );
+}

@@ -1,0 +1,70 @@
+//! Requests go on from each other: what is known is neither read nor lowered again.
+
+use opencode_llm::LlmRequest;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use serde_json::json;
+
+/// How many messages at the beginning of both are the very same, not merely equal.
+fn shared(one: &LlmRequest, other: &LlmRequest) -> usize {
+    let both = one.messages.iter().zip(&other.messages);
+    both.take_while(|(one, other)| one.is_same(other)).count()
+}
+
+#[tokio::test]
+async fn a_following_turn_keeps_what_it_knows_and_adds_what_is_new() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Hi").await;
+    let gate = Gate::new();
+    f.held_tool("slow", &gate);
+    f.model
+        .reply(Reply::calls("c1", "slow", json!({"n": 1})))
+        .reply(Reply::calls("c2", "slow", json!({"n": 2})))
+        .reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.reached(&gate).await;
+    f.prompt(&session, "Faster").await;
+    gate.release();
+    f.wait(&session).await;
+    let requests = f.model.requests();
+    let [_, first, second, third] = &requests[..] else {
+        panic!("{} requests", requests.len())
+    };
+    let mut messages = vec!["user: Hi", "assistant: Hello.", "user: Go"];
+    assert_eq!(compact::messages(first), messages);
+    messages.extend([
+        r#"assistant: c1 slow{"n":1}"#,
+        r#"tool: c1 = {"n":1}"#,
+        "user: Faster",
+    ]);
+    assert_eq!(compact::messages(second), messages);
+    messages.extend([r#"assistant: c2 slow{"n":2}"#, r#"tool: c2 = {"n":2}"#]);
+    assert_eq!(compact::messages(third), messages);
+    assert_eq!((shared(first, second), shared(second, third)), (3, 6));
+}
+
+#[tokio::test]
+async fn another_model_reads_everything_anew() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    let gate = Gate::new();
+    let reply = Reply::new()
+        .reasoning("Hm.", None)
+        .call("c1", "echo", json!({}))
+        .hold(&gate)
+        .tool_calls();
+    f.model.reply(reply).reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.reached(&gate).await;
+    f.switch_model(&session, "m2").await;
+    gate.release();
+    f.wait(&session).await;
+    let requests = f.model.requests();
+    assert_eq!(shared(&requests[0], &requests[1]), 0);
+    assert_eq!(
+        compact::messages(&requests[1]),
+        ["user: Go", "assistant: Hm. | c1 echo{}", "tool: c1 = {}"]
+    );
+}

@@ -1,0 +1,91 @@
+//! The live stream of everything that happens in a host.
+
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::Reply;
+use serde_json::json;
+
+use crate::api::Api;
+use crate::sse::Next;
+
+#[tokio::test]
+async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
+    let (api, session) = Api::with_session().await;
+    let mut stream = api.stream("/api/event?location[directory]=%2Fnowhere").await;
+    let header = |name: &str| stream.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(header("content-type"), "text/event-stream");
+    assert_eq!(header("cache-control"), "no-cache, no-transform");
+    assert_eq!(header("x-accel-buffering"), "no");
+    assert_eq!(header("x-content-type-options"), "nosniff");
+    // What happens from now on is not missed, however late it is read.
+    let other = api.f.session().await;
+    api.f.leave(&other, "Other", Delivery::Steer).await;
+    api.f
+        .model
+        .reply(Reply::new().begin_text().delta("Hel").delta("lo.").stop());
+    api.f.ask(&session, "Hi").await;
+    api.f.close().await;
+    let connected = stream.event(&api.f).await;
+    assert_eq!(
+        connected,
+        json!({"id": connected["id"], "type": "server.connected", "data": {}})
+    );
+    assert!(connected["id"].as_str().unwrap().starts_with("evt_"));
+    let heartbeat = Next::Block(": heartbeat".to_owned());
+    assert_eq!(stream.next(&api.f).await, heartbeat);
+    let (events, end) = stream.rest(&api.f).await;
+    assert_eq!(
+        events,
+        [
+            "session.created",
+            "prompt.admitted Other",
+            "prompt.admitted Hi",
+            "prompted Hi",
+            "step.started",
+            "text.started",
+            "text.delta Hel",
+            "text.delta lo.",
+            "text.ended Hello.",
+            "step.ended stop",
+            "global.disposed",
+        ]
+    );
+    assert_eq!(end, Next::End);
+}
+
+#[tokio::test]
+async fn durable_events_are_the_same_in_both_streams_but_for_their_place() {
+    let (api, session) = Api::with_session().await;
+    let mut live = api.stream("/api/event").await;
+    let mut durable = api.stream(&format!("/api/session/{session}/event")).await;
+    live.event(&api.f).await;
+    api.f.model.reply(Reply::new().stop());
+    api.f.ask(&session, "Hi").await;
+    let location = json!({"directory": api.f.project.directory()});
+    for _ in 0..4 {
+        let mut event = live.event(&api.f).await;
+        let place = event.as_object_mut().unwrap().shift_remove("location");
+        assert_eq!(place.as_ref(), Some(&location));
+        assert_eq!(event, durable.event(&api.f).await);
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_falls_too_far_behind_is_cut() {
+    const PIECE: usize = 1024 * 1024;
+    let (api, session) = Api::with_session().await;
+    let mut slow = api.stream("/api/event").await;
+    let mut attentive = api.stream("/api/event").await;
+    attentive.event(&api.f).await;
+    for _ in 0..9 {
+        api.f
+            .leave(&session, &"x".repeat(PIECE), Delivery::Steer)
+            .await;
+        attentive.event(&api.f).await;
+    }
+    assert_eq!(slow.events(&api.f, 1).await, ["server.connected"]);
+    let (events, end) = slow.rest(&api.f).await;
+    assert_eq!((events, end), (vec![], Next::Break));
+    // The other one goes on.
+    api.f.leave(&session, "Hi", Delivery::Steer).await;
+    assert_eq!(attentive.events(&api.f, 1).await, ["prompt.admitted Hi"]);
+}

@@ -1,0 +1,28 @@
+//! The router as clients see it: requests in, answers and streams out.
+
+// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+
+#[cfg(test)]
+mod api;
+#[cfg(test)]
+mod bodies;
+#[cfg(test)]
+mod durable_stream;
+#[cfg(test)]
+mod failures;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod live_stream;
+#[cfg(test)]
+mod messages;
+#[cfg(test)]
+mod operations;
+#[cfg(test)]
+mod paths;
+#[cfg(test)]
+mod pipeline;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod sse;

@@ -1,0 +1,46 @@
+//! Every operation of the contract has a route, and nothing else has one.
+
+use std::collections::HashSet;
+
+use axum::body::Body;
+use opencode_protocol::operations::OPERATIONS;
+
+use crate::api::{Api, request};
+
+const METHODS: [&str; 8] = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
+];
+
+#[tokio::test]
+async fn every_operation_is_routed_and_nothing_else_is() {
+    let (api, session) = Api::with_session().await;
+    let paths: HashSet<_> = OPERATIONS.iter().map(|spec| spec.path).collect();
+    for path in paths {
+        let concrete = path
+            .replace("{sessionID}", session.as_str())
+            .replace("{messageID}", "msg_x");
+        assert!(!concrete.contains('{'), "{path} has another parameter");
+        let declared: Vec<_> = OPERATIONS
+            .iter()
+            .filter(|spec| spec.path == path)
+            .map(|spec| spec.method.as_str())
+            .collect();
+        for method in METHODS {
+            let response = api.response(request(method, &concrete, Body::empty())).await;
+            // A handler that finds nothing says so in JSON.
+            let routed = response.status() != 404
+                || response.headers().get("content-type").is_some();
+            assert_eq!(routed, declared.contains(&method), "{method} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn operations_are_declared_once() {
+    let routes: HashSet<_> = OPERATIONS
+        .iter()
+        .map(|spec| (spec.method.as_str(), spec.path))
+        .collect();
+    let ids: HashSet<_> = OPERATIONS.iter().map(|spec| spec.id).collect();
+    assert_eq!((routes.len(), ids.len()), (OPERATIONS.len(), OPERATIONS.len()));
+}

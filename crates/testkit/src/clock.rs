@@ -1,0 +1,119 @@
+//! Time and identifiers that a test decides, and through them the one writer of the database: it
+//! asks for the time whenever it makes an identifier, so a test can hold it inside a transaction.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use opencode_schema::clock::{Clock, Millis};
+use opencode_schema::id::IdSource;
+use tokio::sync::Notify;
+
+/// When every test begins: 2026-11-20T12:55:02.007Z.
+const START: Millis = 1_795_179_302_007;
+
+/// The thread on which the database is written.
+const WRITER: &str = "opencode-store";
+
+/// A clock that stands still until the test moves it.
+pub struct FakeClock {
+    now: AtomicI64,
+    panics: AtomicBool,
+    writer: Arc<WriterGate>,
+}
+
+#[derive(Default)]
+struct WriterGate {
+    /// How often the writer may still ask for the time; nothing when it is not held.
+    left: Mutex<Option<u32>>,
+    opened: Condvar,
+    reached: Notify,
+}
+
+impl Default for FakeClock {
+    fn default() -> Self {
+        Self {
+            now: AtomicI64::new(START),
+            panics: AtomicBool::new(false),
+            writer: Arc::default(),
+        }
+    }
+}
+
+impl FakeClock {
+    /// Moves time on.
+    pub fn advance(&self, by: Millis) {
+        self.now.fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// Makes the next reading outside the writer panic: a bug in the middle of an operation.
+    pub fn panic_once(&self) {
+        self.panics.store(true, Ordering::Relaxed);
+    }
+
+    /// Holds the writer when it is about to make its `nth` identifier from now on, counted from 0.
+    pub fn hold_writer(&self, nth: u32) -> WriterHold {
+        *self.writer.left() = Some(nth);
+        WriterHold(Arc::clone(&self.writer))
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Millis {
+        if std::thread::current().name() == Some(WRITER) {
+            self.writer.pass();
+        } else if self.panics.swap(false, Ordering::Relaxed) {
+            panic!("the clock was told to panic");
+        }
+        self.now.load(Ordering::Relaxed)
+    }
+}
+
+/// The writer is held as long as this lives.
+pub struct WriterHold(Arc<WriterGate>);
+
+impl WriterHold {
+    pub(crate) async fn reached(&self) {
+        self.0.reached.notified().await;
+    }
+}
+
+impl Drop for WriterHold {
+    fn drop(&mut self) {
+        *self.0.left() = None;
+        self.0.opened.notify_all();
+    }
+}
+
+impl WriterGate {
+    fn pass(&self) {
+        let mut left = self.left();
+        match &mut *left {
+            None => return,
+            Some(0) => self.reached.notify_one(),
+            Some(more) => {
+                *more -= 1;
+                return;
+            }
+        }
+        while left.is_some() {
+            left = self
+                .opened
+                .wait(left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn left(&self) -> MutexGuard<'_, Option<u32>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Identifiers that are the same in every run of a test.
+#[must_use]
+pub fn fake_ids(clock: Arc<FakeClock>) -> Arc<IdSource> {
+    let made = AtomicU64::new(0);
+    Arc::new(IdSource::with_random(clock, move |bytes| {
+        let number = made.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes[6..].copy_from_slice(&number);
+    }))
+}

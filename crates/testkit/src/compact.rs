@@ -1,0 +1,89 @@
+//! Events, requests and messages as short texts, so that a test compares all of them at once.
+
+use opencode_llm::{LlmRequest, Message, Part, ToolResultValue};
+use opencode_runtime::StoredEvent;
+use serde_json::Value;
+
+/// A durable or live event: its name, and what tells it from others of that name.
+///
+/// `step.started`, `text.ended Hello.`, `tool.called c1 echo {"a":1}`, `prompted Hi (queue)`.
+#[must_use]
+pub fn event(name: &str, data: &Value) -> String {
+    let name = name.strip_prefix("session.next.").unwrap_or(name);
+    let text = |pointer: &str| match data.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let details = match name {
+        "prompt.admitted" | "prompted" => {
+            let queued = data["delivery"] == "queue";
+            vec![
+                text("/prompt/text"),
+                if queued { "(queue)" } else { "" }.into(),
+            ]
+        }
+        "text.delta" | "reasoning.delta" => vec![text("/delta")],
+        "text.ended" | "reasoning.ended" | "context.updated" => vec![text("/text")],
+        "tool.input.started" => vec![text("/callID"), text("/name")],
+        "tool.input.delta" => vec![text("/callID"), text("/delta")],
+        "tool.input.ended" => vec![text("/callID"), text("/text")],
+        "tool.called" => vec![text("/callID"), text("/tool"), text("/input")],
+        "tool.success" => vec![text("/callID"), text("/structured")],
+        "tool.failed" => vec![text("/callID"), text("/error/message")],
+        "step.ended" => vec![text("/finish")],
+        "step.failed" => vec![text("/error/message")],
+        "agent.switched" => vec![text("/agent")],
+        "model.switched" => vec![
+            text("/model/providerID"),
+            text("/model/id"),
+            text("/model/variant"),
+        ],
+        "session.error" => vec![text("/error/data/message")],
+        _ => Vec::new(),
+    };
+    let words = std::iter::once(name.to_owned()).chain(details);
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// A stored event, as [`event`] writes it.
+#[must_use]
+pub fn stored(stored: &StoredEvent) -> String {
+    let spec = stored.spec().expect("the log holds events we know");
+    let data = serde_json::from_str(&stored.data).expect("the log holds JSON");
+    event(spec.name, &data)
+}
+
+/// The messages of a request, one text each: `user: Hi`, `tool: c1 = {"a":1}`.
+#[must_use]
+pub fn messages(request: &LlmRequest) -> Vec<String> {
+    request.messages.iter().map(message).collect()
+}
+
+fn message(message: &Message) -> String {
+    let parts: Vec<_> = message.content.iter().map(part).collect();
+    format!("{}: {}", message.role.as_str(), parts.join(" | "))
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.text.clone(),
+        Part::Media(media) => format!("<{} {}>", media.media_type, media.data),
+        Part::Reasoning(reasoning) => format!("({})", reasoning.text),
+        Part::ToolCall(call) => format!("{} {}{}", call.id, call.name, call.input),
+        Part::ToolResult(result) => format!("{} = {}", result.id, value(&result.result)),
+    }
+}
+
+fn value(value: &ToolResultValue) -> String {
+    match value {
+        ToolResultValue::Text(text) => text.clone(),
+        ToolResultValue::Json(value) => value.to_string(),
+        ToolResultValue::Error(value) => match value.pointer("/error/message") {
+            Some(Value::String(message)) => format!("failed: {message}"),
+            _ => format!("failed: {value}"),
+        },
+        ToolResultValue::Content(parts) => format!("{} parts", parts.len()),
+    }
+}

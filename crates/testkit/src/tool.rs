@@ -1,0 +1,51 @@
+//! Tools made of closures.
+
+use futures::future::BoxFuture;
+use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput};
+use serde_json::{Value, json};
+
+type Run =
+    dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
+
+/// A tool that does what a closure says, with any object as its input.
+pub struct ScriptedTool {
+    run: Box<Run>,
+}
+
+impl ScriptedTool {
+    /// A tool of this closure.
+    pub fn new<F>(run: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
+    {
+        Self {
+            run: Box::new(move |input, context| Box::pin(run(input, context))),
+        }
+    }
+}
+
+impl Tool for ScriptedTool {
+    fn description(&self) -> String {
+        "Scripted by a test.".to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    fn run(
+        &self,
+        input: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
+        (self.run)(input, context)
+    }
+}
+
+/// A successful output of a structured value and nothing special for the model.
+pub fn output(structured: Value) -> Result<ToolOutput, ToolFailure> {
+    Ok(ToolOutput {
+        structured,
+        ..ToolOutput::default()
+    })
+}

@@ -1,0 +1,14 @@
+// Runs the benches with the addon as it is released: npm run bench [-- names].
+
+import { ensureAddon } from "./lib/addon.mjs";
+import { ensureDependencies } from "./lib/dependencies.mjs";
+import { runScript } from "./lib/failure.mjs";
+import { runInForeground } from "./lib/process.mjs";
+import { inProject } from "./lib/project.mjs";
+import { node } from "./lib/tools.mjs";
+
+await runScript(async () => {
+  await ensureDependencies();
+  await ensureAddon("release");
+  process.exitCode = await runInForeground(node(inProject("bench/run.mjs"), ...process.argv.slice(2)));
+});

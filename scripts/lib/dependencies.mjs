@@ -1,0 +1,26 @@
+// node_modules as package-lock.json describes it.
+
+import { existsSync } from "node:fs";
+import { inProject, readJson } from "./project.mjs";
+import { runTask } from "./task.mjs";
+import { npm } from "./tools.mjs";
+
+/** Installs the npm dependencies unless they are there. */
+export async function ensureDependencies() {
+  if (isUpToDate()) return;
+  await runTask("Installing npm dependencies", npm("ci", "--no-audit", "--no-fund"));
+}
+
+/** Compares the lock file with the one npm keeps about what it has installed. */
+function isUpToDate() {
+  const record = inProject("node_modules/.package-lock.json");
+  if (!existsSync(record)) return false;
+  const wanted = readJson(inProject("package-lock.json")).packages;
+  const installed = readJson(record).packages;
+  return (
+    // What is optional may be left out: most of it is for other platforms.
+    Object.entries(wanted).every(([place, { optional, version }]) =>
+      place === "" || (installed[place] === undefined ? optional === true : installed[place].version === version),
+    ) && Object.keys(installed).every((place) => wanted[place] !== undefined)
+  );
+}

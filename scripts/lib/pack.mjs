@@ -1,0 +1,79 @@
+// The tarballs of a release: the package, and the package of this platform with the binary in it.
+
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Failure } from "./failure.mjs";
+import { currentPlatform, listPlatforms, platformPackageName } from "./platforms.mjs";
+import { run } from "./process.mjs";
+import { inProject, readManifest } from "./project.mjs";
+import { npm } from "./tools.mjs";
+
+/** Members of the manifest that are about developing the package and mean nothing to those who install it. */
+const ONLY_FOR_DEVELOPMENT = new Set(["scripts", "devDependencies", "napi"]);
+
+const DIST = inProject("dist");
+
+/** Packs both, after the addon has been built. Gives the files, the package first. */
+export async function packAll() {
+  rmSync(DIST, { recursive: true, force: true });
+  mkdirSync(DIST, { recursive: true });
+  return [await packRoot(), await packPlatform()];
+}
+
+async function packRoot() {
+  const stage = path.join(DIST, "package");
+  const [{ files }] = JSON.parse(await runNpm(inProject(), "pack", "--dry-run", "--json", "--ignore-scripts"));
+  for (const { path: file } of files) copy(inProject(file), path.join(stage, file));
+  writeFileSync(path.join(stage, "package.json"), `${JSON.stringify(releaseManifest(), null, 2)}\n`);
+  return pack(stage);
+}
+
+/** The manifest as it is published: with every platform's package, of exactly this version. */
+function releaseManifest() {
+  const manifest = readManifest();
+  const kept = Object.entries(manifest).filter(([member]) => !ONLY_FOR_DEVELOPMENT.has(member));
+  const platforms = listPlatforms().map((platform) => [platformPackageName(platform), manifest.version]);
+  return { ...Object.fromEntries(kept), optionalDependencies: Object.fromEntries(platforms) };
+}
+
+async function packPlatform() {
+  const platform = currentPlatform();
+  const binary = `${readManifest().napi.binaryName}.${platform.name}.node`;
+  const stage = path.join(DIST, platform.name);
+  const folder = inProject("npm", platform.name);
+  for (const file of readdirSync(folder)) copy(path.join(folder, file), path.join(stage, file));
+  copy(inProject(binary), path.join(stage, binary));
+  copy(inProject("LICENSE"), path.join(stage, "LICENSE"));
+  return pack(stage);
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+function copy(from, to) {
+  mkdirSync(path.dirname(to), { recursive: true });
+  copyFileSync(from, to);
+}
+
+/**
+ * Packs a staged folder, which then is not needed any more.
+ *
+ * @param {string} stage
+ */
+async function pack(stage) {
+  const flags = ["--json", "--ignore-scripts", "--pack-destination", DIST];
+  const [{ filename }] = JSON.parse(await runNpm(stage, "pack", ...flags));
+  rmSync(stage, { recursive: true });
+  return path.join(DIST, filename);
+}
+
+/**
+ * @param {string} cwd
+ * @param {string[]} args
+ */
+async function runNpm(cwd, ...args) {
+  const { code, stdout, output } = await run(npm(...args), { cwd });
+  if (code !== 0) throw new Failure(`npm ${args[0]} failed:\n${output}`);
+  return stdout;
+}

@@ -1,0 +1,89 @@
+// The platforms there is a binary for: one npm package each, with nothing in it but the binary.
+
+import { Failure } from "./failure.mjs";
+import { readManifest } from "./project.mjs";
+
+/**
+ * @typedef {object} Platform
+ * @property {string} target The Rust target.
+ * @property {string} name The folder in `npm/`, and what the file and the package are called after.
+ * @property {string} os
+ * @property {string} cpu
+ * @property {string | undefined} libc
+ */
+
+/** @type {Readonly<Record<string, string>>} */
+const CPUS = { x86_64: "x64", aarch64: "arm64" };
+
+/** @type {Readonly<Record<string, string>>} */
+const SYSTEMS = { linux: "linux", darwin: "darwin", windows: "win32" };
+
+/** @type {Readonly<Record<string, string>>} */
+const LIBCS = { gnu: "glibc", musl: "musl" };
+
+/**
+ * The platforms `package.json` names.
+ *
+ * @returns {Platform[]}
+ */
+export function listPlatforms() {
+  return readManifest().napi.targets.map(toPlatform);
+}
+
+/**
+ * @param {string} target
+ * @returns {Platform}
+ */
+function toPlatform(target) {
+  const [arch, , system, abi] = target.split("-");
+  const os = SYSTEMS[system];
+  const cpu = CPUS[arch];
+  const name = [os, cpu, abi].filter((part) => part !== undefined).join("-");
+  return { target, name, os, cpu, libc: os === "linux" ? LIBCS[abi] : undefined };
+}
+
+/** The platform this Node runs on. */
+export function currentPlatform() {
+  const { platform: os, arch: cpu } = process;
+  const libc = os === "linux" ? currentLibc() : undefined;
+  const found = listPlatforms().find((known) => known.os === os && known.cpu === cpu && known.libc === libc);
+  if (found !== undefined) return found;
+  throw new Failure(`There is no binary for ${[os, cpu, libc].filter(Boolean).join(" ")} yet`);
+}
+
+function currentLibc() {
+  const { header } = /** @type {{ header: Record<string, unknown> }} */ (process.report.getReport());
+  return header.glibcVersionRuntime === undefined ? "musl" : "glibc";
+}
+
+/** @param {Platform} platform */
+export function platformPackageName(platform) {
+  return `${readManifest().napi.packageName}-${platform.name}`;
+}
+
+/**
+ * The files of a platform's folder, as they have to be, by name.
+ *
+ * @param {Platform} platform
+ * @returns {Record<string, string>}
+ */
+export function platformFiles(platform) {
+  const { name, version, license, engines, napi } = readManifest();
+  const binary = `${napi.binaryName}.${platform.name}.node`;
+  const manifest = {
+    name: platformPackageName(platform),
+    version,
+    description: `The ${platform.target} binary of ${name}.`,
+    license,
+    engines,
+    os: [platform.os],
+    cpu: [platform.cpu],
+    ...(platform.libc === undefined ? {} : { libc: [platform.libc] }),
+    main: binary,
+    files: [binary],
+  };
+  return {
+    "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
+    "README.md": `The \`${platform.target}\` binary of \`${name}\`, which installs it where it is needed.\n`,
+  };
+}

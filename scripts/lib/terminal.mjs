@@ -1,0 +1,64 @@
+// What the scripts print: colours where they are wanted, and a line that says what goes on.
+
+const colours = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+const live = process.stdout.isTTY && process.env.CI === undefined;
+
+/** How often a log, which cannot be overwritten, hears from something that takes long. */
+const SECONDS_BETWEEN_SIGNS = 15;
+
+/** @param {number} code */
+const style = (code) => (/** @type {string} */ text) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
+
+export const bold = style(1);
+export const dim = style(2);
+export const red = style(31);
+export const green = style(32);
+export const cyan = style(36);
+
+/** @param {number} ms */
+export function formatDuration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+}
+
+/**
+ * Shows that something goes on, with the last thing it said, until it is ended.
+ *
+ * @param {string} title
+ */
+export function startProgress(title) {
+  const began = performance.now();
+  let said = "";
+  let signs = 0;
+  const show = () => {
+    const took = performance.now() - began;
+    if (live) {
+      process.stdout.write(`\r\u001b[K${clip(`${title}  ${formatDuration(took)}  ${said}`)}`);
+    } else if (took / 1000 >= (signs + 1) * SECONDS_BETWEEN_SIGNS) {
+      signs = Math.floor(took / 1000 / SECONDS_BETWEEN_SIGNS);
+      console.log(dim(`    ${formatDuration(took)}  ${said}`));
+    }
+  };
+  if (!live) console.log(title);
+  const timer = setInterval(show, live ? 100 : 1000);
+  return {
+    /** @param {string} line */
+    say(line) {
+      said = line.trim();
+    },
+    /** Ends it and gives the milliseconds it took. */
+    end() {
+      clearInterval(timer);
+      if (live) process.stdout.write("\r\u001b[K");
+      return performance.now() - began;
+    },
+  };
+}
+
+/** @param {string} text */
+function clip(text) {
+  const width = (process.stdout.columns || 80) - 1;
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text;
+}

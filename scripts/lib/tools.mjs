@@ -1,0 +1,54 @@
+// The programs the scripts use, as commands for `run`.
+
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { NotStarted, run } from "./process.mjs";
+import { inProject, readJson } from "./project.mjs";
+
+/** @param {string[]} args */
+export const node = (...args) => [process.execPath, ...args];
+
+/** @param {string[]} args */
+export const cargo = (...args) => ["cargo", ...args];
+
+/**
+ * A program of a package in `node_modules`.
+ *
+ * @param {string} packageName
+ * @param {string} program
+ * @param {string[]} args
+ */
+export function tool(packageName, program, ...args) {
+  const folder = inProject("node_modules", packageName);
+  const { bin } = readJson(path.join(folder, "package.json"));
+  return node(path.join(folder, typeof bin === "string" ? bin : bin[program]), ...args);
+}
+
+/**
+ * npm, run by this Node: the one that runs this script if there is one, else the one that came with Node.
+ *
+ * @param {string[]} args
+ */
+export function npm(...args) {
+  const places = [
+    process.env.npm_execpath ?? "",
+    path.join(path.dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js"),
+    path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js"),
+  ];
+  const found = places.find((place) => path.basename(place) === "npm-cli.js" && existsSync(place));
+  return found === undefined ? ["npm", ...args] : node(found, ...args);
+}
+
+/**
+ * Whether a program is there and answers.
+ *
+ * @param {readonly string[]} command
+ */
+export async function isInstalled(command) {
+  try {
+    return (await run(command)).code === 0;
+  } catch (error) {
+    if (error instanceof NotStarted) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,16 @@
+// Writes the packages of the platforms in `npm/`, after a change of the version or of the targets.
+
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { runScript } from "./lib/failure.mjs";
+import { listPlatforms, platformFiles } from "./lib/platforms.mjs";
+import { inProject } from "./lib/project.mjs";
+
+await runScript(async () => {
+  rmSync(inProject("npm"), { recursive: true, force: true });
+  for (const platform of listPlatforms()) {
+    mkdirSync(inProject("npm", platform.name), { recursive: true });
+    for (const [file, text] of Object.entries(platformFiles(platform))) {
+      writeFileSync(inProject("npm", platform.name, file), text);
+    }
+  }
+});

@@ -1,0 +1,36 @@
+// Runs one session in this terminal: npm start [-- [--model <id>] [--directory <folder>] <prompt>].
+//
+// With OPENAI_API_KEY (or OPENAI_BASE_URL, for a server that wants no key) it asks that model about your
+// directory. Without, it shows the same on a small project, with a model server that follows a script.
+
+import { parseArgs } from "node:util";
+import { ensureAddon } from "./lib/addon.mjs";
+import { Failure, messageOf, runScript } from "./lib/failure.mjs";
+import { prepareDemo } from "./start/demo.mjs";
+import { prepareProvider } from "./start/provider.mjs";
+import { runAndReopen } from "./start/session.mjs";
+
+await runScript(async () => {
+  const { values, positionals } = readArguments();
+  const hasModel = Boolean(process.env.OPENAI_API_KEY || process.env.OPENAI_BASE_URL);
+  if (!hasModel && (positionals.length > 0 || Object.keys(values).length > 0)) {
+    throw new Failure("Set OPENAI_API_KEY to ask your own question; without it, npm start shows a scripted session");
+  }
+  // What the user got wrong is told before a build of minutes.
+  const own = hasModel ? prepareProvider(values, positionals.join(" ")) : undefined;
+  await ensureAddon();
+  const setup = own ?? (await prepareDemo());
+  try {
+    await runAndReopen(setup);
+  } finally {
+    await setup.end();
+  }
+});
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { model: { type: "string" }, directory: { type: "string" } } });
+  } catch (error) {
+    throw new Failure(messageOf(error));
+  }
+}

@@ -1,0 +1,26 @@
+// What a model server did wrong, in one sentence.
+
+/** @typedef {{ message: string, cause?: { kind: string } | undefined }} Problem */
+
+/** @param {Problem} problem */
+export function explain({ message, cause }) {
+  const said = readProviderMessage(message).trim().replace(/[.\s]+$/, "");
+  if (cause?.kind === "auth") return `The model server refused the key: ${said}. Check OPENAI_API_KEY`;
+  if (cause?.kind === "transport") return `The model server cannot be reached: ${said}. Check OPENAI_BASE_URL`;
+  return said;
+}
+
+/**
+ * The text in the error body of an OpenAI-compatible server, if the message ends with one.
+ *
+ * @param {string} message
+ */
+function readProviderMessage(message) {
+  const body = message.slice(message.indexOf("{"));
+  try {
+    const { error } = JSON.parse(body);
+    return typeof error === "string" ? error : (error.message ?? message);
+  } catch {
+    return message;
+  }
+}

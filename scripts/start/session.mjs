@@ -1,0 +1,108 @@
+// One prompt from its admission to the answer, and what is left of it when the file is opened again.
+
+import { OpenCode } from "../../index.mjs";
+import { Failure } from "../lib/failure.mjs";
+import { bold, cyan, dim, formatDuration } from "../lib/terminal.mjs";
+import { explain } from "./explain.mjs";
+import { Printer, summarise } from "./print.mjs";
+
+/**
+ * @param {import("./provider.mjs").Setup} setup
+ */
+export async function runAndReopen({ model, prompt, options }) {
+  console.log(`${bold("model")}      ${model}`);
+  console.log(`${bold("directory")}  ${options.directory}`);
+  console.log(`${bold("database")}   ${options.database}\n`);
+  const sessionID = await withHost(options, (opencode) => runSession(opencode, prompt));
+  const began = performance.now();
+  await withHost(options, async (opencode) => {
+    console.log(dim(`Closed, and opened again in ${formatDuration(performance.now() - began)}. The file holds:`));
+    await showStored(opencode, sessionID);
+  });
+}
+
+/**
+ * @template T
+ * @param {import("../../index.js").OpenCodeOptions} options
+ * @param {(opencode: import("../../index.js").OpenCodeHost) => Promise<T>} use
+ */
+async function withHost(options, use) {
+  const opencode = await OpenCode.create(options).catch(tell);
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    // Closing settles whatever runs, so the session could be continued.
+    void opencode.close();
+  };
+  process.once("SIGINT", stop);
+  try {
+    return await use(opencode);
+  } catch (error) {
+    if (isStopped) throw new Failure("Interrupted; what was said until then is stored");
+    return tell(error);
+  } finally {
+    process.off("SIGINT", stop);
+    await opencode.close();
+  }
+}
+
+/**
+ * A failure the contract declares says by itself what is wrong.
+ *
+ * @param {unknown} error
+ * @returns {never}
+ */
+function tell(error) {
+  const isDeclared = typeof error === "object" && error !== null && "_tag" in error;
+  throw isDeclared ? new Failure(String(/** @type {{ message?: string }} */ (error).message)) : error;
+}
+
+/**
+ * @param {import("../../index.js").OpenCodeHost} opencode
+ * @param {string} prompt
+ */
+async function runSession(opencode, prompt) {
+  const session = await opencode.sessions.create();
+  const events = opencode.events.subscribe()[Symbol.asyncIterator]();
+  // The first event says that the subscription stands: from here on nothing is missed.
+  await events.next();
+  console.log(`${cyan(">")} ${prompt}\n`);
+  const printer = new Printer();
+  await opencode.sessions.prompt({ sessionID: session.id, prompt: { text: prompt } });
+  while (!printer.isSettled) {
+    const { done, value } = await events.next();
+    if (done) throw new Failure("The host was closed");
+    if (value.data.sessionID === session.id) printer.print(value);
+  }
+  await events.return?.();
+  await opencode.sessions.wait({ sessionID: session.id });
+  if (printer.failure !== undefined) throw new Failure(explain(printer.failure));
+  console.log(`\n${dim(printer.statistics())}`);
+  return session.id;
+}
+
+/**
+ * @param {import("../../index.js").OpenCodeHost} opencode
+ * @param {string} sessionID
+ */
+async function showStored(opencode, sessionID) {
+  const messages = await opencode.sessions.context({ sessionID });
+  for (const message of messages) console.log(`  ${summarise(message)}`);
+  console.log(`${messages.length} messages and ${await countEvents(opencode, sessionID)} durable events`);
+}
+
+/**
+ * @param {import("../../index.js").OpenCodeHost} opencode
+ * @param {string} sessionID
+ */
+async function countEvents(opencode, sessionID) {
+  let count = 0;
+  let after;
+  for (let more = true; more;) {
+    const { data, hasMore } = await opencode.sessions.history({ sessionID, after });
+    count += data.length;
+    after = data.at(-1)?.durable.seq;
+    more = hasMore;
+  }
+  return count;
+}

@@ -1,0 +1,78 @@
+// The two forms most stages have: a program that has to succeed, and a list of checks.
+
+import { messageOf } from "../lib/failure.mjs";
+import { run } from "../lib/process.mjs";
+
+/** Lines of cargo and of its tests that say only that something goes on or is well. */
+const NOISE = [
+  /^\s*(Compiling|Checking|Downloading|Downloaded|Blocking|Updating|Locking|Adding|Finished|Running) /,
+  /^test .* \.\.\. ok$/,
+];
+
+/** How long a small program may take on a busy machine. */
+export const PATIENCE_MS = 120_000;
+
+/**
+ * A stage with one check: the program ends with 0.
+ *
+ * @param {string} title
+ * @param {() => readonly string[]} command
+ * @returns {import("./report.mjs").Stage}
+ */
+export function programStage(title, command) {
+  return {
+    title,
+    async run(say) {
+      const { code, output } = await run(command(), { onLine: say });
+      if (code === 0) return { passed: 1, failures: [] };
+      return { passed: 0, failures: [{ name: title, detail: withoutNoise(output) }] };
+    },
+  };
+}
+
+/**
+ * Runs checks one after the other. A check that throws has failed.
+ *
+ * @param {Iterable<readonly [name: string, check: () => unknown]>} checks
+ * @param {(line: string) => void} say
+ * @returns {Promise<import("./report.mjs").Result>}
+ */
+export async function runChecks(checks, say) {
+  /** @type {import("./report.mjs").Result} */
+  const result = { passed: 0, failures: [] };
+  for (const [name, check] of checks) {
+    say(name);
+    try {
+      await check();
+      result.passed += 1;
+    } catch (error) {
+      result.failures.push({ name, detail: messageOf(error) });
+    }
+  }
+  return result;
+}
+
+/** @param {string} output */
+export function withoutNoise(output) {
+  return output.split("\n").filter((line) => !NOISE.some((noise) => noise.test(line))).join("\n");
+}
+
+/**
+ * Runs a program that has to succeed, as a part of a check. Gives its standard output.
+ *
+ * @param {readonly string[]} command
+ * @param {import("../lib/process.mjs").RunOptions} [options]
+ */
+export async function mustRun(command, options) {
+  const { code, stdout, output } = await run(command, { timeoutMs: PATIENCE_MS, ...options });
+  if (code !== 0) throw new Error(`exit code ${code}\n${output}`);
+  return stdout;
+}
+
+/**
+ * @param {string} text
+ * @param {string} part
+ */
+export function mustContain(text, part) {
+  if (!text.includes(part)) throw new Error(`Expected ${JSON.stringify(part)} in:\n${text}`);
+}

@@ -1,0 +1,77 @@
+// The JavaScript side: types, lints, and Jest on the package as it is built.
+
+import { readJson } from "../lib/project.mjs";
+import { run } from "../lib/process.mjs";
+import { node, tool } from "../lib/tools.mjs";
+import { mustRun, programStage, runChecks } from "./checks.mjs";
+import { createScratch, userlessEnv } from "./scratch.mjs";
+
+/** @type {import("./report.mjs").Stage} */
+export const types = {
+  title: "TypeScript",
+  run: (say) =>
+    runChecks(
+      [
+        ["the package and its tests", () => mustRun(tool("typescript", "tsc", "-p", "."))],
+        ["the scripts", () => mustRun(tool("typescript", "tsc", "-p", "scripts"))],
+      ],
+      say,
+    ),
+};
+
+export const lint = programStage("JavaScript lints", () => tool("oxlint", "oxlint", "--deny-warnings", "."));
+
+/** A test that waits for something that never comes must not stop everything else. */
+const PATIENCE_MS = 600_000;
+
+/** @type {import("./report.mjs").Stage} */
+export const jest = {
+  title: "Jest",
+  async run(say) {
+    const scratch = createScratch();
+    try {
+      const file = scratch.path("jest.json");
+      const [, program] = tool("jest", "jest");
+      const { output } = await run(node(program, "--ci", "--json", `--outputFile=${file}`), {
+        env: userlessEnv(scratch),
+        onLine: say,
+        timeoutMs: PATIENCE_MS,
+      });
+      return judge(file, output);
+    } finally {
+      scratch.remove();
+    }
+  },
+};
+
+/**
+ * @param {string} file What Jest wrote.
+ * @param {string} output
+ * @returns {import("./report.mjs").Result}
+ */
+function judge(file, output) {
+  let report;
+  try {
+    report = readJson(file);
+  } catch {
+    return { passed: 0, failures: [{ name: "Jest could not be run", detail: output }] };
+  }
+  const failures = report.testResults.flatMap(problemsOfFile);
+  const skipped = report.numPendingTests + report.numTodoTests;
+  if (skipped > 0) failures.push({ name: `${skipped} skipped`, detail: "A test either runs or is deleted." });
+  if (!report.success && failures.length === 0) failures.push({ name: "Jest failed", detail: output });
+  return { passed: report.numPassedTests, failures };
+}
+
+/** @param {{ name: string, status: string, message: string, assertionResults: any[] }} suite */
+function problemsOfFile({ name, status, message, assertionResults }) {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  // A file that cannot be loaded has no tests.
+  if (failed.length === 0 && status === "failed") return [{ name, detail: message }];
+  return failed.map((test) => ({ name: test.fullName, detail: withoutInternals(test.failureMessages.join("\n")) }));
+}
+
+/** @param {string} stack */
+function withoutInternals(stack) {
+  return stack.split("\n").filter((line) => !/^\s+at .*(node_modules|node:internal)/.test(line)).join("\n");
+}

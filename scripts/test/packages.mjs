@@ -1,0 +1,122 @@
+// The tarballs of a release, as their users get them: installed into an empty project, without install scripts.
+
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { packAll } from "../lib/pack.mjs";
+import { inProject, readJson } from "../lib/project.mjs";
+import { node, npm, tool } from "../lib/tools.mjs";
+import { mustContain, mustRun, runChecks } from "./checks.mjs";
+import { modelEnv, withModel } from "./model.mjs";
+import { createScratch, userlessEnv } from "./scratch.mjs";
+
+/** Where the programs lie that are copied into the project. */
+const PROGRAMS = inProject("scripts/test/smoke");
+
+/** @type {import("./report.mjs").Stage} */
+export const packages = {
+  title: "Packages",
+  async run(say) {
+    say("npm pack");
+    const [root, platform] = await packAll();
+    const project = createScratch();
+    try {
+      return await runChecks(checks(root, platform, project), say);
+    } finally {
+      project.remove();
+    }
+  },
+};
+
+/**
+ * @param {string} root
+ * @param {string} platform
+ * @param {import("./scratch.mjs").Scratch} project
+ * @returns {[string, () => unknown][]}
+ */
+function checks(root, platform, project) {
+  const lint = (/** @type {string} */ file) => mustRun(tool("publint", "publint", "run", file, "--strict"));
+  const attw = [root, "--profile", "node16", "--no-definitely-typed"];
+  return [
+    ["publint: the package", () => lint(root)],
+    ["publint: the package of the platform", () => lint(platform)],
+    ["Are the types wrong?", () => mustRun(tool("@arethetypeswrong/cli", "attw", ...attw))],
+    ["install without scripts and without a registry", () => install(project, [root, platform])],
+    ["a session through import", () => runSession(project, "session.mjs")],
+    ["a session through require", () => runSession(project, "session.cjs")],
+    ["types, node16", () => compile(project, { module: "node16", outDir: "built" })],
+    ["types, bundler", () => compile(project, { module: "esnext", moduleResolution: "bundler", noEmit: true })],
+    ["the first program of the README", () => runFirstProgram(project)],
+  ];
+}
+
+/**
+ * Away from the registry: the packages of the other platforms are not published yet, and a name that somebody
+ * else has taken there must never be run. npm leaves out optional dependencies that it cannot get.
+ *
+ * @param {import("./scratch.mjs").Scratch} project
+ * @param {string[]} tarballs
+ */
+async function install(project, tarballs) {
+  project.write("package.json", JSON.stringify({ name: "empty", private: true, type: "module" }));
+  for (const file of readdirSync(PROGRAMS)) copyFileSync(`${PROGRAMS}/${file}`, project.path(file));
+  firstPrograms().forEach((text, index) => project.write(`readme-${index + 1}.ts`, text));
+  const flags = ["--ignore-scripts", "--offline", "--no-audit", "--no-fund"];
+  await mustRun(npm("install", ...flags, ...tarballs), { cwd: project.folder, env: userlessEnv(project) });
+  const { version } = readJson(project.path("node_modules/opencode-embedded/package.json"));
+  if (version !== readJson(inProject("package.json")).version) throw new Error(`Version ${version} was installed`);
+}
+
+/** The TypeScript programs of the README: what people copy has to compile. */
+function firstPrograms() {
+  const readme = readFileSync(inProject("README.md"), "utf8");
+  return Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text);
+}
+
+/**
+ * @param {import("./scratch.mjs").Scratch} project
+ * @param {string} program
+ */
+async function runSession(project, program) {
+  await withModel(async (model) => {
+    model.reply({ deltas: ["Hello", " from", " the", " script."] });
+    const output = await mustRun(node(project.path(program)), {
+      cwd: project.folder,
+      env: userlessEnv(project, { CONFIG: JSON.stringify(model.config()) }),
+    });
+    mustContain(output, "Hello from the script.");
+  });
+}
+
+/**
+ * As strict as TypeScript can be, the declarations of the package included.
+ *
+ * @param {import("./scratch.mjs").Scratch} project
+ * @param {Record<string, unknown>} options
+ */
+async function compile(project, options) {
+  const compilerOptions = {
+    target: "es2022",
+    lib: ["es2022", "esnext.disposable"],
+    types: ["node"],
+    typeRoots: [inProject("node_modules/@types")],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    ...options,
+  };
+  project.write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+  await mustRun(tool("typescript", "tsc", "-p", project.folder), { cwd: project.folder });
+}
+
+/** @param {import("./scratch.mjs").Scratch} project */
+async function runFirstProgram(project) {
+  project.write("src/main.ts", "console.log(1)\n");
+  await withModel(async (model) => {
+    model.reply({ text: "It prints 1." });
+    const output = await mustRun(node(project.path("built/readme-1.js")), {
+      cwd: project.folder,
+      env: userlessEnv(project, modelEnv(model)),
+    });
+    mustContain(output, "It prints 1.");
+  });
+}

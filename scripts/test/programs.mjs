@@ -1,0 +1,138 @@
+// The examples and `npm start`, run as a user runs them, against the scripted model.
+
+import { inProject } from "../lib/project.mjs";
+import { run } from "../lib/process.mjs";
+import { node } from "../lib/tools.mjs";
+import { mustContain, mustRun, PATIENCE_MS, runChecks } from "./checks.mjs";
+import { modelEnv, withModel } from "./model.mjs";
+import { createScratch, userlessEnv } from "./scratch.mjs";
+
+/** @type {import("./report.mjs").Stage} */
+export const examples = {
+  title: "Examples",
+  run: (say) =>
+    runChecks(
+      [
+        ["quickstart.mjs", () => runExample("quickstart.mjs")],
+        ["commonjs.cjs", () => runExample("commonjs.cjs")],
+        ["resume.mjs", () => runExample("resume.mjs")],
+      ],
+      say,
+    ),
+};
+
+/** @type {import("./report.mjs").Stage} */
+export const start = {
+  title: "npm start",
+  run: (say) =>
+    runChecks(
+      [
+        ["with nothing configured", demo],
+        ["with a model and a question", ownModel],
+        ["with a key that is refused", refusedKey],
+        ["with a server that is not there", unreachableServer],
+        ["with a directory that is not there", missingDirectory],
+      ],
+      say,
+    ),
+};
+
+/** @param {string} file */
+async function runExample(file) {
+  await inScratch((scratch) =>
+    withModel(async (model) => {
+      model.reply({ deltas: ["Nothing", " but", " a", " test."], delayMs: 5 });
+      const env = userlessEnv(scratch, modelEnv(model));
+      const output = await mustRun(node(inProject("examples", file)), { cwd: scratch.folder, env });
+      mustContain(output, "Nothing but a test.");
+    }),
+  );
+}
+
+async function demo() {
+  const { code, output } = await runStart({});
+  expectCode(code, 0, output);
+  const called = ["→ read", "process.argv[2]", "Hello, <name>!"];
+  const told = ["2 turns", "[read: completed]", "durable events"];
+  for (const part of [...called, ...told]) mustContain(output, part);
+}
+
+async function ownModel() {
+  await withModel(async (model) => {
+    model.reply({ text: "An answer." });
+    const { code, output } = await runStart(modelEnv(model), ["--model", "small", "What", "is", "this?"]);
+    expectCode(code, 0, output);
+    mustContain(output, "> What is this?");
+    mustContain(output, "An answer.");
+    const [{ body }] = model.requests;
+    if (body.model !== "small") throw new Error(`The model that was asked: ${body.model}`);
+  });
+}
+
+async function refusedKey() {
+  await withModel(async (model) => {
+    model.reply({ status: 401, body: { error: { message: "Incorrect API key provided" } } });
+    expectSentence(await runStart(modelEnv(model)), "refused the key: Incorrect API key provided");
+  });
+}
+
+async function unreachableServer() {
+  // A server that has been closed leaves a port on which nobody listens.
+  const url = await withModel(async (model) => model.url);
+  expectSentence(await runStart({ OPENAI_BASE_URL: url, OPENAI_API_KEY: "x" }), "cannot be reached");
+}
+
+async function missingDirectory() {
+  const result = await runStart({ OPENAI_API_KEY: "x" }, ["--directory", "nowhere"]);
+  expectSentence(result, "There is no directory");
+}
+
+/**
+ * @param {Record<string, string>} env
+ * @param {string[]} [args]
+ */
+function runStart(env, args = []) {
+  return inScratch((scratch) =>
+    run(node(inProject("scripts/start.mjs"), ...args), {
+      cwd: scratch.folder,
+      env: userlessEnv(scratch, env),
+      timeoutMs: PATIENCE_MS,
+    }),
+  );
+}
+
+/**
+ * @template T
+ * @param {(scratch: import("./scratch.mjs").Scratch) => Promise<T>} use
+ */
+async function inScratch(use) {
+  const scratch = createScratch();
+  try {
+    return await use(scratch);
+  } finally {
+    scratch.remove();
+  }
+}
+
+/**
+ * @param {number} code
+ * @param {number} expected
+ * @param {string} output
+ */
+function expectCode(code, expected, output) {
+  if (code !== expected) throw new Error(`Expected exit code ${expected}, got ${code}\n${output}`);
+}
+
+/**
+ * The last line, and the only one about it, says what is wrong.
+ *
+ * @param {{ code: number, output: string }} result
+ * @param {string} part
+ */
+function expectSentence({ code, output }, part) {
+  expectCode(code, 1, output);
+  const last = output.trimEnd().split("\n").at(-1) ?? "";
+  mustContain(last, "error");
+  mustContain(last, part);
+  if (output.includes("    at ")) throw new Error(`A stack is shown:\n${output}`);
+}

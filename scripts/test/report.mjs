@@ -1,0 +1,77 @@
+// What the stages find, and how it is told.
+
+import { messageOf } from "../lib/failure.mjs";
+import { bold, dim, formatDuration, green, red, startProgress } from "../lib/terminal.mjs";
+
+/**
+ * @typedef {{ name: string, detail: string }} Problem
+ * @typedef {{ passed: number, failures: Problem[] }} Result
+ * @typedef {object} Stage
+ * @property {string} title
+ * @property {(say: (line: string) => void) => Promise<Result>} run
+ */
+
+/** Lines of one problem that are shown, half of them from its end. */
+const SHOWN_LINES = 200;
+
+export class Report {
+  passed = 0;
+  failed = 0;
+  #began = performance.now();
+  /** @type {string[]} */
+  #failures = [];
+
+  /**
+   * Runs a stage and counts what it finds. One that breaks is a failure of its own.
+   *
+   * @param {Stage} stage
+   */
+  async run({ title, run }) {
+    const progress = startProgress(bold(title));
+    /** @type {Result} */
+    let result;
+    try {
+      result = await run(progress.say);
+    } catch (error) {
+      result = { passed: 0, failures: [{ name: title, detail: messageOf(error) }] };
+    }
+    const took = progress.end();
+    const { passed, failures } = result;
+    this.passed += passed;
+    this.failed += failures.length;
+    const mark = failures.length === 0 ? green("ok    ") : red("FAILED");
+    console.log(`${mark}  ${title}  ${count(passed, failures.length)}  ${dim(formatDuration(took))}`);
+    for (const { name, detail } of failures) {
+      this.#failures.push(`${title}: ${name}`);
+      console.log(`${red(`  ${name}`)}\n${indent(shorten(detail))}`);
+    }
+  }
+
+  /** Prints all failures again, by their names, and the last line. */
+  print() {
+    console.log(`\n${dim(`in ${formatDuration(performance.now() - this.#began)}`)}`);
+    for (const failure of this.#failures) console.log(`${red("FAILED")}  ${failure}`);
+    console.log(count(this.passed, this.failed));
+  }
+}
+
+/**
+ * @param {number} passed
+ * @param {number} failed
+ */
+function count(passed, failed) {
+  return `${passed} passed, ${failed} failed`;
+}
+
+/** @param {string} text */
+function shorten(text) {
+  const lines = text.trim().split("\n");
+  if (lines.length <= SHOWN_LINES) return lines;
+  const left = lines.length - SHOWN_LINES;
+  return [...lines.slice(0, SHOWN_LINES / 2), `… ${left} lines …`, ...lines.slice(-SHOWN_LINES / 2)];
+}
+
+/** @param {string[]} lines */
+function indent(lines) {
+  return lines.map((line) => `    ${line}`).join("\n");
+}

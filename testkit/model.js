@@ -1,0 +1,258 @@
+"use strict";
+
+// A model for tests: a server on loopback that speaks the Chat Completions protocol and says what it was told to.
+
+const http = require("node:http");
+const { once } = require("node:events");
+const { setTimeout: sleep } = require("node:timers/promises");
+const { renderReply, UNSCRIPTED } = require("./reply.js");
+const { findViolations } = require("./request-rules.js");
+
+/**
+ * @typedef {import("./reply.js").Reply} Reply
+ * @typedef {import("./reply.js").RenderedReply} RenderedReply
+ *
+ * @typedef {object} ModelRequest A request the model got.
+ * @property {http.IncomingHttpHeaders} headers
+ * @property {string} text The body as it came.
+ * @property {any} body The same, parsed; undefined if it is no JSON.
+ * @property {boolean} aborted Whether the client went away before it had the whole answer.
+ * @property {Promise<void>} closed Resolves when the answer is complete or the connection is gone.
+ *
+ * @typedef {{ promise: Promise<void>, resolve: () => void }} Latch
+ */
+
+const PATH = "/v1/chat/completions";
+
+class ScriptedModel {
+  /** @type {ModelRequest[]} */
+  requests = [];
+  /** @type {string[]} What was wrong with the requests. Tests want it to be empty. */
+  violations = [];
+  #server;
+  /** @type {RenderedReply[]} */
+  #replies = [];
+  /** @type {Map<string, { reached: Latch, released: Latch }>} */
+  #gates = new Map();
+  /** @type {Map<number, Latch>} */
+  #counts = new Map();
+  /** @type {WeakSet<http.ServerResponse>} Those that the script breaks off. */
+  #cut = new WeakSet();
+
+  /** @param {http.Server} server It listens. */
+  constructor(server) {
+    this.#server = server;
+    server.on("request", (request, response) => void this.#serve(request, response));
+  }
+
+  /** What stands before `/chat/completions`. */
+  get url() {
+    const address = /** @type {import("node:net").AddressInfo} */ (this.#server.address());
+    return `http://127.0.0.1:${address.port}/v1`;
+  }
+
+  /**
+   * Queues replies: each answers one request, in order. Requests beyond them get a fixed text.
+   *
+   * @param {...Reply} replies
+   */
+  reply(...replies) {
+    this.#replies.push(...replies.map(renderReply));
+  }
+
+  /**
+   * Resolves when a reply waits at the gate.
+   *
+   * @param {string} gate
+   */
+  reached(gate) {
+    return this.#gate(gate).reached.promise;
+  }
+
+  /**
+   * Lets the reply at the gate go on, now or when it gets there.
+   *
+   * @param {string} gate
+   */
+  release(gate) {
+    this.#gate(gate).released.resolve();
+  }
+
+  /**
+   * Resolves when so many requests have come, with the last of them.
+   *
+   * @param {number} count
+   * @returns {Promise<ModelRequest>}
+   */
+  async received(count) {
+    if (this.requests.length < count) await lookUp(this.#counts, count, createLatch).promise;
+    return /** @type {ModelRequest} */ (this.requests[count - 1]);
+  }
+
+  /**
+   * The configuration under which a host asks this model, with more keys if given.
+   *
+   * @param {Record<string, any>} [extra]
+   */
+  config(extra) {
+    return {
+      model: "mock/m1",
+      provider: {
+        mock: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Mock",
+          options: { baseURL: this.url, apiKey: "secret" },
+          models: { m1: { name: "Mock 1", tool_call: true, limit: { context: 200_000, output: 8_000 } } },
+        },
+      },
+      ...extra,
+    };
+  }
+
+  /** Stops listening and drops every connection. */
+  async close() {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /**
+   * @param {http.IncomingMessage} request
+   * @param {http.ServerResponse} response
+   */
+  async #serve(request, response) {
+    const text = await readBody(request);
+    if (text === undefined) return;
+    if (request.method !== "POST" || request.url !== PATH) {
+      this.violations.push(`unexpected request: ${request.method} ${request.url}`);
+      response.writeHead(404).end();
+      return;
+    }
+    const reply = this.#replies.shift() ?? renderReply({ text: UNSCRIPTED });
+    this.#record(request, response, text);
+    // Writing fails when the client has gone; whoever cares sees it in the record.
+    await this.#answer(reply, response).catch(() => {});
+  }
+
+  /**
+   * @param {http.IncomingMessage} request
+   * @param {http.ServerResponse} response
+   * @param {string} text
+   */
+  #record({ headers }, response, text) {
+    const closed = createLatch();
+    /** @type {ModelRequest} */
+    const record = { headers, text, body: parse(text), aborted: false, closed: closed.promise };
+    response.on("close", () => {
+      record.aborted = !response.writableFinished && !this.#cut.has(response);
+      closed.resolve();
+    });
+    this.requests.push(record);
+    const count = this.requests.length;
+    this.violations.push(...findViolations(record.body).map((problem) => `request ${count}: ${problem}`));
+    this.#counts.get(count)?.resolve();
+    return record;
+  }
+
+  /**
+   * @param {RenderedReply} reply
+   * @param {http.ServerResponse} response
+   */
+  async #answer({ status, headers, pieces, gate, delayMs, cut }, response) {
+    response.writeHead(status, headers).flushHeaders();
+    for (const [index, piece] of pieces.entries()) {
+      const isLast = index === pieces.length - 1;
+      if (index > 0 && delayMs > 0) await sleep(delayMs);
+      if (isLast && gate !== undefined) await this.#pass(gate, response);
+      if (isLast && !cut) response.end(piece);
+      else await write(response, piece);
+    }
+    if (!cut) return;
+    this.#cut.add(response);
+    response.destroy();
+  }
+
+  /**
+   * @param {string} name
+   * @param {http.ServerResponse} response
+   */
+  async #pass(name, response) {
+    const { reached, released } = this.#gate(name);
+    reached.resolve();
+    await Promise.race([released.promise, once(response, "close")]);
+  }
+
+  /** @param {string} name */
+  #gate(name) {
+    return lookUp(this.#gates, name, () => ({ reached: createLatch(), released: createLatch() }));
+  }
+}
+
+/** Starts a model on a port of its own. */
+async function startModel() {
+  const server = http.createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return new ScriptedModel(server);
+}
+
+/**
+ * The body of a request; undefined when its sender went away.
+ *
+ * @param {http.IncomingMessage} request
+ */
+async function readBody(request) {
+  const chunks = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Resolves when the operating system has it.
+ *
+ * @param {http.ServerResponse} response
+ * @param {Buffer} piece
+ * @returns {Promise<void>}
+ */
+function write(response, piece) {
+  return new Promise((resolve, reject) => {
+    response.write(piece, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** @param {string} text */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns {Latch} */
+function createLatch() {
+  let resolve = () => {};
+  /** @type {Promise<void>} */
+  const promise = new Promise((given) => (resolve = given));
+  return { promise, resolve };
+}
+
+/**
+ * @template Key, Value
+ * @param {Map<Key, Value>} map
+ * @param {Key} key
+ * @param {() => Value} create
+ * @returns {Value}
+ */
+function lookUp(map, key, create) {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
+module.exports = { startModel, UNSCRIPTED };

@@ -1,0 +1,129 @@
+"use strict";
+
+/**
+ * @typedef {object} ToolCall
+ * @property {string} name
+ * @property {object | string} input An object, or the text to send as the arguments whatever it is.
+ * @property {string} [id] Default: `call_` and a number no other call of this process has.
+ *
+ * @typedef {object} Usage As the provider counts: `input` includes `cached`, `output` includes `reasoning`.
+ * @property {number} [input]
+ * @property {number} [output]
+ * @property {number} [cached]
+ * @property {number} [reasoning]
+ *
+ * @typedef {object} Reply What the model answers to one request: reasoning, then text, then tool calls.
+ * @property {string} [text] The text in one delta.
+ * @property {readonly string[]} [deltas] The text in these deltas.
+ * @property {string} [reasoning]
+ * @property {readonly ToolCall[]} [tools]
+ * @property {Usage} [usage] Default: ten tokens in, five out.
+ * @property {string} [finish] Default: `tool_calls` with tools, otherwise `stop`.
+ * @property {number} [status] Default: 200. Beyond 299 the answer is `body` instead of a stream.
+ * @property {Readonly<Record<string, string>>} [headers] More headers of the response.
+ * @property {unknown} [body] The whole body instead of a stream: a string as it is, anything else as JSON.
+ * @property {string} [gate] Pause before the last delta, until the gate of this name is released.
+ * @property {number} [delayMs] Pause so long between two deltas.
+ * @property {boolean} [cut] Break the connection after the deltas: no finish, no clean end.
+ * @property {string | Buffer} [raw] The bytes of the stream, whatever they are.
+ *
+ * @typedef {object} RenderedReply
+ * @property {number} status
+ * @property {Record<string, string>} headers
+ * @property {readonly Buffer[]} pieces What is sent, with the pauses between them.
+ * @property {string | undefined} gate Stands before the last piece.
+ * @property {number} delayMs
+ * @property {boolean} cut
+ */
+
+/** What the model answers when nothing was scripted. */
+const UNSCRIPTED = "Nothing was scripted for this request.";
+
+let lastCall = 0;
+
+/**
+ * Turns a reply into bytes ahead of its request, so that answering costs nothing.
+ *
+ * @param {Reply} reply
+ * @returns {RenderedReply}
+ */
+function renderReply(reply) {
+  const { status = 200, headers = {}, gate, delayMs = 0, cut = false } = reply;
+  const streams = status < 300 && reply.body === undefined;
+  const contentType = streams ? "text/event-stream" : "application/json";
+  return {
+    status,
+    headers: { "content-type": contentType, ...headers },
+    pieces: streams ? streamPieces(reply) : [renderBody(reply)],
+    gate,
+    delayMs,
+    cut,
+  };
+}
+
+/** @param {Reply} reply */
+function renderBody({ status, body }) {
+  const value = body === undefined ? { error: { message: `Scripted status ${status}`, type: "scripted" } } : body;
+  return Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/**
+ * Everything in one piece, unless something has to happen between the deltas.
+ *
+ * @param {Reply} reply
+ */
+function streamPieces(reply) {
+  if (reply.raw !== undefined) return [Buffer.from(reply.raw)];
+  const frames = [frame({ delta: { role: "assistant", content: "" } }), ...deltaFrames(reply)];
+  if (!reply.cut) frames.push(frames.pop() + endFrames(reply));
+  if (reply.delayMs) return frames.map((text) => Buffer.from(text));
+  const last = reply.gate === undefined ? [] : frames.splice(-1);
+  return [frames.join(""), ...last].map((text) => Buffer.from(text));
+}
+
+/** @param {Reply} reply */
+function deltaFrames({ reasoning, text, deltas = text === undefined ? [] : [text], tools = [] }) {
+  const frames = deltas.map((content) => frame({ delta: { content } }));
+  if (reasoning !== undefined) frames.unshift(frame({ delta: { reasoning_content: reasoning } }));
+  for (const [index, tool] of tools.entries()) frames.push(...toolFrames(index, tool));
+  return frames;
+}
+
+/**
+ * A call arrives in two deltas, so that a gate can stand in the middle of it.
+ *
+ * @param {number} index
+ * @param {ToolCall} call
+ */
+function toolFrames(index, { name, input, id = `call_${(lastCall += 1)}` }) {
+  const text = typeof input === "string" ? input : JSON.stringify(input);
+  const half = Math.floor(text.length / 2);
+  const first = { index, id, type: "function", function: { name, arguments: text.slice(0, half) } };
+  const second = { index, function: { arguments: text.slice(half) } };
+  return [first, second].map((call) => frame({ delta: { tool_calls: [call] } }));
+}
+
+/** @param {Reply} reply */
+function endFrames({ tools = [], finish = tools.length === 0 ? "stop" : "tool_calls", usage = {} }) {
+  const { input = 10, output = 5, cached = 0, reasoning = 0 } = usage;
+  const counted = {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
+  return `${frame({ delta: {}, finish_reason: finish })}${chunk({ choices: [], usage: counted })}data: [DONE]\n\n`;
+}
+
+/** @param {object} choice */
+function frame(choice) {
+  return chunk({ choices: [{ index: 0, finish_reason: null, ...choice }] });
+}
+
+/** @param {object} content */
+function chunk(content) {
+  return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", model: "m1", ...content })}\n\n`;
+}
+
+module.exports = { UNSCRIPTED, renderReply };

@@ -1,0 +1,118 @@
+"use strict";
+
+// What every provider demands of a request, so that a test of anything else finds a request that some provider
+// would refuse.
+
+/**
+ * @typedef {{ id?: unknown, function?: { name?: unknown, arguments?: unknown } }} Call
+ * @typedef {{ role?: unknown, content?: unknown, tool_calls?: Call[], tool_call_id?: unknown, reasoning_content?: unknown }} Message
+ */
+
+/**
+ * What is wrong with the body of a request; nothing, if no provider could object.
+ *
+ * @param {any} body
+ * @returns {string[]}
+ */
+function findViolations(body) {
+  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  const violations = [];
+  if (typeof body.model !== "string" || body.model === "") violations.push("no model");
+  if (body.stream !== true) violations.push("no stream is asked for");
+  violations.push(...toolViolations(body.tools ?? []));
+  if (!Array.isArray(body.messages) || body.messages.length === 0) return [...violations, "no messages"];
+  return [...violations, ...orderViolations(body.messages), ...callViolations(body.messages)];
+}
+
+/** @param {any[]} tools */
+function toolViolations(tools) {
+  const names = tools.map((tool) => tool?.function?.name);
+  const violations = [];
+  if (new Set(names).size !== names.length) violations.push("two tools have one name");
+  for (const tool of tools) {
+    if (!isName(tool?.function?.name)) violations.push(`a tool has the name ${JSON.stringify(tool?.function?.name)}`);
+    if (tool?.function?.parameters?.type !== "object") violations.push("the input of a tool is no object");
+  }
+  return violations;
+}
+
+/**
+ * A system message opens the conversation if there is one; then the user speaks. Nobody but the user, or a tool,
+ * has the last word, and the assistant never speaks twice in a row.
+ *
+ * @param {Message[]} messages
+ */
+function orderViolations(messages) {
+  const violations = [];
+  const roles = messages.map(({ role }) => role);
+  const opening = roles[0] === "system" || roles[0] === "developer" ? 1 : 0;
+  if (roles[opening] !== "user") violations.push(`the conversation begins with ${roles[opening]}`);
+  if (!["user", "tool"].includes(String(roles.at(-1)))) violations.push(`the conversation ends with ${roles.at(-1)}`);
+  for (const [index, message] of messages.entries()) {
+    const { role } = message;
+    const known = ["user", "assistant", "tool"].includes(String(role)) || index < opening;
+    if (!known) violations.push(`message ${index} has the role ${role}`);
+    if (role === "assistant" && roles[index - 1] === "assistant") violations.push(`message ${index} repeats ${role}`);
+    if (!hasContent(message)) violations.push(`message ${index} (${role}) says nothing`);
+  }
+  return violations;
+}
+
+/** @param {Message} message */
+function hasContent({ role, content, tool_calls: calls, reasoning_content: reasoning }) {
+  if (typeof content === "string" || (Array.isArray(content) && content.length > 0)) return true;
+  return role === "assistant" && content === null && ((calls?.length ?? 0) > 0 || typeof reasoning === "string");
+}
+
+/**
+ * Every call has exactly one result, and all of them stand right after the message that made the calls.
+ *
+ * @param {Message[]} messages
+ */
+function callViolations(messages) {
+  const violations = [];
+  /** @type {Set<unknown>} */
+  let open = new Set();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "tool") {
+      if (!open.delete(message.tool_call_id)) violations.push(`message ${index} answers no call`);
+      continue;
+    }
+    if (open.size > 0) violations.push(`message ${index} comes before the results of ${[...open].join(", ")}`);
+    const calls = message.tool_calls ?? [];
+    open = new Set(calls.map(({ id }) => id));
+    if (open.size !== calls.length) violations.push(`message ${index} has two calls of one id`);
+    violations.push(...calls.flatMap((call) => callProblems(index, call)));
+  }
+  if (open.size > 0) violations.push(`the calls ${[...open].join(", ")} have no results`);
+  return violations;
+}
+
+/**
+ * @param {number} index
+ * @param {Call} call
+ */
+function callProblems(index, call) {
+  const problems = [];
+  if (typeof call.id !== "string" || call.id === "") problems.push(`a call of message ${index} has no id`);
+  if (!isName(call.function?.name)) problems.push(`a call of message ${index} has the name ${call.function?.name}`);
+  if (!isObjectText(call.function?.arguments)) problems.push(`the arguments of a call of message ${index} are no object`);
+  return problems;
+}
+
+/** @param {unknown} name */
+function isName(name) {
+  return typeof name === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(name);
+}
+
+/** @param {unknown} text */
+function isObjectText(text) {
+  try {
+    const value = JSON.parse(/** @type {string} */ (text));
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+module.exports = { findViolations };
