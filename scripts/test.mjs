@@ -12,7 +12,7 @@ import { Report } from "./test/report.mjs";
 import { clippy, codegen, docTests, format, rustTests } from "./test/rust.mjs";
 import { tidy } from "./test/tidy.mjs";
 
-/** What is quick comes first; what needs the addon comes after it. */
+/** What is quick comes first. */
 const STAGES = {
   tidy,
   types,
@@ -29,12 +29,15 @@ const STAGES = {
   start,
 };
 
+const NEED_THE_ADDON = ["jest", "packages", "examples", "start"];
+
 await runScript(async () => {
   const names = process.argv.slice(2);
   const unknown = names.filter((name) => !Object.hasOwn(STAGES, name));
   if (unknown.length > 0) {
     throw new Failure(`There is no stage ${unknown.join(", ")}; there are ${Object.keys(STAGES).join(", ")}`);
   }
+  if (names.some((name) => NEED_THE_ADDON.includes(name))) names.push("addon");
   await ensureDependencies();
   const report = new Report();
   for (const [name, stage] of Object.entries(STAGES)) {

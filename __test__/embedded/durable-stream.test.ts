@@ -102,6 +102,15 @@ test("a slow reader loses nothing", async () => {
   await events.return?.();
 });
 
+test("readers that pause keep nobody from reading", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Hi");
+  const paused = Array.from({ length: 100 }, () => host.sessions.events({ sessionID })[Symbol.asyncIterator]());
+  await Promise.all(paused.map((events) => events.next()));
+  await expect(readHistory(host, sessionID)).resolves.toHaveLength(6);
+  await Promise.all(paused.map((events) => events.return?.()));
+});
+
 test("deltas and other sessions are not in it", async () => {
   const { host, model, sessionID } = await setUpSession();
   const other = await host.sessions.create();

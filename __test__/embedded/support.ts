@@ -11,7 +11,9 @@ import type {
   SessionMessage,
   SessionsPromptInput,
 } from "../../index.js";
-import { startModel } from "../../testkit/model.js";
+import { startModel, UNSCRIPTED } from "../../testkit/model.js";
+
+export { UNSCRIPTED };
 
 // Nothing here takes seconds; a machine that is busy elsewhere may.
 jest.setTimeout(60_000);

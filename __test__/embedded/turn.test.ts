@@ -1,5 +1,4 @@
-import { UNSCRIPTED } from "../../testkit/model.js";
-import { readHistory, readMessages, readTranscript, run, setUpSession, types } from "./support";
+import { readHistory, readMessages, readTranscript, run, setUpSession, types, UNSCRIPTED } from "./support";
 
 test("a prompt is answered, and every view tells the same", async () => {
   const { host, model, sessionID } = await setUpSession();

@@ -109,9 +109,13 @@ function renderResult({ content, structured }) {
  * @param {import("../../index.js").SessionMessage} message
  */
 export function summarise(message) {
-  const texts = message.type === "assistant" ? message.content.map(describePart) : "text" in message ? [message.text] : [];
-  const text = texts.join(" ");
+  const text = message.type === "assistant" ? message.content.map(describePart).join(" ") : textOf(message);
   return `${message.type.padEnd(10)} ${text.length > 80 ? `${text.slice(0, 79)}…` : text}`;
+}
+
+/** @param {import("../../index.js").SessionMessage} message */
+function textOf(message) {
+  return "text" in message ? message.text : "";
 }
 
 /** @param {import("../../index.js").AssistantPart} part */

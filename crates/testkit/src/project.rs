@@ -79,14 +79,18 @@ impl TempProject {
         }
     }
 
-    /// The machine around the project, with nothing configured on it.
+    /// The machine around the project, with nothing configured on it but the way to its programs.
     pub fn environment(&self) -> Environment {
         Environment {
             home: self.root.join("home"),
             data: self.root.join("data"),
             config: self.root.join("config"),
             cache: self.root.join("cache"),
-            ..Environment::default()
+            // Where git is found.
+            variables: std::env::var("PATH")
+                .map(|path| ("PATH".to_owned(), path))
+                .into_iter()
+                .collect(),
         }
     }
 }

@@ -241,12 +241,21 @@ async fn running_without_input_asks_the_model_once_and_waking_does_not() {
 }
 
 #[tokio::test]
-async fn a_run_joins_what_runs_already() {
+async fn runs_at_one_time_share_one_drain() {
     let f = Fixture::open().await;
+    let session = f.session().await;
     let gate = Gate::new();
-    let session = held(&f, &gate, false).await;
+    f.leave(&session, "Hi", Delivery::Steer).await;
+    f.model.reply(Reply::new().text("Hello.").hold(&gate).stop());
     let runs = join_all([f.run(&session), f.run(&session)]);
-    let release = async { gate.release() };
+    let release = async {
+        f.reached(&gate).await;
+        // Each is a way to the disk and back, and more than the second run needs to join.
+        for _ in 0..20 {
+            f.events(&session).await;
+        }
+        gate.release();
+    };
     let (outcomes, ()) = tokio::join!(runs, release);
     for outcome in outcomes {
         assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");

@@ -249,7 +249,8 @@ async fn the_baseline_is_the_same_after_a_restart() {
     f.model.otherwise(|_| Reply::says("Hello."));
     f.ask(&session, "Hi").await;
     // Another session of the place would be told something else by now.
-    f.project.git();
+    f.project.write(".git/HEAD", "ref: refs/heads/main\n");
+    f.project.write(".git/opencode", "a-project");
     f.reopen().await;
     f.ask(&session, "Again").await;
     let other = f.session().await;

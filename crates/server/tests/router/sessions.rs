@@ -123,6 +123,29 @@ async fn the_location_says_where_a_request_works() {
 }
 
 #[tokio::test]
+async fn a_session_in_a_repository_belongs_to_its_project() {
+    let api = Api::open().await;
+    api.f.project.git();
+    let directory = api.f.project.directory();
+    let location = api.get("/api/location").await.ok();
+    let id = location["project"]["id"].as_str().unwrap();
+    assert_eq!(
+        location,
+        json!({"directory": directory, "project": {"id": id, "directory": directory}})
+    );
+    assert!(id.len() == 40, "a repository without a remote is known by its root commit: {id}");
+    let below = json!({"location": {"directory": format!("{directory}/a/b")}});
+    for (body, subpath) in [(json!({}), None), (below, Some("a/b"))] {
+        let created = create(&api, body).await;
+        let subpath = subpath.map(Value::from);
+        assert_eq!(
+            (created["projectID"].as_str(), created.get("subpath")),
+            (Some(id), subpath.as_ref())
+        );
+    }
+}
+
+#[tokio::test]
 async fn pages_go_to_the_end_and_back_in_either_order() {
     let api = five().await;
     for (order, pages) in [

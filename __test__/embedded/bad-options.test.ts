@@ -1,0 +1,37 @@
+import { existsSync } from "node:fs";
+import { isInvalidOptionError, OpenCode } from "../../index.js";
+import { rejection } from "../client/support";
+import { setUp } from "./support";
+
+describe("an option that cannot be is named, and nothing is opened", () => {
+  test.each([
+    ["databse", { databse: "x.db" }],
+    ["database", { database: 5 }],
+    ["database", { database: "" }],
+    ["directory", { directory: null }],
+    ["directory", { directory: "a\0b" }],
+    ["durability", { durability: "maximal" }],
+    ["config", { config: [] }],
+    ["config", { config: { big: 5n } }],
+    ["env", { env: { NUMBER: 5 } }],
+    ["home", { home: {} }],
+  ])("%s in %p", async (option, options) => {
+    const setup = await setUp();
+    const create = OpenCode.create({ ...setup.options(), ...(options as object) });
+    const error = await rejection(create);
+    expect(Object.keys(error)).toEqual(["_tag", "option", "message"]);
+    expect(error).toMatchObject({ _tag: "InvalidOptionError", option, message: expect.stringContaining(option) });
+    expect(isInvalidOptionError(error)).toBe(true);
+    expect(existsSync(setup.database)).toBe(false);
+  });
+
+  test("options that are none", async () => {
+    for (const options of [null, 5, "x.db", []]) {
+      await expect(OpenCode.create(options as never)).rejects.toMatchObject({ _tag: "InvalidOptionError" });
+    }
+  });
+});
+
+test("a misspelled option is told what was meant", async () => {
+  await expect(OpenCode.create({ cwd: "/" } as never)).rejects.toThrow('"directory"');
+});

@@ -1,0 +1,140 @@
+import { rejection } from "../client/support";
+import { readHistory, readTranscript, readUntil, run, setUpSession, subscribe, types } from "./support";
+
+const transport = { name: "ClientError", reason: "Transport" };
+
+test("a live stream ends cleanly after global.disposed", async () => {
+  const { host } = await setUpSession();
+  const live = await subscribe(host);
+  await host.close();
+  const events = await readUntil(live, "global.disposed");
+  expect(events).toStrictEqual([{ id: expect.stringMatching(/^evt_/), type: "global.disposed", data: {} }]);
+  await expect(live.next()).resolves.toEqual({ done: true, value: undefined });
+});
+
+test("a durable stream breaks, so that nobody takes the rest for the whole", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Hi");
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  await readUntil(events, "session.next.step.ended");
+  const waiting = rejection(events.next());
+  await host.close();
+  await expect(waiting).resolves.toMatchObject(transport);
+  await expect(events.next()).resolves.toEqual({ done: true, value: undefined });
+});
+
+test("a stream that nobody reads keeps nothing from closing", async () => {
+  const { host, sessionID } = await setUpSession();
+  await run(host, sessionID, "Hi");
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  await events.next();
+  await host.close();
+  await expect(rejection(readUntil(events, "session.next.revert.staged"))).resolves.toMatchObject(transport);
+});
+
+test("a running turn settles first, and a wait for it returns", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  const live = await subscribe(host);
+  model.reply({ deltas: ["Once upon", " a time."], gate: "middle" }, { text: "Good morning." });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Tell me a story" } });
+  await readUntil(live, "session.next.text.delta");
+  const waiting = host.sessions.wait({ sessionID });
+  await host.close();
+  await waiting;
+
+  // The live stream saw how it ended.
+  expect(types(await readUntil(live, "global.disposed"))).toEqual(["text.ended", "step.failed", "global.disposed"]);
+  const request = await model.received(1);
+  await request.closed;
+  expect(request.aborted).toBe(true);
+
+  const again = await setup.open();
+  expect((await readHistory(again, sessionID)).at(-1)).toMatchObject({
+    type: "session.next.step.failed",
+    data: { error: { message: "Provider turn interrupted" } },
+  });
+  await run(again, sessionID, "And then?");
+  await expect(readTranscript(again, sessionID)).resolves.toEqual([
+    "user: Tell me a story",
+    "assistant: Once upon",
+    "user: And then?",
+    "assistant: Good morning.",
+  ]);
+});
+
+test("every later call is refused", async () => {
+  const { host, session, sessionID } = await setUpSession();
+  await host.close();
+  const closed = { ...transport, cause: { message: "The host is closed" } };
+  const calls: (() => PromiseLike<unknown>)[] = [
+    () => host.health.get(),
+    () => host.sessions.create(),
+    () => host.sessions.get({ sessionID }),
+    () => host.sessions.prompt({ sessionID, prompt: { text: "Hi" } }),
+    () => host.sessions.wait({ sessionID }),
+    () => host.sessions.events({ sessionID })[Symbol.asyncIterator]().next(),
+    () => host.events.subscribe()[Symbol.asyncIterator]().next(),
+    () => host.fetch(`http://host/api/session/${session.id}`),
+  ];
+  for (const call of calls) await expect(rejection(call())).resolves.toMatchObject(closed);
+});
+
+test("calls that are under way when it closes settle", async () => {
+  const { setup, host, sessionID } = await setUpSession();
+  const calls = Array.from({ length: 50 }, (_, n) =>
+    host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${n}` }, resume: false }),
+  );
+  const [settled] = await Promise.all([Promise.allSettled(calls), host.close()]);
+  // What was acknowledged is there, and what was not acknowledged was refused.
+  const again = await setup.open();
+  const stored = new Set((await readHistory(again, sessionID)).map(({ data }) => "messageID" in data && data.messageID));
+  for (const result of settled) {
+    if (result.status === "fulfilled") expect(stored).toContain(result.value.id);
+    else expect(result.reason).toMatchObject({ message: expect.any(String) });
+  }
+});
+
+test("closing twice is closing once", async () => {
+  const { host } = await setUpSession();
+  const first = host.close();
+  expect(host.close()).toBe(first);
+  await first;
+  await expect(host.close()).resolves.toBeUndefined();
+  await expect(host[Symbol.asyncDispose]()).resolves.toBeUndefined();
+});
+
+test("`await using` closes", async () => {
+  const { setup, host, sessionID } = await setUpSession();
+  await host.close();
+  {
+    await using scoped = await setup.open();
+    await expect(scoped.sessions.get({ sessionID })).resolves.toMatchObject({ id: sessionID });
+  }
+  await using again = await setup.open();
+  await expect(again.health.get()).resolves.toEqual({ healthy: true });
+});
+
+test("what was there is there after reopening", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  setup.write("a.txt", "A");
+  model.reply({ reasoning: "Hm.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "A." });
+  await run(host, sessionID, "Read");
+  await run(host, sessionID, "Pending", { id: "msg_pending", resume: false });
+  const read = async (opened: typeof host) => ({
+    session: await opened.sessions.get({ sessionID }),
+    sessions: await opened.sessions.list(),
+    messages: await opened.sessions.messages({ sessionID }),
+    context: await opened.sessions.context({ sessionID }),
+    history: await opened.sessions.history({ sessionID }),
+  });
+  const before = await read(host);
+  await host.close();
+  const again = await setup.open();
+  await expect(read(again)).resolves.toStrictEqual(before);
+
+  // Opening runs nothing; the next wake does.
+  await again.sessions.wait({ sessionID });
+  expect(model.requests).toHaveLength(2);
+  await run(again, sessionID, "Go on");
+  expect((await readTranscript(again, sessionID)).slice(3, 5)).toEqual(["user: Pending", "user: Go on"]);
+});

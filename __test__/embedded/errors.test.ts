@@ -1,0 +1,66 @@
+import { isClientError, isConflictError, isMessageNotFoundError, isSessionMessageNotFoundError } from "../../index.js";
+import { isSessionNotFoundError, isTagged } from "../../index.js";
+import { rejection } from "../client/support";
+import { setUpSession } from "./support";
+
+test("a failure is an Error of this realm, and its fields are those of the wire", async () => {
+  const { host } = await setUpSession();
+  const get = () => host.sessions.get({ sessionID: "ses_none" });
+  await expect(get()).rejects.toThrow("Session not found: ses_none");
+  await expect(get()).rejects.toThrow(Error);
+  await expect(get()).rejects.toMatchObject({ _tag: "SessionNotFoundError", sessionID: "ses_none" });
+  const error = await rejection(get());
+  expect(error instanceof Error).toBe(true);
+  expect(Object.getPrototypeOf(error)).toBe(Error.prototype);
+  expect(Object.keys(error)).toEqual(["_tag", "sessionID", "message"]);
+  expect(JSON.stringify(error)).toBe(
+    '{"_tag":"SessionNotFoundError","sessionID":"ses_none","message":"Session not found: ses_none"}',
+  );
+  expect(error.stack).toContain("Session not found: ses_none");
+});
+
+test("it is the body that fetch gets", async () => {
+  const { host, sessionID } = await setUpSession();
+  const paths = [["ses_none"], [sessionID, "msg_none"], ["nonsense"], [sessionID, "nonsense"]] as const;
+  for (const [session, messageID] of paths) {
+    const path = `/api/session/${session}${messageID === undefined ? "" : `/message/${messageID}`}`;
+    const body = await (await host.fetch(`http://host${path}`)).text();
+    const call = messageID === undefined ? host.sessions.get({ sessionID: session }) : host.sessions.message({ sessionID: session, messageID });
+    const error = await rejection(call);
+    expect(JSON.stringify(error)).toBe(body);
+    expect(Object.keys(error)).toEqual(Object.keys(JSON.parse(body)));
+  }
+});
+
+test("guards look at the tag alone", async () => {
+  const { host, sessionID } = await setUpSession();
+  const session = await rejection(host.sessions.get({ sessionID: "ses_none" }));
+  const message = await rejection(host.sessions.message({ sessionID, messageID: "msg_none" }));
+  expect([isSessionNotFoundError(session), isSessionNotFoundError(message)]).toEqual([true, false]);
+  expect([isMessageNotFoundError(message), isSessionMessageNotFoundError(message)]).toEqual([true, true]);
+  expect([isConflictError(session), isTagged(session, "SessionNotFoundError")]).toEqual([false, true]);
+  expect([isSessionNotFoundError({ _tag: "SessionNotFoundError" }), isSessionNotFoundError(null)]).toEqual([true, false]);
+});
+
+test("what is no answer of the contract is a ClientError", async () => {
+  const { host } = await setUpSession();
+  await host.close();
+  const error = await rejection(host.health.get());
+  expect(isClientError(error)).toBe(true);
+  expect(error).toBeInstanceOf(Error);
+  expect(Object.keys(error)).toEqual(["reason"]);
+  expect(error).toMatchObject({ name: "ClientError", reason: "Transport" });
+});
+
+test("results are of this realm", async () => {
+  const { host, sessionID } = await setUpSession();
+  const page = await host.sessions.list();
+  expect(page.items).toBeInstanceOf(Array);
+  expect(page).toBeInstanceOf(Object);
+  expect(host.sessions.list()).toBeInstanceOf(Promise);
+  for await (const event of host.events.subscribe()) {
+    expect(event).toBeInstanceOf(Object);
+    break;
+  }
+  await expect(host.sessions.wait({ sessionID })).resolves.toBeUndefined();
+});
