@@ -5,6 +5,7 @@
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { Failure, runScript } from "./lib/failure.mjs";
 import { addon } from "./test/addon.mjs";
+import { agreement } from "./test/agreement.mjs";
 import { examples, start } from "./test/programs.mjs";
 import { jest, lint, types } from "./test/javascript.mjs";
 import { packages } from "./test/packages.mjs";
@@ -15,6 +16,7 @@ import { tidy } from "./test/tidy.mjs";
 /** What is quick comes first. */
 const STAGES = {
   tidy,
+  agreement,
   types,
   lint,
   format,

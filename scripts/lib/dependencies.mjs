@@ -5,10 +5,10 @@ import { inProject, readJson } from "./project.mjs";
 import { runTask } from "./task.mjs";
 import { npm } from "./tools.mjs";
 
-/** Installs the npm dependencies unless they are there. */
+/** Installs the npm dependencies unless they are there. None of them needs its install script. */
 export async function ensureDependencies() {
   if (isUpToDate()) return;
-  await runTask("Installing npm dependencies", npm("ci", "--no-audit", "--no-fund"));
+  await runTask("Installing npm dependencies", npm("ci", "--ignore-scripts", "--no-audit", "--no-fund"));
 }
 
 /** Compares the lock file with the one npm keeps about what it has installed. */

@@ -76,3 +76,8 @@ export async function mustRun(command, options) {
 export function mustContain(text, part) {
   if (!text.includes(part)) throw new Error(`Expected ${JSON.stringify(part)} in:\n${text}`);
 }
+
+/** @param {readonly string[]} problems */
+export function mustBeEmpty(problems) {
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+}

@@ -1,11 +1,10 @@
-// What must not stand in the project's files, and what has to agree between them.
+// What must not stand in the project's files.
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
-import { inProject, listFiles, readJson, readManifest, root } from "../lib/project.mjs";
-import { runChecks } from "./checks.mjs";
+import { inProject, listFiles, root } from "../lib/project.mjs";
+import { mustBeEmpty, runChecks } from "./checks.mjs";
 
 const MOST_LINES_OF_RUST = 500;
 
@@ -21,10 +20,6 @@ export const tidy = {
         ["nothing left undone", () => mustNotMatch(files, [/(?:\/\/|\*|#|--).*\b(?:TO[D]O|FIX[M]E)\b/])],
         ["no skipped tests", () => mustNotMatch(files.filter(({ file }) => isCode(file)), SKIPPED)],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
-        ["one version", checkVersions],
-        ["packages of the platforms", checkPlatforms],
-        ["every dependency has its reason", checkDependencies],
-        ["the README has every option", checkOptions],
       ],
       say,
     );
@@ -67,7 +62,7 @@ function mustNotMatch(files, patterns) {
       return hit ? [`${file}:${index + 1}: ${line.trim().slice(0, 160)}`] : [];
     }),
   );
-  fail(found);
+  mustBeEmpty(found);
 }
 
 /**
@@ -89,63 +84,5 @@ function checkRegistries(files) {
 function checkLength(files) {
   const lengths = files.map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }));
   const long = lengths.filter(({ file, lines }) => file.endsWith(".rs") && lines > MOST_LINES_OF_RUST);
-  fail(long.map(({ file, lines }) => `${file}: ${lines} lines`));
-}
-
-function checkVersions() {
-  const { version } = readManifest();
-  const lock = readJson(inProject("package-lock.json"));
-  const cargo = readFileSync(inProject("Cargo.toml"), "utf8").match(/\[workspace\.package\]\nversion = "(.+)"/);
-  const versions = [
-    ["package-lock.json", lock.version],
-    ["the root in package-lock.json", lock.packages[""].version],
-    ["Cargo.toml", cargo?.[1]],
-  ];
-  const others = versions.filter(([, other]) => other !== version);
-  fail(others.map(([place, other]) => `${place} has ${other}, package.json ${version}`));
-}
-
-function checkPlatforms() {
-  const platforms = listPlatforms();
-  const names = platforms.map((platform) => platform.name);
-  const unknown = readdirSync(inProject("npm")).filter((name) => !names.includes(name));
-  const stale = platforms.flatMap((platform) =>
-    Object.entries(platformFiles(platform)).flatMap(([name, text]) => {
-      const file = `npm/${platform.name}/${name}`;
-      const isFresh = existsSync(inProject(file)) && readFileSync(inProject(file), "utf8") === text;
-      return isFresh ? [] : [`${file} is stale: run node scripts/platforms.mjs`];
-    }),
-  );
-  fail([...unknown.map((name) => `npm/${name} belongs to no target`), ...stale]);
-}
-
-function checkDependencies() {
-  const document = readFileSync(inProject("docs/dependencies.md"), "utf8");
-  const cargo = readFileSync(inProject("Cargo.toml"), "utf8");
-  const section = cargo.match(/\[workspace\.dependencies\]\n(.*?)\n\[/s)?.[1] ?? "";
-  const lines = section.split("\n").filter((line) => !line.includes("path = "));
-  const crates = lines.map((line) => line.match(/^([\w-]+) = /)?.[1]).filter((name) => name !== undefined);
-  const packages = Object.keys({ ...readManifest().dependencies, ...readManifest().devDependencies });
-  const wanted = [...crates, ...packages];
-  const described = Array.from(document.matchAll(/^\| `([^`]+)`/gm), ([, name]) => name);
-  const missing = wanted.filter((name) => !described.includes(name));
-  const gone = described.filter((name) => !wanted.includes(name));
-  fail([
-    ...missing.map((name) => `docs/dependencies.md does not say why ${name} is here`),
-    ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not here`),
-  ]);
-}
-
-function checkOptions() {
-  const declarations = readFileSync(inProject("index.d.ts"), "utf8");
-  const declared = declarations.match(/interface OpenCodeOptions \{(.*?)^\}/ms)?.[1] ?? "";
-  const options = Array.from(declared.matchAll(/^ {2}readonly (\w+)\?:/gm), ([, name]) => name);
-  const readme = readFileSync(inProject("README.md"), "utf8");
-  const missing = options.filter((name) => !readme.includes(`| \`${name}\``));
-  fail(missing.map((name) => `README.md does not describe ${name}`));
-}
-
-/** @param {readonly string[]} problems */
-function fail(problems) {
-  if (problems.length > 0) throw new Error(problems.join("\n"));
+  mustBeEmpty(long.map(({ file, lines }) => `${file}: ${lines} lines`));
 }

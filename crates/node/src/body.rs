@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use futures::FutureExt;
 use http_body_util::BodyExt;
+use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -49,17 +50,21 @@ impl NativeBody {
 
     /// All the text that is there, waiting for some; null is the clean end. Rejects when the body
     /// breaks.
-    #[napi]
-    pub async fn next(&self) -> napi::Result<Option<String>> {
-        let mut state = self.state.lock().await;
-        tokio::select! {
-            biased;
-            () = self.cancelled.cancelled() => {
-                *state = State::Ended;
-                Ok(None)
+    #[napi(catch_unwind, ts_return_type = "Promise<string | null>")]
+    pub fn next<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<String>>> {
+        // The pull owns what it needs: a worker that ends takes this object away under it.
+        let (state, cancelled) = (Arc::clone(&self.state), self.cancelled.clone());
+        env.spawn_future(async move {
+            let mut state = state.lock().await;
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {
+                    *state = State::Ended;
+                    Ok(None)
+                }
+                pulled = pull(&mut state) => pulled,
             }
-            pulled = pull(&mut state) => pulled,
-        }
+        })
     }
 
     /// Ends the body and frees what feeds it. A pending pull resolves with null.

@@ -93,9 +93,13 @@ impl NativeHost {
     }
 
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.
-    #[napi]
-    pub async fn close(&self) {
-        self.host.close().await;
+    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
+    pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
+        let host = Arc::clone(&self.host);
+        env.spawn_future(async move {
+            host.close().await;
+            Ok(())
+        })
     }
 }
 

@@ -70,7 +70,9 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
             Ok(count) => count,
             Err(conflict) => return Ok(Err(conflict)),
         };
-        let events = transaction.reader().events(session.key, Some(before), 100)?;
+        let events = transaction
+            .reader()
+            .events(session.key, Some(before), 100)?;
         assert_eq!(events.len(), count);
         let texts = events.iter().map(|event| match event.payload() {
             Ok(SessionEvent::Prompted(prompted)) => prompted.prompt.text,

@@ -227,7 +227,10 @@ fn local_calls_and_their_results() {
         ),
         (
             completed_with(json!([])),
-            json!([calls(json!({"a": 1})), result("c1", "json", json!({"b": 2}))]),
+            json!([
+                calls(json!({"a": 1})),
+                result("c1", "json", json!({"b": 2}))
+            ]),
         ),
         (
             completed_with(json!([piece("x")])),
@@ -242,7 +245,10 @@ fn local_calls_and_their_results() {
         ),
         (
             completed_with(json!([file.clone()])),
-            json!([calls(json!({"a": 1})), result("c1", "content", json!([file]))]),
+            json!([
+                calls(json!({"a": 1})),
+                result("c1", "content", json!([file]))
+            ]),
         ),
         (
             json!({
@@ -252,18 +258,26 @@ fn local_calls_and_their_results() {
             }),
             json!([
                 calls(json!({"a": 1})),
-                result("c1", "error", json!({
-                    "error": {"type": "unknown", "message": "no"},
-                    "content": [piece("x")], "structured": {"b": 2},
-                })),
+                result(
+                    "c1",
+                    "error",
+                    json!({
+                        "error": {"type": "unknown", "message": "no"},
+                        "content": [piece("x")], "structured": {"b": 2},
+                    })
+                ),
             ]),
         ),
     ];
     check(rows.into_iter().flat_map(|(state, expected)| {
         let content = json!([tool("c1", state)]);
         // Whose calls they were does not matter.
-        [own(content.clone()), own_failed(content.clone()), foreign(content)]
-            .map(|message| (message, expected.clone()))
+        [
+            own(content.clone()),
+            own_failed(content.clone()),
+            foreign(content),
+        ]
+        .map(|message| (message, expected.clone()))
     }));
 }
 
@@ -291,7 +305,10 @@ fn results_follow_the_answer_in_the_order_of_the_calls() {
 
 #[test]
 fn what_providers_attached_to_calls_goes_back_to_the_same_model_alone() {
-    let (on_call, on_result) = (json!({"mock": {"at": "call"}}), json!({"mock": {"at": "result"}}));
+    let (on_call, on_result) = (
+        json!({"mock": {"at": "call"}}),
+        json!({"mock": {"at": "result"}}),
+    );
     let stored = |settlement: Option<&Value>| {
         let mut part = tool("c1", completed_with(json!([])));
         part["provider"] = json!({"executed": false, "metadata": on_call});
@@ -310,7 +327,10 @@ fn what_providers_attached_to_calls_goes_back_to_the_same_model_alone() {
         json!([{"role": "assistant", "content": [call]}, result])
     };
     check([
-        (own(stored(Some(&on_result))), sent(Some([&on_call, &on_result]))),
+        (
+            own(stored(Some(&on_result))),
+            sent(Some([&on_call, &on_result])),
+        ),
         (own(stored(None)), sent(Some([&on_call, &on_call]))),
         (own_failed(stored(Some(&on_result))), sent(None)),
         (foreign(stored(Some(&on_result))), sent(None)),
@@ -351,7 +371,9 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
     check([
         (own(hosted(found.clone())), sent("json", native)),
         (
-            own(hosted(completed_with(json!([{"type": "text", "text": "x"}])))),
+            own(hosted(completed_with(
+                json!([{"type": "text", "text": "x"}]),
+            ))),
             sent("text", json!("x")),
         ),
         (own(hosted(refused)), sent("error", json!({"code": 1}))),
@@ -375,7 +397,9 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
 #[test]
 fn metadata_that_is_no_object_is_not_stored() {
     let given = json!({"mock": {"a": 1}, "odd": 5});
-    let Value::Object(given) = given else { unreachable!() };
+    let Value::Object(given) = given else {
+        unreachable!()
+    };
     let stored = from_llm(Some(Box::new(given))).unwrap();
     assert_eq!(json!(stored), json!({"mock": {"a": 1}}));
     assert_eq!(json!(to_llm(&stored)), json!({"mock": {"a": 1}}));

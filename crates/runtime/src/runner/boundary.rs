@@ -103,7 +103,11 @@ impl Runner {
         let model_ref = ModelRef {
             id: model.model.id.clone(),
             provider_id: model.model.provider_id.clone(),
-            variant: session.info.model.as_ref().and_then(|it| it.variant.clone()),
+            variant: session
+                .info
+                .model
+                .as_ref()
+                .and_then(|it| it.variant.clone()),
         };
         Ok(Boundary {
             agent: session

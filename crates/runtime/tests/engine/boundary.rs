@@ -18,7 +18,11 @@ async fn the_promotions_of_one_boundary_are_visible_together() {
     let (runtime, id) = (f.runtime().clone(), session.clone());
     let run = tokio::spawn(async move { runtime.run(&id).await });
     f.writer_held(&hold).await;
-    let admitted = ["prompt.admitted 1", "prompt.admitted 2", "prompt.admitted 3"];
+    let admitted = [
+        "prompt.admitted 1",
+        "prompt.admitted 2",
+        "prompt.admitted 3",
+    ];
     assert_eq!(f.events(&session).await, admitted);
     assert!(f.messages(&session).await.is_empty());
     drop(hold);
@@ -83,5 +87,8 @@ async fn a_message_is_as_old_as_its_admission() {
     assert_eq!(times, [then, then, now, now, now, now]);
     let messages = serde_json::to_value(f.messages(&session).await).unwrap();
     assert_eq!(messages[0]["time"], json!({"created": then}));
-    assert_eq!(messages[1]["time"], json!({"created": now, "completed": now}));
+    assert_eq!(
+        messages[1]["time"],
+        json!({"created": now, "completed": now})
+    );
 }

@@ -83,7 +83,11 @@ const RECORDED: [&str; 3] = [
 ];
 
 fn recorded_then(more: &[&str]) -> Vec<String> {
-    RECORDED.iter().chain(more).map(ToString::to_string).collect()
+    RECORDED
+        .iter()
+        .chain(more)
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[tokio::test]

@@ -67,7 +67,12 @@ async fn a_steer_during_the_final_answer_gets_a_turn_more() {
     f.wait(&session).await;
     assert_eq!(
         flow(&f.events(&session).await),
-        ["prompted Go", "step.started", "prompted Shorter", "step.started"]
+        [
+            "prompted Go",
+            "step.started",
+            "prompted Shorter",
+            "step.started"
+        ]
     );
 }
 
@@ -141,7 +146,10 @@ async fn prompts_at_one_time_on_an_idle_session_share_one_turn() {
     };
     let (receipts, ()) = tokio::join!(prompts, release);
     f.wait(&session).await;
-    let seqs: Vec<_> = receipts.iter().map(|receipt| receipt.admitted_seq).collect();
+    let seqs: Vec<_> = receipts
+        .iter()
+        .map(|receipt| receipt.admitted_seq)
+        .collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5]);
     assert_eq!(
         flow(&f.events(&session).await),
@@ -164,7 +172,9 @@ async fn inputs_without_a_wake_wait_for_the_next_one_of_any_kind() {
     f.leave(&session, "Queued", Delivery::Queue).await;
     f.leave(&session, "Second", Delivery::Steer).await;
     assert_eq!(f.runtime().active(), []);
-    f.model.reply(Reply::says("Three.")).reply(Reply::says("Queued."));
+    f.model
+        .reply(Reply::says("Three."))
+        .reply(Reply::says("Queued."));
     f.ask(&session, "Third").await;
     assert_eq!(
         flow(&f.events(&session).await),
@@ -246,7 +256,8 @@ async fn runs_at_one_time_share_one_drain() {
     let session = f.session().await;
     let gate = Gate::new();
     f.leave(&session, "Hi", Delivery::Steer).await;
-    f.model.reply(Reply::new().text("Hello.").hold(&gate).stop());
+    f.model
+        .reply(Reply::new().text("Hello.").hold(&gate).stop());
     let runs = join_all([f.run(&session), f.run(&session)]);
     let release = async {
         f.reached(&gate).await;

@@ -51,8 +51,7 @@ async fn a_closed_runtime_refuses_everything_and_may_be_closed_again() {
     let closed = |error: &RuntimeError| {
         matches!(
             error,
-            RuntimeError::Closed
-                | RuntimeError::Store(opencode_runtime::StoreError::Closed)
+            RuntimeError::Closed | RuntimeError::Store(opencode_runtime::StoreError::Closed)
         )
     };
     for refused in [
@@ -115,7 +114,10 @@ async fn an_owner_that_goes_away_interrupts_what_runs() {
     f.wait(&session).await;
     f.dropped(&gate).await;
     let events = f.events(&session).await;
-    assert_eq!(events.last().unwrap(), "step.failed Provider turn interrupted");
+    assert_eq!(
+        events.last().unwrap(),
+        "step.failed Provider turn interrupted"
+    );
 }
 
 #[tokio::test]
@@ -178,10 +180,15 @@ async fn a_tool_that_a_crash_cut_fails_before_the_next_request() {
     f.queue(&session, "Later").await;
     f.kill().await;
     let before = f.events(&session).await;
-    assert_eq!(before[before.len() - 2..], ["tool.called c1 slow {}", "prompt.admitted Later (queue)"]);
+    assert_eq!(
+        before[before.len() - 2..],
+        ["tool.called c1 slow {}", "prompt.admitted Later (queue)"]
+    );
     // Nothing happens before somebody asks for it.
     assert_eq!(f.runtime().active(), []);
-    f.model.reply(Reply::says("I see.")).reply(Reply::says("Later."));
+    f.model
+        .reply(Reply::says("I see."))
+        .reply(Reply::says("Later."));
     f.ask(&session, "What happened?").await;
     assert_eq!(
         f.events_after(&session, before.len()).await[..8],

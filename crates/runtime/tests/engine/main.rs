@@ -7,6 +7,10 @@ mod allowance;
 #[cfg(test)]
 mod boundary;
 #[cfg(test)]
+mod broken_answers;
+#[cfg(test)]
+mod declined;
+#[cfg(test)]
 mod hosted;
 #[cfg(test)]
 mod identity;

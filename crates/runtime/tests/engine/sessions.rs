@@ -14,12 +14,9 @@ async fn sessions_run_independently_and_active_lists_those_that_run() {
     f.prompt(&one, "Slow").await;
     f.reached(&gate).await;
     f.ask(&other, "Quick").await;
-    assert_eq!(f.runtime().active(), [one.clone()]);
+    assert_eq!(f.runtime().active(), std::slice::from_ref(&one));
     assert_eq!(f.events(&other).await.last().unwrap(), "step.ended stop");
-    assert_eq!(
-        compact::messages(&f.model.last_request()),
-        ["user: Quick"]
-    );
+    assert_eq!(compact::messages(&f.model.last_request()), ["user: Quick"]);
     gate.release();
     f.wait(&one).await;
     assert_eq!(f.runtime().active(), []);

@@ -1,7 +1,5 @@
 //! Tool calls: recorded before they run, run side by side, settled once each.
 
-use opencode_runtime::DrainOutcome;
-use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use opencode_tools::{ToolFailure, built_in_tools};
 use serde_json::json;
@@ -102,8 +100,7 @@ async fn a_call_is_on_record_before_its_tool_starts() {
     let request = f.model.last_request();
     assert_eq!(
         compact::messages(&request)[2],
-        r#"tool: c1 = {"last":"step.started","call":"c1","agent":"build"}"#
-            .replace("step.started", "tool.called c1 look {}")
+        r#"tool: c1 = {"last":"tool.called c1 look {}","call":"c1","agent":"build"}"#
     );
 }
 
@@ -149,6 +146,7 @@ async fn what_cannot_be_carried_out_fails_and_the_turn_goes_on() {
     f.ask(&session, "Go").await;
     let mut settled = f.events(&session).await;
     settled.retain(|event| event.starts_with("tool.failed") || event.starts_with("step."));
+    // The second call may settle at any time after its record.
     settled.sort_by_key(|event| event.starts_with("tool.failed b"));
     assert_eq!(
         settled,
@@ -193,8 +191,11 @@ async fn a_tool_that_panics_fails_only_its_call() {
         .tool_calls();
     f.model.reply(reply).reply(Reply::says("Done."));
     f.prompt(&session, "Go").await;
-    f.recorded(&session, "tool.failed b Tool execution failed: out of cheese")
-        .await;
+    f.recorded(
+        &session,
+        "tool.failed b Tool execution failed: out of cheese",
+    )
+    .await;
     gate.release();
     f.wait(&session).await;
     assert_eq!(
@@ -205,91 +206,6 @@ async fn a_tool_that_panics_fails_only_its_call() {
         ]
     );
     assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
-}
-
-#[tokio::test]
-async fn a_declined_call_ends_the_drain_with_a_closed_step() {
-    let f = Fixture::open().await;
-    let session = f.session().await;
-    let (sibling, ask) = (Gate::new(), Gate::new());
-    f.held_tool("sibling", &sibling);
-    let gate = ask.clone();
-    f.tool("ask", move |_, _| {
-        let gate = gate.clone();
-        async move {
-            gate.pass().await;
-            Err(ToolFailure::Declined)
-        }
-    });
-    let reply = Reply::new()
-        .call("a", "sibling", json!({}))
-        .call("b", "ask", json!({}))
-        .begin_text()
-        .delta("I will.")
-        .tool_calls();
-    f.model.reply(reply);
-    f.leave(&session, "Later", Delivery::Queue).await;
-    f.leave(&session, "Go", Delivery::Steer).await;
-    let (runtime, id) = (f.runtime().clone(), session.clone());
-    let run = tokio::spawn(async move { runtime.run(&id).await });
-    f.reached(&sibling).await;
-    f.reached(&ask).await;
-    f.recorded(&session, "text.ended I will.").await;
-    ask.release();
-    let outcome = f.within("run", run).await.unwrap().unwrap();
-    assert!(matches!(outcome, DrainOutcome::Interrupted), "{outcome:?}");
-    f.dropped(&sibling).await;
-    assert_eq!(
-        f.events_after(&session, 11).await,
-        [
-            "text.ended I will.",
-            "tool.failed a Tool execution interrupted",
-            "tool.failed b Tool execution interrupted",
-            "step.ended tool-calls",
-        ]
-    );
-    // What was queued waits for the next wake.
-    f.model.reply(Reply::says("Fine.")).reply(Reply::says("Later it is."));
-    let before = f.events(&session).await.len();
-    f.ask(&session, "Go on").await;
-    let prompted: Vec<_> = f.events_after(&session, before).await;
-    let prompted: Vec<_> = prompted.iter().filter(|it| it.starts_with("prompted")).collect();
-    assert_eq!(prompted, ["prompted Go on", "prompted Later (queue)"]);
-}
-
-#[tokio::test]
-async fn a_call_declined_while_the_answer_goes_on_ends_the_answer_too() {
-    let f = Fixture::open().await;
-    let session = f.session().await;
-    let gate = Gate::new();
-    f.tool("ask", |_, _| async { Err(ToolFailure::Declined) });
-    let reply = Reply::new()
-        .call("a", "ask", json!({}))
-        .begin_text()
-        .delta("I will")
-        .hold(&gate);
-    f.model.reply(reply);
-    f.ask(&session, "Go").await;
-    f.dropped(&gate).await;
-    let events = f.events_after(&session, 3).await;
-    let text = events.iter().position(|it| it == "text.started");
-    let mut rest = events.clone();
-    if let Some(at) = text {
-        // Whether the text had begun by then is a matter of luck.
-        let ended = rest.iter().position(|it| it.starts_with("text.ended"));
-        rest.remove(ended.unwrap());
-        rest.remove(at);
-    }
-    assert_eq!(
-        rest,
-        [
-            "tool.input.started a ask",
-            "tool.input.ended a {}",
-            "tool.called a ask {}",
-            "tool.failed a Tool execution interrupted",
-            "step.failed Provider turn interrupted",
-        ]
-    );
 }
 
 #[tokio::test]

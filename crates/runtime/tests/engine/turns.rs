@@ -257,7 +257,10 @@ async fn stored_events_are_those_announced_without_the_fragments() {
         .map(|event| (event["id"].clone(), event["durable"]["seq"].clone()))
         .collect();
     let stored = f.stored(&session).await;
-    let stored: Vec<_> = stored.iter().map(|it| (json!(it.id), json!(it.seq))).collect();
+    let stored: Vec<_> = stored
+        .iter()
+        .map(|it| (json!(it.id), json!(it.seq)))
+        .collect();
     assert_eq!(announced, stored);
     let seqs: Vec<_> = stored.iter().map(|(_, seq)| seq.clone()).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5, 6]);

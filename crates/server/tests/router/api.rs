@@ -44,9 +44,8 @@ impl Answer {
 
     /// Checks that there is nothing but a status.
     pub(crate) fn is_bare(&self, status: u16) {
-        let bare = self.status == status
-            && self.text.is_empty()
-            && self.header("content-type").is_none();
+        let bare =
+            self.status == status && self.text.is_empty() && self.header("content-type").is_none();
         assert!(bare, "{self:?}");
     }
 

@@ -123,7 +123,10 @@ async fn what_can_be_understood_is_taken_as_meant() {
             "c",
         ),
         // What is no text is replaced.
-        (b"{\"prompt\":{\"text\":\"d\xff\"},\"resume\":false}", "d\u{fffd}"),
+        (
+            b"{\"prompt\":{\"text\":\"d\xff\"},\"resume\":false}",
+            "d\u{fffd}",
+        ),
         (br#"{"prompt":{"text":""},"resume":false}"#, ""),
     ];
     for (body, text) in rows {
@@ -142,7 +145,10 @@ async fn a_prompt_may_be_large() {
     let text = "x".repeat(SIZE);
     let body = json!({"id": "msg_large", "prompt": {"text": text}, "resume": false});
     let receipt = api.put_in(&path, &body).await.ok();
-    assert_eq!(receipt["data"]["prompt"]["text"].as_str().unwrap().len(), SIZE);
+    assert_eq!(
+        receipt["data"]["prompt"]["text"].as_str().unwrap().len(),
+        SIZE
+    );
     let retried = api.put_in(&path, &body).await.ok();
     assert_eq!(retried, receipt);
     let history = api.get(&format!("/api/session/{session}/history")).await;

@@ -44,8 +44,16 @@ async fn failures_of_reads_are_told_in_full() {
         ),
         ("/message/msg_x".to_owned(), 404, missing("msg_x")),
         // Of another session, or not promoted yet: the same as unknown.
-        (format!("/message/{foreign}"), 404, missing(foreign.as_str())),
-        (format!("/message/{pending}"), 404, missing(pending.as_str())),
+        (
+            format!("/message/{foreign}"),
+            404,
+            missing(foreign.as_str()),
+        ),
+        (
+            format!("/message/{pending}"),
+            404,
+            missing(pending.as_str()),
+        ),
         (
             "/message?limit=201".to_owned(),
             400,
@@ -78,7 +86,11 @@ async fn failures_of_reads_are_told_in_full() {
                 "Expected \"asc\" | \"desc\", got \"up\"\n  at [\"order\"]",
             ),
         ),
-        ("/message?cursor=!".to_owned(), 400, cursor("Invalid cursor")),
+        (
+            "/message?cursor=!".to_owned(),
+            400,
+            cursor("Invalid cursor"),
+        ),
         (
             "/message?cursor=abc&order=asc".to_owned(),
             400,
@@ -145,7 +157,10 @@ async fn failures_of_prompts_are_told_in_full() {
             &session,
             &json!({"prompt": {"text": 5}}),
             400,
-            invalid("Payload", "Expected string, got 5\n  at [\"prompt\"][\"text\"]"),
+            invalid(
+                "Payload",
+                "Expected string, got 5\n  at [\"prompt\"][\"text\"]",
+            ),
         ),
         (
             &session,
@@ -157,7 +172,10 @@ async fn failures_of_prompts_are_told_in_full() {
             &session,
             &json!({"prompt": null}),
             400,
-            invalid("Payload", "Expected PromptInput, got null\n  at [\"prompt\"]"),
+            invalid(
+                "Payload",
+                "Expected PromptInput, got null\n  at [\"prompt\"]",
+            ),
         ),
         (
             &session,
@@ -257,7 +275,10 @@ async fn a_bug_ends_one_request_and_not_the_host() {
     let reference = told["ref"].as_str().unwrap();
     let digits = reference.strip_prefix("err_").unwrap();
     assert_eq!(digits.len(), 8, "{reference}");
-    assert!(digits.bytes().all(|it| b"0123456789abcdef".contains(&it)), "{reference}");
+    assert!(
+        digits.bytes().all(|it| b"0123456789abcdef".contains(&it)),
+        "{reference}"
+    );
     assert_eq!(
         (status, told.clone()),
         (

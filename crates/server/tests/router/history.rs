@@ -69,7 +69,11 @@ async fn a_page_holds_fifty_unless_told_otherwise() {
     let seqs = |page: &Value| {
         let events = page["data"].as_array().unwrap().clone();
         let seq = |event: &Value| event["durable"]["seq"].as_u64().unwrap();
-        (seq(&events[0]), seq(events.last().unwrap()), page["hasMore"].clone())
+        (
+            seq(&events[0]),
+            seq(events.last().unwrap()),
+            page["hasMore"].clone(),
+        )
     };
     for (query, expected) in [
         ("", (1, 50, json!(true))),

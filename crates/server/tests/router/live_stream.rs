@@ -10,7 +10,9 @@ use crate::sse::Next;
 #[tokio::test]
 async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
     let (api, session) = Api::with_session().await;
-    let mut stream = api.stream("/api/event?location[directory]=%2Fnowhere").await;
+    let mut stream = api
+        .stream("/api/event?location[directory]=%2Fnowhere")
+        .await;
     let header = |name: &str| stream.headers[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "text/event-stream");
     assert_eq!(header("cache-control"), "no-cache, no-transform");

@@ -75,7 +75,10 @@ async fn a_page_holds_fifty_newest_first_unless_told_otherwise() {
     }
     api.f.model.reply(Reply::says("60"));
     api.f.run(&session).await;
-    let first = api.get(&format!("/api/session/{session}/message")).await.ok();
+    let first = api
+        .get(&format!("/api/session/{session}/message"))
+        .await
+        .ok();
     let newest: Vec<_> = (11..=60).rev().map(|n| n.to_string()).collect();
     assert_eq!(texts(&first), newest);
     // The size goes along with the cursor, and a limit beside it replaces it.
@@ -111,7 +114,12 @@ async fn cursors_from_elsewhere_are_refused() {
     let sessions = sessions["cursor"]["next"].as_str().unwrap();
     let (mut changed, padded) = (cursor.to_owned(), format!("{cursor}=="));
     changed.truncate(cursor.len() - 4);
-    let cursor_error = |message: &str| (400, json!({"_tag": "InvalidCursorError", "message": message}));
+    let cursor_error = |message: &str| {
+        (
+            400,
+            json!({"_tag": "InvalidCursorError", "message": message}),
+        )
+    };
     for (session, query, expected) in [
         (
             &other,
@@ -148,10 +156,16 @@ async fn cursors_from_elsewhere_are_refused() {
         assert_eq!(api.get(&path).await.told(), expected, "{query}");
     }
     // An empty cursor is none, and padding does no harm.
-    assert_eq!(joined(&page(&api, &session, "cursor=&limit=2").await), "8 7");
+    assert_eq!(
+        joined(&page(&api, &session, "cursor=&limit=2").await),
+        "8 7"
+    );
     let remainder = cursor.len() % 4;
     if remainder == 2 {
-        assert_eq!(joined(&page(&api, &session, &format!("cursor={padded}")).await), "6 5");
+        assert_eq!(
+            joined(&page(&api, &session, &format!("cursor={padded}")).await),
+            "6 5"
+        );
     }
 }
 
@@ -163,7 +177,9 @@ async fn one_message_and_the_active_history_read_like_the_page() {
     assert_eq!(context.ok(), json!({"data": all["data"]}));
     for message in all["data"].as_array().unwrap() {
         let id = message["id"].as_str().unwrap();
-        let one = api.get(&format!("/api/session/{session}/message/{id}")).await;
+        let one = api
+            .get(&format!("/api/session/{session}/message/{id}"))
+            .await;
         assert_eq!(one.ok(), json!({"data": message}));
     }
 }

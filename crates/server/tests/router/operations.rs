@@ -26,10 +26,12 @@ async fn every_operation_is_routed_and_nothing_else_is() {
             .map(|spec| spec.method.as_str())
             .collect();
         for method in METHODS {
-            let response = api.response(request(method, &concrete, Body::empty())).await;
+            let response = api
+                .response(request(method, &concrete, Body::empty()))
+                .await;
             // A handler that finds nothing says so in JSON.
-            let routed = response.status() != 404
-                || response.headers().get("content-type").is_some();
+            let routed =
+                response.status() != 404 || response.headers().get("content-type").is_some();
             assert_eq!(routed, declared.contains(&method), "{method} {path}");
         }
     }
@@ -42,5 +44,8 @@ async fn operations_are_declared_once() {
         .map(|spec| (spec.method.as_str(), spec.path))
         .collect();
     let ids: HashSet<_> = OPERATIONS.iter().map(|spec| spec.id).collect();
-    assert_eq!((routes.len(), ids.len()), (OPERATIONS.len(), OPERATIONS.len()));
+    assert_eq!(
+        (routes.len(), ids.len()),
+        (OPERATIONS.len(), OPERATIONS.len())
+    );
 }

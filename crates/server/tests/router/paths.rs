@@ -57,7 +57,11 @@ async fn whatever_is_no_operation_is_nothing() {
         let answer = api.send(request(method, path, Body::empty())).await;
         answer.is_bare(404);
         if method != "HEAD" {
-            assert_eq!(answer.header("content-length"), Some("0"), "{method} {path}");
+            assert_eq!(
+                answer.header("content-length"),
+                Some("0"),
+                "{method} {path}"
+            );
         }
     }
     let path = format!("/api/session/{session}/prompt");
@@ -116,7 +120,11 @@ async fn a_parameter_may_be_as_long_as_an_identifier() {
 #[tokio::test]
 async fn a_fixed_segment_wins_over_a_parameter() {
     let api = Api::open().await;
-    for path in ["/api/session/active", "/api/session/ACTIVE", "/api/session/%61ctive"] {
+    for path in [
+        "/api/session/active",
+        "/api/session/ACTIVE",
+        "/api/session/%61ctive",
+    ] {
         assert_eq!(api.get(path).await.ok(), json!({"data": {}}), "{path}");
     }
 }

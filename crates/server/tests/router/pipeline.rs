@@ -91,7 +91,9 @@ async fn then_path_query_content_type_text_and_schema_in_this_order() {
     let answer = api.post_text(&prompt, None, "{").await;
     let message = answer.json()["message"].as_str().unwrap().to_owned();
     assert!(message.starts_with("Malformed JSON: "), "{message}");
-    let answer = api.post_text(&prompt, None, r#"{"delivery":"later"}"#).await;
+    let answer = api
+        .post_text(&prompt, None, r#"{"delivery":"later"}"#)
+        .await;
     assert_eq!(
         answer.told(),
         invalid("Payload", "Missing key\n  at [\"prompt\"]")

@@ -66,7 +66,10 @@ async fn a_session_reads_as_it_was_created() {
     assert_eq!(read, json!({"data": created}));
     // The id decides, whatever else is asked.
     api.f.clock.advance(1000);
-    let again = create(&api, json!({"id": "ses_mine", "agent": "build", "location": {"directory": "x"}}));
+    let again = create(
+        &api,
+        json!({"id": "ses_mine", "agent": "build", "location": {"directory": "x"}}),
+    );
     assert_eq!(again.await, created);
 }
 
@@ -116,7 +119,8 @@ async fn the_location_says_where_a_request_works() {
     let directory = api.f.project.directory();
     let outside = json!({"directory": directory, "project": {"id": "global", "directory": "/"}});
     assert_eq!(api.get("/api/location").await.ok(), outside);
-    let path = format!("/api/location?location[directory]={directory}/x/..&location[workspace]=wrk_1");
+    let path =
+        format!("/api/location?location[directory]={directory}/x/..&location[workspace]=wrk_1");
     let mut echoed = outside;
     echoed["workspaceID"] = json!("wrk_1");
     assert_eq!(api.get(&path).await.ok(), echoed);
@@ -133,7 +137,10 @@ async fn a_session_in_a_repository_belongs_to_its_project() {
         location,
         json!({"directory": directory, "project": {"id": id, "directory": directory}})
     );
-    assert!(id.len() == 40, "a repository without a remote is known by its root commit: {id}");
+    assert!(
+        id.len() == 40,
+        "a repository without a remote is known by its root commit: {id}"
+    );
     let below = json!({"location": {"directory": format!("{directory}/a/b")}});
     for (body, subpath) in [(json!({}), None), (below, Some("a/b"))] {
         let created = create(&api, body).await;
@@ -155,7 +162,11 @@ async fn pages_go_to_the_end_and_back_in_either_order() {
         let beside = async |page: &Value, side: &str| {
             let cursor = page["cursor"][side].as_str().unwrap();
             // Some clients put their directory into every query; beside a cursor it says nothing.
-            list(&api, &format!("cursor={cursor}&directory=%2Fnowhere&order=asc")).await
+            list(
+                &api,
+                &format!("cursor={cursor}&directory=%2Fnowhere&order=asc"),
+            )
+            .await
         };
         let first = list(&api, &format!("limit=2&order={order}")).await;
         let second = beside(&first, "next").await;
@@ -224,7 +235,10 @@ async fn a_running_session_is_active_until_it_is_interrupted() {
     let (api, session) = Api::with_session().await;
     let gate = Gate::new();
     api.f.model.reply(Reply::new().begin_text().hold(&gate));
-    assert_eq!(api.get("/api/session/active").await.ok(), json!({"data": {}}));
+    assert_eq!(
+        api.get("/api/session/active").await.ok(),
+        json!({"data": {}})
+    );
     let prompt = format!("/api/session/{session}/prompt");
     let hi = json!({"prompt": {"text": "Hi"}});
     let receipt = api.put_in(&prompt, &hi).await.ok();
@@ -245,7 +259,10 @@ async fn a_running_session_is_active_until_it_is_interrupted() {
     api.post(&format!("/api/session/{session}/interrupt"))
         .await
         .is_bare(204);
-    assert_eq!(api.get("/api/session/active").await.ok(), json!({"data": {}}));
+    assert_eq!(
+        api.get("/api/session/active").await.ok(),
+        json!({"data": {}})
+    );
 }
 
 #[tokio::test]
@@ -254,7 +271,9 @@ async fn waiting_returns_when_the_session_is_idle() {
     let wait = format!("/api/session/{session}/wait");
     api.post(&wait).await.is_bare(204);
     let gate = Gate::new();
-    api.f.model.reply(Reply::new().text("Hello.").hold(&gate).stop());
+    api.f
+        .model
+        .reply(Reply::new().text("Hello.").hold(&gate).stop());
     api.f.prompt(&session, "Hi").await;
     api.f.reached(&gate).await;
     let release = async { gate.release() };

@@ -1,0 +1,125 @@
+import type { OpenCodeHost, SessionNextStepFailed } from "../../index.js";
+import { readHistory, readTranscript, run, setUpSession, types } from "./support";
+
+async function readFailure(host: OpenCodeHost, sessionID: string) {
+  const failed = (await readHistory(host, sessionID)).filter(
+    (event): event is SessionNextStepFailed => event.type === "session.next.step.failed",
+  );
+  expect(failed).toHaveLength(1);
+  return failed[0]!.data.error;
+}
+
+// Waits of the client between two attempts make these the only slow tests.
+const RETRIED = "three attempts";
+
+describe("a refusal of the provider fails the step, and the next prompt works", () => {
+  test.each([
+    [400, { error: { message: "No such thing" } }, "invalid-request", "No such thing"],
+    [401, { error: { message: "Who are you?" } }, "auth", "Who are you?"],
+    [403, "Forbidden", "auth", "Forbidden"],
+    [404, { error: { message: "No such model" } }, "invalid-request", "No such model"],
+    [429, { error: { message: "Pay first", code: "insufficient_quota" } }, "quota", "Pay first"],
+    [418, "<html>teapot</html>", "unknown", "418"],
+  ])("%i %p", async (status, body, kind, message) => {
+    const { host, model, sessionID } = await setUpSession();
+    model.reply({ status, body }, { text: "Hello." });
+    await run(host, sessionID, "Hi");
+    expect(model.requests).toHaveLength(1);
+    await expect(readFailure(host, sessionID)).resolves.toMatchObject({
+      type: "unknown",
+      message: expect.stringContaining(message),
+      cause: { kind, status, retryable: false },
+    });
+    await run(host, sessionID, "Again");
+    expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Again", "assistant: Hello."]);
+  });
+
+  test(`500, after ${RETRIED}`, async () => {
+    const { host, model, sessionID } = await setUpSession();
+    const refusal = { status: 500, body: { error: { message: "Out of order" } } };
+    model.reply(refusal, refusal, refusal, { text: "Hello." });
+    await run(host, sessionID, "Hi");
+    expect(model.requests).toHaveLength(3);
+    await expect(readFailure(host, sessionID)).resolves.toMatchObject({
+      message: expect.stringContaining("Out of order"),
+      cause: { status: 500, retryable: true },
+    });
+    await run(host, sessionID, "Again");
+    expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: Hello.");
+  });
+});
+
+test("a refusal that passes is not seen", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ status: 429, headers: { "retry-after-ms": "1" }, body: {} }, { text: "Hello." });
+  await run(host, sessionID, "Hi");
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
+});
+
+test(`a server that is not there, after ${RETRIED}`, async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  await model.close();
+  await run(host, sessionID, "Hi");
+  const failure = await readFailure(host, sessionID);
+  expect(failure).toMatchObject({ cause: { kind: "transport" } });
+  expect(failure.message).not.toContain("secret");
+  await host.close();
+  expect(setup.model.requests).toHaveLength(0);
+});
+
+test("a stream that breaks keeps what was said, and is replayed to the next request", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ deltas: ["Once ", "upon"], cut: true }, { text: "a time." });
+  await run(host, sessionID, "Tell me a story");
+  expect(model.requests).toHaveLength(1);
+  const history = await readHistory(host, sessionID);
+  expect(types(history).slice(2)).toEqual(["step.started", "text.started", "text.ended", "step.failed"]);
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "invalid-output" } });
+  await run(host, sessionID, "Go on");
+  expect((await model.received(2)).body.messages.slice(1)).toEqual([
+    { role: "user", content: "Tell me a story" },
+    { role: "assistant", content: "Once upon" },
+    { role: "user", content: "Go on" },
+  ]);
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: a time.");
+});
+
+test("a stream that breaks in the middle of a call leaves none open", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" }, id: "call_a" }], cut: true });
+  await run(host, sessionID, "Read");
+  await run(host, sessionID, "Go on");
+  expect((await model.received(2)).body.messages.slice(2, 4)).toEqual([
+    expect.objectContaining({ role: "assistant", content: "See." }),
+    expect.objectContaining({ role: "tool", tool_call_id: "call_a" }),
+  ]);
+  expect((await readTranscript(host, sessionID))[1]).toBe("assistant: See.[read error]");
+});
+
+describe("an answer that cannot be read fails the step, and the next prompt works", () => {
+  const chunk = (content: object) => `data: ${JSON.stringify(content)}\n\n`;
+  const text = chunk({ choices: [{ index: 0, delta: { content: "Hel" } }] });
+  test.each([
+    ["nothing", ""],
+    ["no event stream", "<html>Welcome</html>"],
+    ["no JSON", "data: {half\n\n"],
+    ["no finish", text],
+    ["an error in the stream", text + chunk({ error: { message: "Overheated", code: "overheated" } })],
+    ["a call without a name", chunk({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: "c" }] }, finish_reason: "tool_calls" }] })],
+    ["invalid UTF-8", Buffer.concat([Buffer.from('data: {"choices":"'), Buffer.of(0xff), Buffer.from('"}\n\n')])],
+  ])("%s", async (_, raw) => {
+    const { host, model, sessionID } = await setUpSession();
+    model.reply({ raw }, { text: "Hello." });
+    await run(host, sessionID, "Hi");
+    await expect(readFailure(host, sessionID)).resolves.toMatchObject({ type: "unknown", message: expect.any(String) });
+    await run(host, sessionID, "Again");
+    expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Again", "assistant: Hello."]);
+  });
+});
+
+test("what the provider says about us is not shown with our secret in it", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ status: 401, body: { error: { message: "Bearer secret is no key" } } });
+  await run(host, sessionID, "Hi");
+  expect(JSON.stringify(await readHistory(host, sessionID))).not.toContain("Bearer secret");
+});

@@ -1,0 +1,66 @@
+import { run, setUp, readTranscript, UNSCRIPTED, type Setup } from "../embedded/support";
+import { Child } from "./child";
+
+const live = (setup: Setup, life: string, database = setup.database) =>
+  new Child("life", { life, options: setup.options({ database }) });
+
+/** A whole life of another process, and with it time for any other that could end. */
+async function liveAnother(setup: Setup) {
+  const other = live(setup, "closed", ":memory:");
+  await expect(other.exited).resolves.toBe(0);
+}
+
+test("a process ends by itself when its host is closed", async () => {
+  const setup = await setUp();
+  const child = live(setup, "closed");
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.lines).toEqual([{ line: "done" }]);
+  expect(child.errors).toBe("");
+});
+
+test.each(["idle", "unread"])("a host that is open and %s does not keep its process alive", async (life) => {
+  const setup = await setUp();
+  const child = live(setup, life);
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.lines).toEqual([{ line: "done" }]);
+  expect(child.errors).toBe("");
+  // Its file is free, and nothing is lost.
+  const host = await setup.open();
+  await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
+});
+
+test("a read that waits keeps it alive until it is aborted", async () => {
+  const setup = await setUp();
+  const child = live(setup, "reading");
+  await child.said("reading");
+  await liveAnother(setup);
+  expect(child.isRunning).toBe(true);
+  child.kill("SIGUSR2");
+  await child.said("aborted");
+  await expect(child.exited).resolves.toBe(0);
+});
+
+test("a call that waits keeps it alive until it is answered", async () => {
+  const setup = await setUp();
+  setup.model.reply({ text: "Hello." }, { deltas: ["a", "b"], gate: "middle" });
+  const child = live(setup, "waiting");
+  await child.said("waiting");
+  await setup.model.reached("middle");
+  await liveAnother(setup);
+  expect(child.isRunning).toBe(true);
+  setup.model.release("middle");
+  await child.said("settled");
+  await expect(child.exited).resolves.toBe(0);
+});
+
+test.each([
+  ["exiting", 7],
+  ["failing", 1],
+])("a process that ends %s with an open host ends as it would without", async (life, code) => {
+  const setup = await setUp();
+  const child = live(setup, life);
+  await expect(child.exited).resolves.toBe(code);
+  const host = await setup.open();
+  await run(host, "ses_life", "Go on");
+  expect((await readTranscript(host, "ses_life")).at(-1)).toBe(`assistant: ${UNSCRIPTED}`);
+});

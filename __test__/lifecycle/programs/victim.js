@@ -1,0 +1,25 @@
+"use strict";
+
+// Prompts and says what it is told, until somebody kills it, or until it kills itself at the event of a number.
+
+const { input, open, say } = require("./support.js");
+
+async function follow(host, sessionID) {
+  let seen = 0;
+  for await (const event of host.sessions.events({ sessionID })) {
+    seen += 1;
+    say("event", { type: event.type });
+    if (seen === input.dieAfter || event.type === input.dieAt) process.kill(process.pid, "SIGKILL");
+  }
+}
+
+async function main() {
+  const host = await open();
+  const { id: sessionID } = await host.sessions.create({ id: "ses_victim" });
+  void follow(host, sessionID);
+  for (const prompt of input.prompts) {
+    void host.sessions.prompt({ sessionID, ...prompt }).then((receipt) => say("receipt", { receipt }));
+  }
+}
+
+void main();

@@ -1,0 +1,12 @@
+import { setUp } from "../embedded/support";
+import { Child } from "./child";
+
+test("workers may end with open hosts, streams and turns", async () => {
+  const setup = await setUp();
+  const child = new Child("workers", { options: setup.options(), folder: setup.root, workers: 12 });
+  const { results } = await child.said("ended");
+  expect(results).toHaveLength(12);
+  for (const { admitted } of results) expect(admitted).toBe(1);
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.errors).toBe("");
+});

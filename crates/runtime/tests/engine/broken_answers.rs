@@ -1,0 +1,138 @@
+//! Answers that are not what an answer must be: they stop too early, go on too long, or contradict
+//! themselves.
+
+use opencode_llm::error::TransportKind;
+use opencode_llm::{ErrorKind, LlmError, LlmEvent};
+use opencode_runtime::DrainOutcome;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, output};
+use serde_json::json;
+
+const UNFINISHED: &str =
+    "step.failed The provider ended its answer without saying that it was done";
+
+#[tokio::test]
+async fn nothing_after_an_error_of_the_provider_counts() {
+    let error = || {
+        Reply::new()
+            .text("Hi")
+            .provider_error("no", ErrorKind::Unknown)
+    };
+    for reply in [
+        error().text("more").stop(),
+        error().text("more").stop().in_one_piece(),
+        error().fail(LlmError::transport(TransportKind::Exchange, None, "lost")),
+        error().provider_error("no again", ErrorKind::Unknown),
+    ] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        f.leave(&session, "Hi", Delivery::Steer).await;
+        f.model.reply(reply);
+        let outcome = f.run(&session).await;
+        assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+        assert_eq!(
+            f.events_after(&session, 2).await,
+            [
+                "step.started",
+                "text.started",
+                "text.ended Hi",
+                "step.failed no"
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_stops_without_a_finish_fails_its_step_and_the_drain() {
+    for (reply, before) in [
+        (Reply::nothing(), &["step.started"][..]),
+        (Reply::new(), &["step.started"]),
+        (
+            Reply::new().text("Hello."),
+            &["step.started", "text.started", "text.ended Hello."],
+        ),
+        (
+            Reply::new().begin_text().delta("Hel"),
+            &["step.started", "text.started", "text.ended Hel"],
+        ),
+    ] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        f.leave(&session, "Hi", Delivery::Steer).await;
+        f.model.reply(reply);
+        let outcome = f.run(&session).await;
+        assert!(matches!(outcome, DrainOutcome::Failed(_)), "{outcome:?}");
+        let mut expected = before.to_vec();
+        expected.push(UNFINISHED);
+        assert_eq!(f.events_after(&session, 2).await, expected);
+        let data = &f.payloads(&session, "step.failed").await[0];
+        assert_eq!(
+            data["error"]["cause"],
+            json!({"kind": "invalid-output", "retryable": false})
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_an_unfinished_answer_settles_and_nothing_follows() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    f.model.reply(Reply::new().call("c1", "echo", json!({})));
+    f.ask(&session, "Go").await;
+    let mut events = f.events_after(&session, 6).await;
+    events.sort();
+    assert_eq!(events, [UNFINISHED, "tool.success c1 {}",]);
+}
+
+#[tokio::test]
+async fn a_call_that_a_provider_repeats_fails_the_step() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) });
+    let again = LlmEvent::ToolCall {
+        id: "c1".into(),
+        name: "echo".into(),
+        input: json!({}),
+        provider_executed: false,
+        provider_metadata: None,
+    };
+    let reply = Reply::new()
+        .call("c1", "echo", json!({}))
+        .events([again])
+        .tool_calls();
+    f.model.reply(reply.in_one_piece());
+    f.ask(&session, "Go").await;
+    let events = f.events_after(&session, 3).await;
+    assert_eq!(
+        events,
+        [
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "step.failed The provider repeated the tool call c1 in one message",
+            "tool.success c1 {}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut() {
+    const PIECE: usize = 16 * 1024 * 1024;
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    // Pieces of a block that never began are not kept, but they count.
+    let endless = |reply: Reply, _| reply.delta(&"x".repeat(PIECE));
+    let reply = (0..5).fold(Reply::new(), endless);
+    f.model.reply(reply.hold(&gate));
+    f.ask(&session, "Go on for ever").await;
+    f.dropped(&gate).await;
+    assert_eq!(
+        f.events_after(&session, 2).await,
+        [
+            "step.started",
+            "step.failed The provider sent more than 67108864 bytes in one answer",
+        ]
+    );
+}

@@ -1,0 +1,103 @@
+// Files that say the same thing have to agree.
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
+import { inProject, readJson, readManifest } from "../lib/project.mjs";
+import { mustBeEmpty, runChecks } from "./checks.mjs";
+
+/** @type {import("./report.mjs").Stage} */
+export const agreement = {
+  title: "Agreement of files",
+  run: (say) =>
+    runChecks(
+      [
+        ["one version", checkVersions],
+        ["packages of the platforms", checkPlatforms],
+        ["the lock file has every platform", checkLock],
+        ["every dependency has its reason", checkDependencies],
+        ["the README has every option", checkOptions],
+      ],
+      say,
+    ),
+};
+
+function checkVersions() {
+  const { version } = readManifest();
+  const lock = readJson(inProject("package-lock.json"));
+  const cargo = readFileSync(inProject("Cargo.toml"), "utf8").match(/\[workspace\.package\]\nversion = "(.+)"/);
+  const versions = [
+    ["package-lock.json", lock.version],
+    ["the root in package-lock.json", lock.packages[""].version],
+    ["Cargo.toml", cargo?.[1]],
+  ];
+  const others = versions.filter(([, other]) => other !== version);
+  mustBeEmpty(others.map(([place, other]) => `${place} has ${other}, package.json ${version}`));
+}
+
+function checkPlatforms() {
+  const platforms = listPlatforms();
+  const names = platforms.map((platform) => platform.name);
+  const unknown = readdirSync(inProject("npm")).filter((name) => !names.includes(name));
+  const stale = platforms.flatMap((platform) =>
+    Object.entries(platformFiles(platform)).flatMap(([name, text]) => {
+      const file = `npm/${platform.name}/${name}`;
+      const isFresh = existsSync(inProject(file)) && readFileSync(inProject(file), "utf8") === text;
+      return isFresh ? [] : [`${file} is stale: run node scripts/platforms.mjs`];
+    }),
+  );
+  mustBeEmpty([...unknown.map((name) => `npm/${name} belongs to no target`), ...stale]);
+}
+
+/**
+ * `npm ci` refuses a lock file that leaves out optional packages of other platforms, which npm writes when a
+ * registry does not have them.
+ */
+function checkLock() {
+  const { packages } = readJson(inProject("package-lock.json"));
+  mustBeEmpty(
+    Object.entries(packages).flatMap(([place, { optionalDependencies = {} }]) => {
+      const missing = Object.keys(optionalDependencies).filter((name) => !isLocked(packages, place, name));
+      return missing.map((name) => `package-lock.json lacks ${name}, which ${place} may need`);
+    }),
+  );
+}
+
+/**
+ * Whether a package finds another one where Node would look for it: in its own folder, then in those around it.
+ *
+ * @param {Record<string, object>} packages
+ * @param {string} place
+ * @param {string} name
+ * @returns {boolean}
+ */
+function isLocked(packages, place, name) {
+  if (Object.hasOwn(packages, path.posix.join(place, "node_modules", name))) return true;
+  return place !== "" && isLocked(packages, place.slice(0, Math.max(0, place.lastIndexOf("node_modules/") - 1)), name);
+}
+
+function checkDependencies() {
+  const document = readFileSync(inProject("docs/dependencies.md"), "utf8");
+  const cargo = readFileSync(inProject("Cargo.toml"), "utf8");
+  const section = cargo.match(/\[workspace\.dependencies\]\n(.*?)\n\[/s)?.[1] ?? "";
+  const lines = section.split("\n").filter((line) => !line.includes("path = "));
+  const crates = lines.map((line) => line.match(/^([\w-]+) = /)?.[1]).filter((name) => name !== undefined);
+  const packages = Object.keys({ ...readManifest().dependencies, ...readManifest().devDependencies });
+  const wanted = [...crates, ...packages];
+  const described = Array.from(document.matchAll(/^\| `([^`]+)`/gm), ([, name]) => name);
+  const missing = wanted.filter((name) => !described.includes(name));
+  const gone = described.filter((name) => !wanted.includes(name));
+  mustBeEmpty([
+    ...missing.map((name) => `docs/dependencies.md does not say why ${name} is here`),
+    ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not here`),
+  ]);
+}
+
+function checkOptions() {
+  const declarations = readFileSync(inProject("index.d.ts"), "utf8");
+  const declared = declarations.match(/interface OpenCodeOptions \{(.*?)^\}/ms)?.[1] ?? "";
+  const options = Array.from(declared.matchAll(/^ {2}readonly (\w+)\?:/gm), ([, name]) => name);
+  const readme = readFileSync(inProject("README.md"), "utf8");
+  const missing = options.filter((name) => !readme.includes(`| \`${name}\``));
+  mustBeEmpty(missing.map((name) => `README.md does not describe ${name}`));
+}
