@@ -9,9 +9,6 @@ async function readFailure(host: OpenCodeHost, sessionID: string) {
   return failed[0]!.data.error;
 }
 
-// Waits of the client between two attempts make these the only slow tests.
-const RETRIED = "three attempts";
-
 describe("a refusal of the provider fails the step, and the next prompt works", () => {
   test.each([
     [400, { error: { message: "No such thing" } }, "invalid-request", "No such thing"],
@@ -34,7 +31,8 @@ describe("a refusal of the provider fails the step, and the next prompt works", 
     expect((await readTranscript(host, sessionID)).slice(-2)).toEqual(["user: Again", "assistant: Hello."]);
   });
 
-  test(`500, after ${RETRIED}`, async () => {
+  // The only slow test: the client waits between two attempts.
+  test("500, after three attempts", async () => {
     const { host, model, sessionID } = await setUpSession();
     const refusal = { status: 500, body: { error: { message: "Out of order" } } };
     model.reply(refusal, refusal, refusal, { text: "Hello." });
@@ -56,15 +54,11 @@ test("a refusal that passes is not seen", async () => {
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
 });
 
-test(`a server that is not there, after ${RETRIED}`, async () => {
-  const { setup, host, model, sessionID } = await setUpSession();
+test("a server that is not there fails the step", async () => {
+  const { host, model, sessionID } = await setUpSession();
   await model.close();
   await run(host, sessionID, "Hi");
-  const failure = await readFailure(host, sessionID);
-  expect(failure).toMatchObject({ cause: { kind: "transport" } });
-  expect(failure.message).not.toContain("secret");
-  await host.close();
-  expect(setup.model.requests).toHaveLength(0);
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "transport" } });
 });
 
 test("a stream that breaks keeps what was said, and is replayed to the next request", async () => {

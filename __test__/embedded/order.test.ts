@@ -3,7 +3,7 @@ import { numbered, readHistory, setUpSession } from "./support";
 test("prompts are admitted in the order of their calls, without waiting for any", async () => {
   const { host, sessionID } = await setUpSession();
   const other = await host.sessions.create();
-  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  const numbers = Array.from({ length: 500 }, (_, n) => n);
   const receipts = await Promise.all(
     numbers.flatMap((n) => [
       host.sessions.prompt({ sessionID, prompt: numbered(n), resume: false }),

@@ -4,6 +4,9 @@ import { spawn } from "node:child_process";
 import { root } from "./project.mjs";
 import { formatDuration } from "./terminal.mjs";
 
+/** Where a line that is shown is looked for. */
+const MOST_OF_LINE = 1000;
+
 /** A program that could not be started at all. */
 export class NotStarted extends Error {}
 
@@ -11,7 +14,7 @@ export class NotStarted extends Error {}
  * @typedef {object} RunOptions
  * @property {string} [cwd] Default: the project.
  * @property {NodeJS.ProcessEnv} [env] Default: ours.
- * @property {(line: string) => void} [onLine] Hears the last line of what was just printed.
+ * @property {(line: string) => void} [onLine] Hears the last whole line when something was printed.
  * @property {number} [timeoutMs] When to end it by force. Default: never.
  */
 
@@ -36,7 +39,8 @@ export function run([program, ...args], { cwd = root, env = process.env, onLine 
     let output = "";
     const read = (/** @type {string} */ text) => {
       output += text;
-      const line = text.trimEnd().split("\n").at(-1);
+      // Pieces end anywhere, so the last line may not be whole yet.
+      const line = output.slice(-MOST_OF_LINE).split("\n").at(-2)?.trim();
       if (line) onLine(line);
     };
     child.stdout.setEncoding("utf8").on("data", (text) => {

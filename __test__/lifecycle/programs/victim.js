@@ -4,6 +4,10 @@
 
 const { input, open, say } = require("./support.js");
 
+/**
+ * @param {import("../../../index.js").OpenCodeHost} host
+ * @param {string} sessionID
+ */
 async function follow(host, sessionID) {
   let seen = 0;
   for await (const event of host.sessions.events({ sessionID })) {

@@ -14,13 +14,17 @@ async function work() {
   await host.sessions.prompt({ sessionID, id: "msg_worker", prompt: { text: "Hi" } });
   const live = host.events.subscribe()[Symbol.asyncIterator]();
   await live.next();
-  parentPort.postMessage("working");
+  parentPort?.postMessage("working");
   if (workerData.end === "exit") process.exit(0);
   if (workerData.end === "return") return;
   for await (const _ of host.sessions.events({ sessionID }));
 }
 
-/** Opens the file as soon as the host of the worker has let go of it. */
+/**
+ * Opens the file as soon as the host of the worker has let go of it.
+ *
+ * @param {import("../../../index.js").OpenCodeOptions} options
+ */
 async function openWhenFree(options) {
   for (;;) {
     try {
@@ -31,6 +35,10 @@ async function openWhenFree(options) {
   }
 }
 
+/**
+ * @param {string | undefined} end
+ * @param {number} number
+ */
 async function runWorker(end, number) {
   const options = { ...input.options, database: path.join(input.folder, `${end}-${number}.db`) };
   const worker = new Worker(__filename, { workerData: { options, end } });

@@ -68,7 +68,9 @@ impl Dispatcher {
 
 fn begin(router: &Router, request: Request<Body>, mut answer: Answer) {
     let mut response = router.clone().oneshot(request).boxed();
-    match (&mut response).now_or_never() {
+    // Without the runtime's budget for one turn of a task: a request that happens to exhaust it would
+    // stop short of the writer's queue and be overtaken.
+    match tokio::task::unconstrained(&mut response).now_or_never() {
         Some(Ok(response)) => drop(answer.send(response)),
         Some(Err(never)) => match never {},
         None => {
@@ -80,5 +82,29 @@ fn begin(router: &Router, request: Request<Body>, mut answer: Answer) {
                 }
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use axum::extract::State;
+    use axum::routing::get;
+    use futures::poll;
+    use tokio::task::consume_budget;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_is_not_overtaken_because_the_task_has_used_up_its_turn() {
+        let (queue, mut queued) = mpsc::channel(1);
+        let write = |State(queue): State<mpsc::Sender<()>>| async move {
+            queue.send(()).await.expect("the test reads");
+        };
+        let router = Router::new().route("/", get(write)).with_state(queue);
+        while poll!(pin!(consume_budget())).is_ready() {}
+        begin(&router, Request::new(Body::empty()), oneshot::channel().0);
+        assert_eq!(queued.try_recv(), Ok(()));
     }
 }

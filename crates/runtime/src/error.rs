@@ -22,6 +22,9 @@ pub enum RuntimeError {
     /// The id is taken by a different input, or by another message.
     #[error("Prompt message ID conflicts with an existing durable record: {0}")]
     PromptConflict(MessageID),
+    /// A caller's id that no new record may have.
+    #[error("The id {0:?} holds a slash or a control character; choose another one")]
+    UnfitId(String),
     /// The Location cannot be used.
     #[error(transparent)]
     Location(#[from] LocationError),
@@ -31,6 +34,14 @@ pub enum RuntimeError {
     /// The host is closing.
     #[error("the host is closed")]
     Closed,
+}
+
+/// Refuses a caller's id that paths and logs could not carry. Records that exist keep theirs.
+pub(crate) fn check_new_id(id: &str) -> Result<(), RuntimeError> {
+    if id.contains(|c: char| c == '/' || c.is_control()) {
+        return Err(RuntimeError::UnfitId(id.to_owned()));
+    }
+    Ok(())
 }
 
 /// Why a Session Drain ended before its work did.

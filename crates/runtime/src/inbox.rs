@@ -7,7 +7,7 @@ use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitte
 use opencode_store::{Draft, LifecycleConflict, SessionRow, StoreError, Transaction};
 
 use crate::core::Core;
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, check_new_id};
 
 /// Steers that one boundary promotes at most; more stay pending for the next one.
 const STEER_BATCH: usize = 10_000;
@@ -69,7 +69,10 @@ fn admit(transaction: &mut Transaction<'_>, request: PromptRequest, now: Millis)
     let id = match id {
         None => transaction.message_id(),
         Some(id) => match transaction.reader().input(&id)? {
-            None => id,
+            None => match check_new_id(id.as_str()) {
+                Ok(()) => id,
+                Err(error) => return Ok(Err(error)),
+            },
             Some(stored) => {
                 let receipt = stored.receipt;
                 let same = receipt.session_id == session_id

@@ -144,7 +144,9 @@ impl Subscriber {
             queue.waiting = Instant::now();
         }
         let crowded = queue.events.len() >= WAITING_EVENTS && queue.waiting.elapsed() >= PATIENCE;
-        if crowded || queue.bytes + text.len() > WAITING_BYTES {
+        // One event alone may be larger than the bound: a prompt can carry a large image.
+        let heavy = queue.bytes > 0 && queue.bytes + text.len() > WAITING_BYTES;
+        if crowded || heavy {
             queue.state = QueueState::Cut;
             queue.events = VecDeque::new();
         } else {

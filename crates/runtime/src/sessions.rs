@@ -10,7 +10,7 @@ use opencode_schema::session::{SessionInfo, SessionTime, default_title};
 use opencode_store::{Draft, StoreError};
 
 use crate::core::{Core, append};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, check_new_id};
 use crate::slug::slug;
 
 /// A session that somebody wants.
@@ -40,6 +40,7 @@ impl Core {
             if let Some(session) = found {
                 return Ok(session.info);
             }
+            check_new_id(id.as_str())?;
         }
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;

@@ -20,6 +20,7 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
             message,
             resource: Some(id.to_string()),
         },
+        RuntimeError::UnfitId(_) => Failure::invalid_field("id", message),
         RuntimeError::Location(_) => Failure::invalid_field("location.directory", message),
         RuntimeError::Store(opencode_runtime::StoreError::Poisoned(_)) => {
             Failure::StorePoisoned { message }

@@ -14,7 +14,7 @@ pub(crate) async fn health(_: Call<op::HealthGet>) -> Result<Answer<Health>, Fai
 }
 
 pub(crate) async fn location(call: Call<op::LocationGet>) -> Result<Answer<LocationInfo>, Failure> {
-    let location = call.selector.or_default(call.runtime.default_directory());
+    let location = call.selector?.or_default(call.runtime.default_directory());
     let info = call.runtime.location(location).await.map_err(failure)?;
     Ok(Answer::Value(info))
 }

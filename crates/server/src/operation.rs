@@ -32,8 +32,9 @@ pub(crate) struct Call<O: Operation> {
     pub(crate) params: O::Params,
     pub(crate) query: O::Query,
     pub(crate) payload: O::Payload,
-    /// The Location that query or headers select.
-    pub(crate) selector: Selector,
+    /// The Location that query or headers select. To most operations that says nothing, so only
+    /// those that ask are refused because of it.
+    pub(crate) selector: Result<Selector, Failure>,
 }
 
 /// What a handler gives: the value that the operation declares, nothing, or a stream.
@@ -162,7 +163,7 @@ where
     let pairs: Vec<_> =
         url::form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes()).collect();
     let query = decoders.query.pairs(&pairs)?;
-    let selector = Selector::of(&pairs, &head.headers)?;
+    let selector = Selector::of(&pairs, &head.headers);
     let payload = if O::SPEC.payload.is_some() {
         if let Some(given) = foreign_content_type(&head.headers) {
             return Err(Problem::ContentType(given));

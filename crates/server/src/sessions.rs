@@ -18,12 +18,15 @@ type Answered<T> = Result<Answer<T>, Failure>;
 
 pub(crate) async fn create(call: Call<op::SessionCreate>) -> Answered<Data<SessionInfo>> {
     let payload = call.payload;
-    let selected = call.selector.or_default(call.runtime.default_directory());
+    let location = match payload.location {
+        Some(location) => location,
+        None => call.selector?.or_default(call.runtime.default_directory()),
+    };
     let request = CreateSession {
         id: payload.id,
         agent: payload.agent,
         model: payload.model,
-        location: payload.location.unwrap_or(selected),
+        location,
     };
     let data = call
         .runtime

@@ -185,6 +185,11 @@ impl Worker {
             .connection
             .pragma_update(None, "wal_checkpoint", "TRUNCATE");
         drop(self.connection);
+        // A process that is being spawned may hold a copy of the handle for a moment, so dropping
+        // ours alone would not free the lock. Failing to free it is what the drop is for.
+        if let Some(Err(error)) = lock.as_ref().map(File::unlock) {
+            tracing::debug!(%error, "the database lock goes with its handle");
+        }
         drop(lock);
         // Last, because it tells everybody that the file can be opened again: those who closed it,
         // and those whose commands came too late and go with the queue.

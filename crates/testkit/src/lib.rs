@@ -21,10 +21,10 @@ mod reply;
 mod tool;
 
 pub use clock::{FakeClock, WriterHold, fake_ids};
-pub use fixture::{DEADLINE, Fixture, prompt_request};
+pub use fixture::{Fixture, prompt_request};
 pub use gate::Gate;
 pub use live::LiveLog;
 pub use model::ScriptedModel;
 pub use project::TempProject;
 pub use reply::Reply;
-pub use tool::{ScriptedTool, output};
+pub use tool::output;

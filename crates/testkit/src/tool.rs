@@ -8,13 +8,13 @@ type Run =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
 
 /// A tool that does what a closure says, with any object as its input.
-pub struct ScriptedTool {
+pub(crate) struct ScriptedTool {
     run: Box<Run>,
 }
 
 impl ScriptedTool {
     /// A tool of this closure.
-    pub fn new<F>(run: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn new<F>(run: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
     {

@@ -97,9 +97,14 @@ impl Api {
     }
 
     /// Posts JSON.
-    pub(crate) async fn put_in(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Answer {
         self.post_text(path, Some("application/json"), body.to_string())
             .await
+    }
+
+    /// Creates a session and returns it.
+    pub(crate) async fn create(&self, body: Value) -> Value {
+        self.post_json("/api/session", &body).await.ok()["data"].clone()
     }
 
     /// Posts any bytes as any type.

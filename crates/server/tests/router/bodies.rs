@@ -144,12 +144,12 @@ async fn a_prompt_may_be_large() {
     let path = format!("/api/session/{session}/prompt");
     let text = "x".repeat(SIZE);
     let body = json!({"id": "msg_large", "prompt": {"text": text}, "resume": false});
-    let receipt = api.put_in(&path, &body).await.ok();
+    let receipt = api.post_json(&path, &body).await.ok();
     assert_eq!(
         receipt["data"]["prompt"]["text"].as_str().unwrap().len(),
         SIZE
     );
-    let retried = api.put_in(&path, &body).await.ok();
+    let retried = api.post_json(&path, &body).await.ok();
     assert_eq!(retried, receipt);
     let history = api.get(&format!("/api/session/{session}/history")).await;
     assert!(history.text.len() > SIZE);

@@ -133,7 +133,7 @@ async fn failures_of_prompts_are_told_in_full() {
     api.f.model.reply(Reply::says("Hello."));
     let path = |session: &str| format!("/api/session/{session}/prompt");
     let hi = json!({"id": "msg_c1", "prompt": {"text": "Hi"}});
-    api.put_in(&path(session.as_str()), &hi).await.ok();
+    api.post_json(&path(session.as_str()), &hi).await.ok();
     api.f.wait(&session).await;
     let SessionMessage::Assistant(answer) = &api.f.messages(&session).await[1] else {
         panic!("there is an answer")
@@ -205,7 +205,7 @@ async fn failures_of_prompts_are_told_in_full() {
             ),
         ),
     ] {
-        let answer = api.put_in(&path(at.as_str()), body).await;
+        let answer = api.post_json(&path(at.as_str()), body).await;
         let (got, value) = answer.told();
         // Optional fields say that null is welcome, too; how is not part of the contract.
         let value = match value["message"].as_str() {
@@ -233,7 +233,7 @@ async fn places_that_cannot_be_are_refused() {
         (400, body)
     };
     let relative = json!({"location": {"directory": "a/b"}});
-    let answer = api.put_in("/api/session", &relative).await;
+    let answer = api.post_json("/api/session", &relative).await;
     let message = answer.json()["message"].as_str().unwrap().to_owned();
     assert_eq!(answer.told(), refused(&message));
     assert!(message.contains("a/b"), "{message}");
@@ -247,6 +247,27 @@ async fn places_that_cannot_be_are_refused() {
         missing.display()
     );
     assert_eq!(answer.told(), refused(&message));
+}
+
+#[tokio::test]
+async fn ids_that_no_path_can_carry_are_refused_for_new_records() {
+    let (api, session) = Api::with_session().await;
+    let prompts = format!("/api/session/{session}/prompt");
+    for (path, id, mut body) in [
+        ("/api/session", "ses_a/b", json!({})),
+        ("/api/session", "ses_a\u{7}", json!({})),
+        (
+            prompts.as_str(),
+            "msg_a/b",
+            json!({"prompt": {"text": "Hi"}}),
+        ),
+    ] {
+        body["id"] = json!(id);
+        let message =
+            format!("The id {id:?} holds a slash or a control character; choose another one");
+        let refused = json!({"_tag": "InvalidRequestError", "message": message, "field": "id"});
+        assert_eq!(api.post_json(path, &body).await.told(), (400, refused));
+    }
 }
 
 #[tokio::test]
@@ -270,7 +291,7 @@ async fn a_bug_ends_one_request_and_not_the_host() {
     let path = format!("/api/session/{session}/prompt");
     let hi = json!({"prompt": {"text": "Hi"}, "resume": false});
     api.f.clock.panic_once();
-    let answer = api.put_in(&path, &hi).await;
+    let answer = api.post_json(&path, &hi).await;
     let (status, told) = answer.told();
     let reference = told["ref"].as_str().unwrap();
     let digits = reference.strip_prefix("err_").unwrap();
@@ -292,7 +313,7 @@ async fn a_bug_ends_one_request_and_not_the_host() {
             })
         )
     );
-    api.put_in(&path, &hi).await.ok();
+    api.post_json(&path, &hi).await.ok();
     assert_eq!(api.f.events(&session).await, ["prompt.admitted Hi"]);
 }
 
@@ -303,13 +324,13 @@ async fn a_closed_host_says_that_it_is() {
     let hi = json!({"prompt": {"text": "Hi"}});
     let path = format!("/api/session/{session}/prompt");
     for answer in [
-        api.put_in(&path, &hi).await,
+        api.post_json(&path, &hi).await,
         api.get(&format!("/api/session/{session}")).await,
         api.get("/api/session").await,
-        api.put_in("/api/session", &json!({})).await,
+        api.post_json("/api/session", &json!({})).await,
         api.get(&format!("/api/session/{session}/event")).await,
         // Not even a broken request is told that something else is wrong.
-        api.put_in(&path, &json!({})).await,
+        api.post_json(&path, &json!({})).await,
     ] {
         let (status, told) = answer.told();
         assert_eq!(

@@ -23,6 +23,10 @@ mod paths;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
+mod places;
+#[cfg(test)]
+mod session_lists;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sse;

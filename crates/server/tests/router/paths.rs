@@ -99,7 +99,7 @@ async fn a_parameter_is_decoded_once_and_may_hold_anything() {
 async fn a_parameter_may_be_as_long_as_an_identifier() {
     let api = Api::open().await;
     let id = |length: usize| format!("ses_{}", "x".repeat(length - 4));
-    let created = api.put_in("/api/session", &json!({"id": id(256)})).await;
+    let created = api.post_json("/api/session", &json!({"id": id(256)})).await;
     assert_eq!(created.ok()["data"]["id"], json!(id(256)));
     let found = api.get(&format!("/api/session/{}", id(256))).await;
     assert_eq!(found.ok(), created.json());

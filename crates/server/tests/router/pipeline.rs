@@ -107,17 +107,17 @@ async fn a_session_whose_place_is_gone_can_still_be_read_and_prompted() {
     let api = Api::open().await;
     let gone = api.f.project.path("gone");
     let body = json!({"location": {"directory": gone}});
-    let created = api.put_in("/api/session", &body).await.ok();
+    let created = api.post_json("/api/session", &body).await.ok();
     let session = created["data"]["id"].as_str().unwrap();
     let prompt = json!({"prompt": {"text": "Hi"}, "resume": false});
     let at = |rest: &str| format!("/api/session/{session}{rest}");
-    api.put_in(&at("/prompt"), &prompt).await.ok();
+    api.post_json(&at("/prompt"), &prompt).await.ok();
     for rest in ["", "/message", "/context", "/history"] {
         api.get(&at(rest)).await.ok();
     }
     api.post(&at("/interrupt")).await.is_bare(204);
     let model = json!({"model": {"id": "m2", "providerID": "mock"}});
-    api.put_in(&at("/model"), &model).await.is_bare(204);
+    api.post_json(&at("/model"), &model).await.is_bare(204);
     let agent = json!({"agent": "plan"});
-    api.put_in(&at("/agent"), &agent).await.is_bare(204);
+    api.post_json(&at("/agent"), &agent).await.is_bare(204);
 }
