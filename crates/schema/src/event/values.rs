@@ -1,0 +1,119 @@
+//! Values inside payloads that belong to no message and no session.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{MessageID, SessionID, WorkspaceID};
+use crate::message::{ErrorCause, ProviderMetadata};
+use crate::model::ModelRef;
+use crate::session::SessionTime;
+
+/// What the catalogue calls `error{message, statusCode?, isRetryable, ...}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryError {
+    /// What went wrong.
+    pub message: String,
+    /// HTTP status, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status_code: Option<u16>,
+    /// Whether trying again may help.
+    pub is_retryable: bool,
+}
+
+/// One tool call of one assistant message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PrunedCall {
+    /// The message.
+    #[serde(rename = "assistantMessageID")]
+    pub assistant_message_id: MessageID,
+    /// The call.
+    #[serde(rename = "callID")]
+    pub call_id: String,
+}
+
+/// Who runs a call, with the provider metadata of the call or of its settlement.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct EventProvider {
+    /// Whether the provider runs it itself.
+    pub executed: bool,
+    /// What the provider attached.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// The session record inside `session.created` and `session.updated`, in the older shape that
+/// these two events keep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionRecord {
+    /// Its id.
+    pub id: SessionID,
+    /// Two words, for people.
+    pub slug: String,
+    /// The project around its directory.
+    #[serde(rename = "projectID")]
+    pub project_id: String,
+    /// Reserved for placement.
+    #[serde(
+        rename = "workspaceID",
+        skip_serializing_if = "Option::is_none",
+        default
+    )]
+    pub workspace_id: Option<WorkspaceID>,
+    /// Its directory.
+    pub directory: String,
+    /// The directory relative to the project.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<String>,
+    /// The session that created it.
+    #[serde(rename = "parentID", skip_serializing_if = "Option::is_none", default)]
+    pub parent_id: Option<SessionID>,
+    /// Title.
+    pub title: String,
+    /// The chosen agent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// The chosen model.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<ModelRef>,
+    /// Version of the program that created it.
+    pub version: String,
+    /// Times.
+    pub time: SessionTime,
+}
+
+/// What a Session Drain could not do before its request, and why: a live event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionError {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// What went wrong.
+    pub error: NamedError,
+}
+
+/// The older error shape, which the live `session.error` keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedError {
+    /// Always `UnknownError`.
+    pub name: NamedErrorTag,
+    /// The message.
+    pub data: NamedErrorData,
+    /// What kind of failure it was and whether a retry may help.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cause: Option<ErrorCause>,
+}
+
+/// The one name of [`NamedError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum NamedErrorTag {
+    /// `UnknownError`.
+    UnknownError,
+}
+
+/// The content of [`NamedError`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedErrorData {
+    /// What went wrong.
+    pub message: String,
+}

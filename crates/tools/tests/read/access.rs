@@ -1,0 +1,236 @@
+//! Which paths are read, and who is asked first.
+
+use std::{
+    fs,
+    os::unix::{fs::symlink, net::UnixListener},
+    path::Path,
+    process::Command,
+};
+
+use crate::common::Recorder;
+use crate::project::{Project, unreadable};
+use opencode_schema::message::ErrorKind;
+use opencode_tools::{PermissionError, Settlement};
+
+#[tokio::test]
+async fn escapes_are_refused_without_a_question() {
+    let project = Project::new();
+    let location = project.location();
+    let outside = project.root.join("outside");
+    fs::write(outside.join("secret.txt"), "secret").unwrap();
+    symlink(outside.join("secret.txt"), location.join("file-link")).unwrap();
+    symlink(&outside, location.join("directory-link")).unwrap();
+    symlink(outside.join("missing"), location.join("dangling")).unwrap();
+    symlink("loop-b", location.join("loop-a")).unwrap();
+    symlink("loop-a", location.join("loop-b")).unwrap();
+    project.write("plain.txt", "text");
+    let inside = |name: &str| location.join(name).to_str().unwrap().to_owned();
+    let long_name = "n".repeat(300);
+    let deep = "d/".repeat(100_000);
+    for path in [
+        "..",
+        "../outside/secret.txt",
+        "sub/../../outside/secret.txt",
+        "../../../../../../../../etc/passwd",
+        "../loc-not",
+        "file-link",
+        "directory-link",
+        "directory-link/secret.txt",
+        "directory-link/../plain.txt/../../outside/secret.txt",
+        "dangling",
+        "dangling/child",
+        "loop-a",
+        "loop-a/child",
+        &inside("file-link"),
+        &inside("directory-link/secret.txt"),
+        "plain.txt/child",
+        "plain.txt/child/grandchild",
+        "nul\0byte",
+        "/nul\0byte",
+        &long_name,
+        &deep,
+    ] {
+        let permissions = Recorder::new(|_| Ok(()));
+        let settled = project.read_asking(path, &permissions).await;
+        let Settlement::Failed { message, kind } = settled else {
+            panic!("{path:?} was read: {settled:?}");
+        };
+        assert_eq!(kind, ErrorKind::Tool);
+        // The longest path makes a message that is bounded like any other.
+        let expected = format!("Unable to read {path}");
+        assert!(
+            message == expected || path == deep && message.len() == 51_200,
+            "{message}"
+        );
+        assert_eq!(permissions.asked(), [], "{path:?}");
+    }
+}
+
+#[tokio::test]
+async fn missing_targets_fail_before_the_read_question_but_after_the_external_one() {
+    let project = Project::new();
+    let outside = project.root.join("outside").to_str().unwrap().to_owned();
+    for (path, asked) in [
+        ("missing.txt".to_owned(), vec![]),
+        ("missing/deeper.txt".to_owned(), vec![]),
+        (format!("{outside}/missing"), vec!["external_directory"]),
+        (
+            format!("{outside}/missing/deeper"),
+            vec!["external_directory"],
+        ),
+    ] {
+        let permissions = Recorder::new(|_| Ok(()));
+        assert_eq!(
+            project.read_asking(&path, &permissions).await,
+            unreadable(&path)
+        );
+        let actions: Vec<_> = permissions
+            .asked()
+            .into_iter()
+            .map(|(action, ..)| action)
+            .collect();
+        assert_eq!(actions, asked, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn outside_files_need_their_directory_first() {
+    let project = Project::new();
+    let outside = project.root.join("outside");
+    let odd = outside.join("odd*");
+    fs::create_dir(&odd).unwrap();
+    fs::write(outside.join("a.txt"), "a").unwrap();
+    fs::write(odd.join("b.txt"), "b").unwrap();
+    symlink(outside.join("a.txt"), project.root.join("link")).unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let pattern = format!("{}/*", text(&outside));
+    for (given, resource, directory, save) in [
+        (
+            text(&outside.join("a.txt")),
+            text(&outside.join("a.txt")),
+            pattern.clone(),
+            true,
+        ),
+        (
+            text(&project.root.join("link")),
+            text(&outside.join("a.txt")),
+            pattern.clone(),
+            true,
+        ),
+        (text(&outside), text(&outside), pattern.clone(), true),
+        (
+            text(&odd.join("b.txt")),
+            text(&odd.join("b.txt")),
+            format!("{}/*", text(&odd)),
+            false,
+        ),
+    ] {
+        let permissions = Recorder::new(|_| Ok(()));
+        let settled = project.read_asking(&given, &permissions).await;
+        assert!(
+            matches!(settled, Settlement::Success { .. }),
+            "{given}: {settled:?}"
+        );
+        let saved = if save {
+            vec![directory.clone()]
+        } else {
+            vec![]
+        };
+        assert_eq!(
+            permissions.asked(),
+            [
+                ("external_directory".to_owned(), vec![directory], saved),
+                ("read".to_owned(), vec![resource], vec!["*".to_owned()]),
+            ],
+        );
+    }
+}
+
+#[tokio::test]
+async fn refusals_stop_the_read() {
+    let project = Project::new();
+    project.write("a.txt", "a");
+    let outside = project.root.join("outside/b.txt");
+    fs::write(&outside, "b").unwrap();
+    let outside = outside.to_str().unwrap().to_owned();
+    for (path, refused_action) in [
+        ("a.txt".to_owned(), "read"),
+        (outside.clone(), "read"),
+        (outside, "external_directory"),
+    ] {
+        let corrected = PermissionError::Corrected {
+            feedback: "not this one".to_owned(),
+        };
+        let message = format!("Unable to read {path}");
+        let kind = ErrorKind::Permission;
+        for (error, expected) in [
+            (PermissionError::Declined, Settlement::Declined),
+            (
+                PermissionError::Blocked,
+                Settlement::Failed {
+                    message: message.clone(),
+                    kind,
+                },
+            ),
+            (
+                corrected,
+                Settlement::Failed {
+                    message: format!("{message}: not this one"),
+                    kind,
+                },
+            ),
+        ] {
+            let permissions = Recorder::new(move |request| {
+                if request.action == refused_action {
+                    Err(error.clone())
+                } else {
+                    Ok(())
+                }
+            });
+            assert_eq!(project.read_asking(&path, &permissions).await, expected);
+            let last = permissions.asked().pop().map(|(action, ..)| action);
+            assert_eq!(last.as_deref(), Some(refused_action));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_put_in_place_during_the_question_is_not_followed() {
+    let project = Project::new();
+    fs::create_dir(project.location().join("sub")).unwrap();
+    project.write("sub/a.txt", "mine");
+    let outside = project.root.join("outside");
+    fs::write(outside.join("a.txt"), "secret").unwrap();
+    let sub = project.location().join("sub");
+    let permissions = Recorder::new(move |_| {
+        fs::rename(&sub, sub.with_file_name("moved")).unwrap();
+        symlink(&outside, &sub).unwrap();
+        Ok(())
+    });
+    let settled = project.read_asking("sub/a.txt", &permissions).await;
+    assert_eq!(settled, unreadable("sub/a.txt"));
+}
+
+#[tokio::test]
+async fn what_is_neither_file_nor_directory_is_not_opened() {
+    let project = Project::new();
+    let fifo = project.location().join("fifo");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let _socket = UnixListener::bind(project.location().join("socket")).unwrap();
+    symlink("fifo", project.location().join("fifo-link")).unwrap();
+    for path in ["fifo", "fifo-link", "socket", "/dev/zero", "/dev/stdin"] {
+        assert_eq!(project.read_path(path).await, unreadable(path));
+    }
+    let permissions = Recorder::new(|_| Ok(()));
+    assert_eq!(
+        project.read_asking("fifo", &permissions).await,
+        unreadable("fifo")
+    );
+    assert_eq!(permissions.asked(), []);
+}
