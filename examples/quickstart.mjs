@@ -7,25 +7,20 @@ import { config } from "./config.cjs";
 
 const opencode = await OpenCode.create({ directory: process.cwd(), config });
 const session = await opencode.sessions.create();
+const prompt = { text: process.argv[2] ?? "What is in this directory?" };
 
-// The live stream begins with `server.connected`; nothing that happens after it is missed.
-const events = opencode.events.subscribe()[Symbol.asyncIterator]();
-await events.next();
+for await (const event of opencode.events.subscribe()) {
+  // The stream stands: nothing that happens from here on is missed.
+  if (event.type === "server.connected") await opencode.sessions.prompt({ sessionID: session.id, prompt });
 
-const text = process.argv[2] ?? "What is in this directory?";
-await opencode.sessions.prompt({ sessionID: session.id, prompt: { text } });
-
-// Resolves when the session has nothing left to do, whichever way that came.
-const settled = opencode.sessions.wait({ sessionID: session.id }).then(() => events.return());
-
-for (let next = await events.next(); !next.done; next = await events.next()) {
-  const event = next.value;
   if (event.type === "session.next.text.delta") process.stdout.write(event.data.delta);
   if (event.type === "session.next.text.ended") process.stdout.write("\n");
   if (event.type === "session.next.tool.called") console.log(`→ ${event.data.tool}`, event.data.input);
-  if (event.type === "session.next.step.failed") console.error(event.data.error.message);
-  if (event.type === "session.error") console.error(event.data.error.data.message);
+
+  // After tool calls the model goes on; whatever else ends a turn ends the answer.
+  if (event.type === "session.next.step.ended" && event.data.finish !== "tool-calls") break;
+  if (event.type === "session.next.step.failed") throw new Error(event.data.error.message);
+  if (event.type === "session.error") throw new Error(event.data.error.data.message);
 }
 
-await settled;
 await opencode.close();

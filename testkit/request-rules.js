@@ -5,7 +5,13 @@
 
 /**
  * @typedef {{ id?: unknown, function?: { name?: unknown, arguments?: unknown } }} Call
- * @typedef {{ role?: unknown, content?: unknown, tool_calls?: Call[], tool_call_id?: unknown, reasoning_content?: unknown }} Message
+ *
+ * @typedef {object} Message
+ * @property {unknown} [role]
+ * @property {unknown} [content]
+ * @property {Call[]} [tool_calls]
+ * @property {unknown} [tool_call_id]
+ * @property {unknown} [reasoning_content]
  */
 
 /**
@@ -96,7 +102,7 @@ function callProblems(index, call) {
   const problems = [];
   if (typeof call.id !== "string" || call.id === "") problems.push(`a call of message ${index} has no id`);
   if (!isName(call.function?.name)) problems.push(`a call of message ${index} has the name ${call.function?.name}`);
-  if (!isObjectText(call.function?.arguments)) problems.push(`the arguments of a call of message ${index} are no object`);
+  if (!isObjectText(call.function?.arguments)) problems.push(`arguments of message ${index} are no object`);
   return problems;
 }
 

@@ -99,12 +99,13 @@ describe("calls", () => {
   });
 
   test("are given up by an abort", async () => {
-    const { host } = await openTestHost(() => new Promise(() => {}));
+    const { host, cancelled } = await openTestHost(() => new Promise(() => {}));
     const controller = new AbortController();
     const call = rejection(host.health.get({ signal: controller.signal }));
     await settle();
     controller.abort("enough");
     await expect(call).resolves.toMatchObject({ name: "ClientError", reason: "Transport", cause: "enough" });
+    expect(cancelled).toEqual([1]);
     expect(listenerCount(controller.signal)).toBe(0);
   });
 });

@@ -7,11 +7,15 @@ type Head = { method: string; url: string; headers: [string, string][] };
 export function createFakeNative(answer: (head: Head, body: string | null) => unknown) {
   const requests: (Head & { body: string | null })[] = [];
   const opened: unknown[] = [];
+  const cancelled: number[] = [];
   let closes = 0;
   const native = {
-    async request(head: string, body: string | null) {
+    async request(head: string, body: string | null, _call: number) {
       requests.push({ ...JSON.parse(head), body });
       return answer(JSON.parse(head), body);
+    },
+    cancel(call: number) {
+      cancelled.push(call);
     },
     async close() {
       closes += 1;
@@ -23,7 +27,7 @@ export function createFakeNative(answer: (head: Head, body: string | null) => un
       return native;
     },
   };
-  return { addon, native, requests, opened, closes: () => closes };
+  return { addon, native, requests, opened, cancelled, closes: () => closes };
 }
 
 export async function openTestHost(answer: (head: Head, body: string | null) => unknown) {

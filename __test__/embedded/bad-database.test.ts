@@ -60,7 +60,8 @@ test("a database of another program is refused and left as it is", async () => {
   const setup = await setUpHeader(APPLICATION_ID, 0x1234);
   const before = readFileSync(setup.database);
   const error = await openingFails(setup);
-  expect(error).toMatchObject({ _tag: "DatabaseUnavailableError", message: expect.stringContaining("another program") });
+  const message = expect.stringContaining("another program");
+  expect(error).toMatchObject({ _tag: "DatabaseUnavailableError", message });
   expect(readFileSync(setup.database).equals(before)).toBe(true);
 });
 

@@ -93,13 +93,14 @@ test("a stream that breaks in the middle of a call leaves none open", async () =
 describe("an answer that cannot be read fails the step, and the next prompt works", () => {
   const chunk = (content: object) => `data: ${JSON.stringify(content)}\n\n`;
   const text = chunk({ choices: [{ index: 0, delta: { content: "Hel" } }] });
+  const nameless = { tool_calls: [{ index: 0, id: "call_a" }] };
   test.each([
     ["nothing", ""],
     ["no event stream", "<html>Welcome</html>"],
     ["no JSON", "data: {half\n\n"],
     ["no finish", text],
     ["an error in the stream", text + chunk({ error: { message: "Overheated", code: "overheated" } })],
-    ["a call without a name", chunk({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: "c" }] }, finish_reason: "tool_calls" }] })],
+    ["a call without a name", chunk({ choices: [{ index: 0, delta: nameless, finish_reason: "tool_calls" }] })],
     ["invalid UTF-8", Buffer.concat([Buffer.from('data: {"choices":"'), Buffer.of(0xff), Buffer.from('"}\n\n')])],
   ])("%s", async (_, raw) => {
     const { host, model, sessionID } = await setUpSession();

@@ -15,7 +15,7 @@ describe("an option that cannot be is named, and nothing is opened", () => {
     ["config", { config: { big: 5n } }],
     ["env", { env: { NUMBER: 5 } }],
     ["home", { home: {} }],
-  ])("%s in %p", async (option, options) => {
+  ])("%s, case %#", async (option, options) => {
     const setup = await setUp();
     const create = OpenCode.create({ ...setup.options(), ...(options as object) });
     const error = await rejection(create);

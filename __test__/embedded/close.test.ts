@@ -87,7 +87,8 @@ test("calls that are under way when it closes settle", async () => {
   const [settled] = await Promise.all([Promise.allSettled(calls), host.close()]);
   // What was acknowledged is there, and what was not acknowledged was refused.
   const again = await setup.open();
-  const stored = new Set((await readHistory(again, sessionID)).map(({ data }) => "messageID" in data && data.messageID));
+  const history = await readHistory(again, sessionID);
+  const stored = new Set(history.map(({ data }) => "messageID" in data && data.messageID));
   for (const result of settled) {
     if (result.status === "fulfilled") expect(stored).toContain(result.value.id);
     else expect(result.reason).toMatchObject({ message: expect.any(String) });

@@ -79,8 +79,9 @@ test("what is not there is told without a body", async () => {
 
 test("paths are matched whatever their spelling", async () => {
   const { host } = await setUpSession();
-  for (const path of ["/api/health", "/api/health/", "//api//health", "/API/Health", "/api/%68ealth", "/api/health?x=1"]) {
-    await expect(host.fetch(url + path).then(read)).resolves.toEqual([200, "application/json", '{"healthy":true}']);
+  for (const path of ["api/health", "api/health/", "/api//health", "API/Health", "api/%68ealth", "api/health?x=1"]) {
+    const answer = await read(await host.fetch(`${url}/${path}`));
+    expect(answer).toEqual([200, "application/json", '{"healthy":true}']);
   }
 });
 
@@ -119,7 +120,11 @@ test("failures have the status and the body that the contract declares", async (
     kind: "Query",
   });
   const cursor = `${url}/api/session/${sessionID}/message?cursor=nonsense`;
-  await expect(host.fetch(cursor).then(readProblem)).resolves.toMatchObject({ status: 400, _tag: "InvalidCursorError" });
+  await expect(host.fetch(cursor).then(readProblem)).resolves.toStrictEqual({
+    status: 400,
+    _tag: "InvalidCursorError",
+    message: "Invalid cursor",
+  });
 });
 
 test("an unknown session is told before anything that is wrong with the rest", async () => {
@@ -158,7 +163,8 @@ describe("a body that cannot be read stores nothing", () => {
 
 test("bytes that are no text are replaced", async () => {
   const { host, sessionID } = await setUpSession();
-  const body = Buffer.concat([Buffer.from('{"resume":false,"prompt":{"text":"a'), Buffer.of(0xff, 0xc3), Buffer.from('b"}}')]);
+  const [start, end] = ['{"resume":false,"prompt":{"text":"a', 'b"}}'].map((text) => Buffer.from(text));
+  const body = Buffer.concat([start!, Buffer.of(0xff, 0xc3), end!]);
   const response = await post(host, `/api/session/${sessionID}/prompt`, body);
   await expect(response.json()).resolves.toMatchObject({ data: { prompt: { text: "a\ufffd\ufffdb" } } });
 });
@@ -215,6 +221,20 @@ test("an aborted call rejects with the reason and sends nothing", async () => {
   const call = host.fetch(`${url}/api/session/${sessionID}/prompt`, { ...init, signal: AbortSignal.abort(reason) });
   await expect(rejection(call)).resolves.toBe(reason);
   await expect(host.sessions.history({ sessionID })).resolves.toEqual({ data: [], hasMore: false });
+});
+
+test("a call that waits is given up with the reason of the signal", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ deltas: ["a", "b"], gate: "middle" });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  await model.reached("middle");
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = rejection(host.fetch(`${url}/api/session/${sessionID}/wait`, { method: "POST", signal }));
+  const reason = new Error("enough");
+  controller.abort(reason);
+  await expect(call).resolves.toBe(reason);
+  model.release("middle");
 });
 
 test("the network client over it is the same client", async () => {

@@ -4,6 +4,9 @@ import { readHistory, readUntil, run, setUpSession, subscribe, types } from "./s
 
 const isDurable = (event: OpenCodeEvent) => "durable" in event;
 
+const textDeltas = (events: OpenCodeEvent[]) =>
+  events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []));
+
 /** A prompt and all live events up to the end of its step. */
 async function watch(host: OpenCodeHost, sessionID: string, text: string) {
   const live = await subscribe(host);
@@ -29,10 +32,7 @@ test("tells durable events and deltas in the order they happened", async () => {
     "text.ended",
     "step.ended",
   ]);
-  expect(events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []))).toEqual([
-    "Hel",
-    "lo",
-  ]);
+  expect(textDeltas(events)).toEqual(["Hel", "lo"]);
 });
 
 test("tells the input of tools as it is written", async () => {
@@ -96,18 +96,19 @@ test("many deltas at once arrive in order", async () => {
   const deltas = Array.from({ length: 240 }, (_, n) => `${n} `);
   model.reply({ deltas });
   const events = await watch(host, sessionID, "Count");
-  expect(events.flatMap((event) => (event.type === "session.next.text.delta" ? [event.data.delta] : []))).toEqual(deltas);
+  expect(textDeltas(events)).toEqual(deltas);
 });
 
 test("a subscriber that reads nothing is cut off and told so; others are not", async () => {
-  const { host, model, sessionID } = await setUpSession();
+  const { host, model } = await setUpSession();
   const idle = await subscribe(host);
   const attentive = await subscribe(host);
   // Together more than may wait for a subscriber.
   for (let n = 0; n < 10; n += 1) {
     model.reply({ deltas: ["x".repeat(500_000), "y".repeat(500_000)] });
+    const session = await host.sessions.create();
     const reading = readUntil(attentive, "session.next.step.ended");
-    await run(host, sessionID, "Write a lot");
+    await run(host, session.id, "Write a lot");
     expect(types(await reading).filter((type) => type === "text.delta")).toHaveLength(2);
   }
   await expect(rejection(readUntil(idle, "global.disposed"))).resolves.toMatchObject({

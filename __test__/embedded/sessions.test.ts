@@ -108,7 +108,10 @@ test("lists are filtered by what the query says", async () => {
   mkdirSync(other);
   const here = await host.sessions.create();
   const there = await host.sessions.create({ location: { directory: other } });
-  const ids = async (query: SessionsListInput) => (await host.sessions.list(query)).items.map(({ id }: SessionInfo) => id);
+  const ids = async (query: SessionsListInput) => {
+    const { items } = await host.sessions.list(query);
+    return items.map(({ id }) => id);
+  };
   await expect(ids({ directory: other })).resolves.toEqual([there.id]);
   await expect(ids({ directory: setup.directory })).resolves.toEqual([here.id]);
   await expect(ids({ project: "global", subpath: other.slice(1) })).resolves.toEqual([there.id]);

@@ -132,9 +132,8 @@ describe("a call", () => {
   test("is given up by an abort before, during and after", async () => {
     const { host, model, sessionID } = await begun();
     model.reply({ deltas: ["a", "b"], gate: "middle" });
-    await expect(rejection(host.sessions.wait({ sessionID }, { signal: AbortSignal.abort("enough") }))).resolves.toMatchObject(
-      aborted,
-    );
+    const before = host.sessions.wait({ sessionID }, { signal: AbortSignal.abort("enough") });
+    await expect(rejection(before)).resolves.toMatchObject(aborted);
     await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
     await model.reached("middle");
     const controller = new AbortController();

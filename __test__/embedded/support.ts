@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { OpenCode } from "../../index.js";
 import type {
+  AssistantPart,
   OpenCodeEvent,
   OpenCodeHost,
   OpenCodeOptions,
@@ -90,7 +91,7 @@ export async function setUpSession(options?: OpenCodeOptions) {
 }
 
 /** Prompts and waits until the session does nothing more. */
-export async function run(host: OpenCodeHost, sessionID: string, text: string, more: Partial<SessionsPromptInput> = {}) {
+export async function run(host: OpenCodeHost, sessionID: string, text: string, more?: Partial<SessionsPromptInput>) {
   const receipt = await host.sessions.prompt({ sessionID, prompt: { text }, ...more });
   await host.sessions.wait({ sessionID });
   return receipt;
@@ -125,7 +126,11 @@ export async function readTranscript(host: OpenCodeHost, sessionID: string) {
 function textOf(message: SessionMessage) {
   if (message.type === "user") return message.text;
   if (message.type !== "assistant") return "";
-  return message.content.map((part) => (part.type === "tool" ? `[${part.name} ${part.state.status}]` : part.text)).join("");
+  return message.content.map(partText).join("");
+}
+
+function partText(part: AssistantPart) {
+  return part.type === "tool" ? `[${part.name} ${part.state.status}]` : part.text;
 }
 
 /** The types of events without what all of them begin with. */

@@ -91,7 +91,7 @@ describe("a call that cannot work is told to the model, which goes on", () => {
     ["an unknown tool", { name: "teleport", input: { to: "Mars" } }, /teleport/],
     ["input of the wrong shape", { name: "read", input: { path: 5 } }, /path/],
     ["input without what is required", { name: "read", input: {} }, /path/],
-    ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db|outside|project/],
+    ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db/],
     ["a tool that this version does not have", { name: "bash", input: { command: "true" } }, /bash/],
   ])("%s", async (_, call, message) => {
     const started = await setUpSession();
@@ -112,10 +112,11 @@ test("input that is no JSON fails the step, and the next prompt works", async ()
   model.reply({ text: "Let me see.", tools: [{ name: "read", input: '{"path": "a.t' }] }, { text: "Sorry." });
   await run(host, sessionID, "Read");
   const failed = (await readHistory(host, sessionID)).find((event) => event.type === "session.next.step.failed");
-  expect(failed?.data.error).toMatchObject({ message: expect.stringContaining("read"), cause: { kind: "invalid-output" } });
+  expect(failed?.data.error).toMatchObject({
+    message: expect.stringContaining("read"),
+    cause: { kind: "invalid-output" },
+  });
   await run(host, sessionID, "Again");
-  const [, read] = (await readTranscript(host, sessionID)).slice(0, 2);
-  expect(read).toBe("assistant: Let me see.[read error]");
   await expect(readTranscript(host, sessionID)).resolves.toEqual([
     "user: Read",
     "assistant: Let me see.[read error]",

@@ -1,5 +1,6 @@
 import type { OpenCodeHost, SessionsPromptInput } from "../../index.js";
-import { readHistory, readMessages, readTranscript, run, setUp, types, UNSCRIPTED, type Setup } from "../embedded/support";
+import { readHistory, readMessages, readTranscript, run, setUp, types, UNSCRIPTED } from "../embedded/support";
+import type { Setup } from "../embedded/support";
 import { Child } from "./child";
 
 const sessionID = "ses_victim";
@@ -14,7 +15,8 @@ async function expectConsistent(host: OpenCodeHost) {
   const history = await readHistory(host, sessionID);
   expect(history.map(({ durable }) => durable.seq)).toEqual(history.map((_, index) => index + 1));
   for (const type of ["prompt.admitted", "prompted"]) {
-    const ids = history.filter((event) => types([event])[0] === type).map(({ data }) => "messageID" in data && data.messageID);
+    const events = history.filter((event) => types([event])[0] === type);
+    const ids = events.map(({ data }) => "messageID" in data && data.messageID);
     expect(new Set(ids).size).toBe(ids.length);
   }
   await expect(host.sessions.context({ sessionID })).resolves.toStrictEqual(await readMessages(host, sessionID));
@@ -124,7 +126,7 @@ test("killed while calls run: each is settled or interrupted, none is run again"
 test.each(Array.from({ length: 12 }, (_, n) => n + 1))("killed at event %i of a turn with a call", async (dieAfter) => {
   const setup = await setUp();
   setup.write("a.txt", "A");
-  setup.model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { deltas: ["It is ", "A."] });
+  setup.model.reply({ text: "See.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { text: "It is A." });
   const child = start(setup, { prompts: [prompt], dieAfter });
   await expect(child.exited).resolves.toBe("SIGKILL");
   const seen = child.lines.flatMap(({ line, type }) => (line === "event" ? [type] : []));

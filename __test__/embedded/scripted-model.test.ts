@@ -1,0 +1,140 @@
+import { rejection } from "../client/support";
+import { startModel, UNSCRIPTED } from "../../testkit/model.js";
+import { findViolations } from "../../testkit/request-rules.js";
+
+// The other tests believe what the scripted model tells them, so it is tested itself.
+
+type Model = Awaited<ReturnType<typeof startModel>>;
+
+let model: Model;
+
+beforeEach(async () => {
+  model = await startModel();
+});
+
+afterEach(() => model.close());
+
+const user = { role: "user", content: "Hi" };
+
+function ask(messages: readonly object[] = [user], init: RequestInit = {}) {
+  const body = JSON.stringify({ model: "m1", stream: true, messages });
+  return fetch(`${model.url}/chat/completions`, { method: "POST", body, ...init });
+}
+
+/** The chunks of an answer, without the last word. */
+async function read(response: Response) {
+  const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
+  expect(frames.pop()).toBe("data: [DONE]");
+  return frames.map((frame) => JSON.parse(frame.slice("data: ".length)));
+}
+
+async function readText(response: Response) {
+  const chunks = await read(response);
+  return chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+}
+
+test("replies are taken in order, then a fixed one", async () => {
+  model.reply({ text: "One." }, { deltas: ["Tw", "o."] });
+  model.reply({ text: "Three." });
+  const texts = [];
+  for (let n = 0; n < 4; n += 1) texts.push(await readText(await ask()));
+  expect(texts).toEqual(["One.", "Two.", "Three.", UNSCRIPTED]);
+  expect(model.requests.map(({ body }) => body.messages)).toEqual(Array.from({ length: 4 }, () => [user]));
+  expect(model.violations).toEqual([]);
+});
+
+test("an answer has all its parts", async () => {
+  const usage = { input: 9, output: 8, cached: 7, reasoning: 6 };
+  model.reply({ reasoning: "Hm.", text: "See.", tools: [{ name: "read", input: { a: 1 }, id: "c" }], usage });
+  const chunks = await read(await ask());
+  const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: object }) => delta));
+  expect(deltas).toEqual([
+    { role: "assistant", content: "" },
+    { reasoning_content: "Hm." },
+    { content: "See." },
+    { tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "read", arguments: '{"a' } }] },
+    { tool_calls: [{ index: 0, function: { arguments: '":1}' } }] },
+    {},
+  ]);
+  expect(chunks.at(-2).choices[0].finish_reason).toBe("tool_calls");
+  expect(chunks.at(-1).usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 8, total_tokens: 17 });
+});
+
+test("a gate stands before the last delta", async () => {
+  model.reply({ deltas: ["a", "b"], gate: "middle" });
+  const response = await ask();
+  await model.reached("middle");
+  const reader = response.body!.pipeThrough(new TextDecoderStream() as never).getReader();
+  const { value } = (await reader.read()) as { value: string };
+  expect(value).toContain('"content":"a"');
+  expect(value).not.toContain('"content":"b"');
+  model.release("middle");
+  let rest = "";
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) rest += piece.value;
+  expect(rest).toContain('"content":"b"');
+  expect(model.requests[0]).toMatchObject({ aborted: false });
+});
+
+test("a client that goes away is noticed, also at a gate", async () => {
+  model.reply({ text: "Never.", gate: "start" });
+  const controller = new AbortController();
+  const response = await ask([user], { signal: controller.signal });
+  await model.reached("start");
+  controller.abort();
+  await rejection(response.text());
+  const request = await model.received(1);
+  await request.closed;
+  expect(request.aborted).toBe(true);
+});
+
+test("a cut breaks the connection after the deltas", async () => {
+  model.reply({ deltas: ["a", "b"], cut: true });
+  const response = await ask();
+  await rejection(response.text());
+  const request = await model.received(1);
+  await request.closed;
+  expect(request.aborted).toBe(false);
+});
+
+test("refusals and raw bytes are sent as they are", async () => {
+  model.reply({ status: 503, headers: { "retry-after": "1" }, body: "Later" });
+  model.reply({ status: 400, body: { a: 1 } }, { raw: "?" });
+  const busy = await ask();
+  expect([busy.status, busy.headers.get("retry-after"), await busy.text()]).toEqual([503, "1", "Later"]);
+  const invalid = await ask();
+  expect([invalid.status, await invalid.json()]).toEqual([400, { a: 1 }]);
+  const raw = await ask();
+  expect([raw.headers.get("content-type"), await raw.text()]).toEqual(["text/event-stream", "?"]);
+});
+
+test("what no provider would accept is a violation", () => {
+  const call = (name: string, input: string) => ({ id: "c", type: "function", function: { name, arguments: input } });
+  const calling = (...made: object[]) => ({ role: "assistant", content: null, tool_calls: made });
+  const calls = calling(call("read", "{}"));
+  const result = { role: "tool", tool_call_id: "c", content: "A" };
+  const said = { role: "assistant", content: "Hello" };
+  const rows: [RegExp | undefined, object[]][] = [
+    [undefined, [user]],
+    [undefined, [{ role: "system", content: "S" }, user, calls, result, said, user]],
+    [/no messages/, []],
+    [/begins with assistant/, [said, user]],
+    [/ends with assistant/, [user, said]],
+    [/repeats assistant/, [user, said, said, user]],
+    [/has the role system/, [user, { role: "system", content: "S" }, user]],
+    [/says nothing/, [{ role: "user" }]],
+    [/says nothing/, [user, { role: "assistant", content: null }, user]],
+    [/c have no results/, [user, calls]],
+    [/before the results of c/, [user, calls, user]],
+    [/answers no call/, [user, result]],
+    [/answers no call/, [user, calls, result, result]],
+    [/two calls of one id/, [user, calling(call("read", "{}"), call("read", "{}")), result]],
+    [/arguments .* no object/, [user, calling(call("read", "[]")), result]],
+    [/has the name no such/, [user, calling(call("no such", "{}")), result]],
+  ];
+  for (const [problem, messages] of rows) {
+    const violations = findViolations({ model: "m1", stream: true, messages }).join("; ");
+    if (problem === undefined) expect(violations).toBe("");
+    else expect(violations).toMatch(problem);
+  }
+  expect(findViolations("?")).toEqual(["the body is no object"]);
+});
