@@ -320,7 +320,8 @@ impl From<crate::coordinator::DrainExit> for DrainOutcome {
 async fn uninterruptible<T: Send + 'static>(
     work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
 ) -> Result<T, RuntimeError> {
-    let mut work = work.boxed();
+    // A task that has used up its budget would stop before the writer's queue, and be overtaken.
+    let mut work = tokio::task::unconstrained(work).boxed();
     if let Some(done) = (&mut work).now_or_never() {
         return done;
     }
