@@ -11,6 +11,8 @@ use crate::error::RuntimeError;
 
 /// Events read at once: enough to make the look-up cheap, few enough to hand on soon.
 const BATCH: usize = 256;
+/// Bytes of payloads read at once, beyond the event that passes it: prompts carry attachments.
+const BATCH_BYTES: usize = 1024 * 1024;
 
 /// Replays a session's durable events and then follows them, without gap or duplicate. It holds
 /// no queue: a slow reader costs nothing and loses nothing.
@@ -56,7 +58,7 @@ impl SessionEvents {
             let events = self
                 .core
                 .store
-                .read(move |reader| reader.events(key, after, BATCH))
+                .read(move |reader| reader.events_within(key, after, BATCH, BATCH_BYTES))
                 .await?;
             if let Some(last) = events.last() {
                 self.after = Some(last.seq);

@@ -239,16 +239,32 @@ impl Reader<'_> {
         after: Option<u64>,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.events_within(session, after, limit, usize::MAX)
+    }
+
+    /// The same, and no further than payloads of `bytes` in all, but at least one entry.
+    pub fn events_within(
+        &self,
+        session: i64,
+        after: Option<u64>,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
         let sql =
             format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
         let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
         let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params![session, after, limit as i64])?;
         let mut events = Vec::new();
+        let mut read = 0;
         while let Some(row) = rows.next()? {
             let event = stored(row)?;
             check(&event)?;
+            read += event.data.len();
             events.push(event);
+            if read >= bytes {
+                break;
+            }
         }
         Ok(events)
     }

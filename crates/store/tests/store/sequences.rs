@@ -48,6 +48,30 @@ async fn sequences_are_gapless_and_event_ids_are_unique() {
 }
 
 #[tokio::test]
+async fn a_page_is_bounded_by_bytes_and_never_empty_before_the_end() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    for at in 1..=6 {
+        let text = "x".repeat(1000);
+        bench
+            .append(&session, 5, admitted(&format!("msg_{at}"), &text, "steer"))
+            .await;
+    }
+    for (after, bytes, expected) in [
+        (0, 1, vec![1]),
+        (0, 2000, vec![1, 2]),
+        (4, 100_000, vec![5, 6]),
+        (6, 1, vec![]),
+    ] {
+        let key = session.key;
+        let page = bench
+            .store
+            .read(move |db| db.events_within(key, Some(after), 100, bytes));
+        let seqs: Vec<_> = page.await.unwrap().iter().map(|it| it.seq).collect();
+        assert_eq!(seqs, expected, "after {after}, {bytes} bytes");
+    }
+}
+
+#[tokio::test]
 async fn a_session_begins_with_its_creation_and_is_created_once() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let again = append(
