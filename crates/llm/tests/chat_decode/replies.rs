@@ -159,3 +159,17 @@ fn twenty_thousand_deltas_decode_quickly() {
     let budget = if cfg!(debug_assertions) { 600 } else { 40 };
     assert!(best < Duration::from_millis(budget), "{best:?}");
 }
+
+#[test]
+fn text_ends_with_the_finish_reason_and_not_only_with_the_body() {
+    let mut decoder = decoder();
+    let mut out = Vec::new();
+    let body = sse(&[
+        delta(json!({"content": "Look."})),
+        tool(Some(0), Some("call_1"), Some("read"), json!("{}")),
+        stop("tool_calls"),
+    ]);
+    let told = body.strip_suffix("data: [DONE]\n\n").unwrap_or(&body);
+    decoder.push(told.as_bytes(), &mut out).unwrap();
+    assert_eq!(out.last(), Some(&text_end()), "{out:?}");
+}

@@ -13,8 +13,9 @@ use crate::sources::Sources;
 /// The state of one reply.
 pub(super) struct ChatFrames {
     sources: Sources,
-    /// The one text block of a reply, once it has begun.
+    /// The text block that is open.
     text: Option<BlockId>,
+    text_blocks: u32,
     /// The reasoning block that is open.
     reasoning: Option<BlockId>,
     reasoning_blocks: u32,
@@ -31,6 +32,7 @@ impl ChatFrames {
         Self {
             sources,
             text: None,
+            text_blocks: 0,
             reasoning: None,
             reasoning_blocks: 0,
             calls: Calls::default(),
@@ -66,7 +68,7 @@ impl Frames for ChatFrames {
 
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let usage = usage::parse(&self.usage);
-        let answered = self.text.is_some() || !self.calls.is_empty();
+        let answered = self.text_blocks > 0 || !self.calls.is_empty();
         let reason = match self.finish {
             Some(reason) => reason,
             // The server considers the reply complete and only forgot to say why.
@@ -91,6 +93,10 @@ impl ChatFrames {
         if let (None, Some(reason)) = (self.finish, reason) {
             self.finish = Some(finish_reason(&reason));
             self.calls.complete(sink)?;
+            // The answer is complete here, whenever the connection ends: a call that settles quickly
+            // must not come before the end of the text it stands after.
+            self.close_reasoning(sink)?;
+            self.close_text(sink)?;
         }
         Ok(())
     }
@@ -124,13 +130,24 @@ impl ChatFrames {
         if let Some(id) = &self.text {
             return Ok(Arc::clone(id));
         }
-        let id: BlockId = Arc::from("text-0");
+        let id: BlockId = format!("text-{}", self.text_blocks).into();
+        self.text_blocks += 1;
         self.text = Some(Arc::clone(&id));
         sink.emit(LlmEvent::TextStart {
             id: Arc::clone(&id),
             provider_metadata: None,
         })?;
         Ok(id)
+    }
+
+    fn close_text(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match self.text.take() {
+            None => Ok(()),
+            Some(id) => sink.emit(LlmEvent::TextEnd {
+                id,
+                provider_metadata: None,
+            }),
+        }
     }
 
     /// Reasoning that resumes after text is another block.
