@@ -156,7 +156,8 @@ async fn an_opener_that_gives_up_leaves_the_work_to_the_next() {
     {
         let mut abandoned = std::pin::pin!(locations.get(&directory));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(abandoned.as_mut().poll(&mut context).is_pending());
+        // Begun, and given up wherever it has come to; quick work may even be done.
+        let _ = abandoned.as_mut().poll(&mut context);
     }
     assert!(locations.get(&directory).await.is_ok());
 }
