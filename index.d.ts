@@ -17,6 +17,20 @@ export interface JsonObject {
 /** How much a commit survives. */
 export type Durability = "normal" | "full";
 
+/** What happens at opening to sessions whose last activity was cut by the end of a process. */
+export type Recovery = "manual" | "resume";
+
+/** How much a host holds and takes at once. Whole numbers from 1 on. */
+export interface Limits {
+  /**
+   * Prompts of one session that may wait, admitted and not yet promoted. Beyond it `sessions.prompt` rejects
+   * with `SessionBacklogError` and stores nothing. Default: 10000.
+   */
+  readonly inbox?: number | undefined;
+  /** Steering prompts that are promoted together between two turns of the model. Default: `inbox`. */
+  readonly steerBatch?: number | undefined;
+}
+
 /**
  * Settings of a host, all of them optional. They are checked before anything is opened: an option that does
  * not exist or has another type rejects with `InvalidOptionError`, which names it.
@@ -60,13 +74,30 @@ export interface OpenCodeOptions {
    * loses power, at the price of waiting for the disk with every commit. Default: `"normal"`.
    */
   readonly durability?: Durability | undefined;
+  /**
+   * With `"manual"` a session that was cut in the middle of its work waits: for the next prompt, or for
+   * `sessions.resume`. With `"resume"` opening takes up the work of every such session, which asks the model
+   * again although it may have answered before; a session whose last three attempts brought no finished step is
+   * left alone. Prompts that wait in such a session are answered with it, in any other they go on waiting.
+   * Default: `"manual"`.
+   */
+  readonly recovery?: Recovery | undefined;
+  /**
+   * Whether a session that works keeps the process alive until it has nothing left to do. An open host alone
+   * never does; a call that has not been answered always does. With `false` the process may end in the middle
+   * of a turn, which is no different from a crash. Default: `true`.
+   */
+  readonly keepAlive?: boolean | undefined;
+  /** Bounds. A member that is left out has its default. */
+  readonly limits?: Limits | undefined;
 }
 
 /**
  * A host: sessions that run inside this process. It is the client, every method of which passes the same
  * routes as over the network, and the members below.
  *
- * An open host does not keep the process alive; a call that has not been answered does.
+ * An open host does not keep the process alive. A call that has not been answered does, and so does a session
+ * that works, unless the option `keepAlive` says otherwise.
  */
 export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   /**
@@ -80,7 +111,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Interrupts what is running, ends every stream, closes the file and resolves when all of it is done.
+   * Interrupts what is running, ends every stream, closes the file and resolves when all of it is done, after
+   * ten seconds at the latest. What has not settled by then is left as a crash would leave it.
    * Calling it again gives the same promise. Every later call rejects with `ClientError("Transport")`.
    */
   close(): Promise<void>;

@@ -2,8 +2,10 @@
 
 const { onAbort } = require("./abort.js");
 const { ClientError, transportError } = require("./errors.js");
+const { LINES_TYPE, LineParser, joinLines } = require("./lines.js");
 const { createHeaders, encodeRequest, mergeHeaders } = require("./request.js");
-const { readEvents, readValue } = require("./response.js");
+const { readElements, readValue } = require("./response.js");
+const { EventParser } = require("./sse.js");
 const { createStream } = require("./stream.js");
 
 /**
@@ -39,12 +41,14 @@ function buildClient(operations, transport, headers) {
  * @param {Connection} connection
  */
 function createMethod(operation, connection) {
-  const invoke = operation.success.kind === "stream" ? iterate : call;
+  const { kind } = operation.success;
+  const invoke = kind === "stream" || kind === "lines" ? iterate : call;
   if (operation.input === "none") {
     return (/** @type {RequestOptions} */ options) => invoke(operation, connection, {}, options);
   }
+  const isLines = operation.payload === "lines";
   return (/** @type {Input} */ input, /** @type {RequestOptions} */ options) =>
-    invoke(operation, connection, input ?? {}, options);
+    invoke(operation, connection, isLines ? input : (input ?? {}), options);
 }
 
 /**
@@ -69,10 +73,13 @@ function call(operation, connection, input, options) {
  * @param {RequestOptions} [options]
  */
 function iterate(operation, connection, input, options) {
-  return createStream(async (signal) => {
+  const connect = async (/** @type {AbortSignal} */ signal) => {
     const response = await send(operation, connection, input, options, signal);
-    return readEvents(operation, response);
-  }, options?.signal ?? undefined);
+    return readElements(operation, response);
+  };
+  const signal = options?.signal ?? undefined;
+  if (operation.success.kind === "lines") return createStream(connect, () => new LineParser(), signal);
+  return createStream(connect, () => new EventParser(), signal);
 }
 
 /**
@@ -83,9 +90,12 @@ function iterate(operation, connection, input, options) {
  * @param {AbortSignal | undefined} signal
  */
 async function send(operation, connection, input, options, signal) {
-  const { method, path, body } = encodeRequest(operation, input);
+  const { method, path, ...encoded } = encodeRequest(operation, input);
+  const isLines = operation.payload === "lines";
+  const body = isLines ? await joinLines(input, signal) : encoded.body;
+  const contentType = body === undefined ? undefined : isLines ? LINES_TYPE : "application/json";
   try {
-    const headers = mergeHeaders(connection.headers, options?.headers, body !== undefined);
+    const headers = mergeHeaders(connection.headers, options?.headers, contentType);
     return await connection.transport({ method, path, headers, body, signal });
   } catch (error) {
     throw transportError(error);

@@ -11,8 +11,11 @@ export interface Operation {
   readonly path: readonly (string | { readonly param: string })[];
   /** Names of the input's fields that travel in the query. */
   readonly query: readonly string[];
-  /** Names of the input's fields that travel in the body; null when the operation has none. */
-  readonly payload: readonly string[] | null;
+  /**
+   * Names of the input's fields that travel in the body as JSON; `lines` when the input is the lines of the
+   * body; null when there is no body.
+   */
+  readonly payload: readonly string[] | "lines" | null;
   readonly input: "none" | "optional" | "required";
   readonly success: Success;
   /** The statuses whose body is a declared failure. */
@@ -24,6 +27,7 @@ export type Success =
   | { readonly kind: "value"; readonly unwrap: boolean }
   | { readonly kind: "void" }
   | { readonly kind: "stream" }
+  | { readonly kind: "lines" }
   /** `continuation` names the only fields that may stand beside a cursor. */
   | { readonly kind: "page"; readonly continuation: readonly string[] };
 
@@ -46,6 +50,16 @@ export interface TransportResponse {
   text(): Promise<string>;
   /** The body in pieces; null when there is none. */
   stream(): TextStream | null;
+}
+
+/** Makes elements of the text of a body. */
+export interface Parser<T> {
+  /** Takes more text; only after `next()` has said that it needs some. */
+  push(text: string): void;
+  /** The body has ended; at most one element is left. Throws when the body ends where it may not. */
+  end(): void;
+  /** An element; undefined when more text is needed. Throws for text that is none. */
+  next(): T | undefined;
 }
 
 /** A body as text, pulled piece by piece. A piece may end anywhere, but never inside a character. */

@@ -9,7 +9,8 @@ const { ClientError, taggedError } = require("./errors.js");
  */
 
 /**
- * The request an input stands for. Throws a tagged failure for an input that must not be sent.
+ * The request an input stands for, without the body that lines make. Throws a tagged failure for an input that
+ * must not be sent.
  *
  * @param {Operation} operation
  * @param {Input} input
@@ -19,7 +20,7 @@ function encodeRequest(operation, input) {
   return {
     method: operation.method,
     path: encodePath(operation.path, input) + encodeQuery(operation.query, input),
-    body: operation.payload === null ? undefined : encodeBody(operation.payload, input),
+    body: Array.isArray(operation.payload) ? encodeBody(operation.payload, input) : undefined,
   };
 }
 
@@ -159,19 +160,21 @@ function createHeaders(headers) {
 }
 
 /**
- * The client's headers under those of one call. `content-type` describes our own body, unless somebody
- * said otherwise.
+ * The client's headers under those of one call. `contentType` describes our own body, if there is one, unless
+ * somebody said otherwise.
  *
  * @param {HeaderList} base
  * @param {import("./types.js").HeadersInput | null | undefined} extra
- * @param {boolean} hasBody
+ * @param {string | undefined} contentType
  * @returns {HeaderList}
  */
-function mergeHeaders(base, extra, hasBody) {
+function mergeHeaders(base, extra, contentType) {
   const own = createHeaders(extra);
   const merged =
     own.length === 0 ? [...base] : [...base.filter(([name]) => !own.some(([other]) => other === name)), ...own];
-  if (hasBody && !merged.some(([name]) => name === "content-type")) merged.push(["content-type", "application/json"]);
+  if (contentType !== undefined && !merged.some(([name]) => name === "content-type")) {
+    merged.push(["content-type", contentType]);
+  }
   return merged;
 }
 

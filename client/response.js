@@ -2,6 +2,7 @@
 
 const { ClientError, taggedError, transportError } = require("./errors.js");
 const { malformed, parseObject } = require("./json.js");
+const { LINES_TYPE } = require("./lines.js");
 
 /**
  * @typedef {import("./internal.js").Operation} Operation
@@ -24,17 +25,17 @@ async function readValue({ success, errors }, response) {
 }
 
 /**
- * The body of a call that answers with events. Throws the declared failure, or a ClientError.
+ * The body of a call that answers with events or with lines. Throws the declared failure, or a ClientError.
  *
  * @param {Operation} operation
  * @param {TransportResponse} response
  * @returns {Promise<TextStream>}
  */
-async function readEvents({ errors }, response) {
+async function readElements({ success, errors }, response) {
   if (response.status !== 200) throw await readFailure(errors, response);
-  expectType(response, "text/event-stream");
+  expectType(response, success.kind === "lines" ? LINES_TYPE : "text/event-stream");
   const stream = response.stream();
-  if (stream === null) throw malformed("An event stream without a body");
+  if (stream === null) throw malformed("A stream without a body");
   return stream;
 }
 
@@ -105,4 +106,4 @@ function discard(response) {
   response.stream()?.cancel();
 }
 
-module.exports = { readEvents, readValue };
+module.exports = { readElements, readValue };

@@ -2,6 +2,12 @@
 
 const { ClientError } = require("./errors.js");
 const { malformed, parseJson, parseObject } = require("./json.js");
+const { LineBuffer } = require("./line-buffer.js");
+
+/**
+ * @template T
+ * @typedef {import("./internal.js").Parser<T>} Parser
+ */
 
 // The largest event, and the largest unfinished line, we hold, in UTF-16 code units (16 MiB of ASCII).
 const EVENT_LIMIT = 16 * 1024 * 1024;
@@ -12,15 +18,10 @@ const FAILURE = "effect/httpapi/stream/failure";
 /**
  * Turns the text of an event stream into its elements.
  *
- * Pull based: `next()` parses one element and returns undefined when more text is needed; only then may
- * `push()` be called. So one chunk may hold any number of frames, and each costs its own length only.
+ * @implements {Parser<Record<string, unknown>>}
  */
 class EventParser {
-  /** Complete lines, and where the first unread one begins. */
-  #text = "";
-  #position = 0;
-  /** The unfinished line after `#text`. */
-  #rest = "";
+  #lines = new LineBuffer();
   /** @type {string | undefined} The data lines of the frame being read, joined. */
   #data = undefined;
   #name = "";
@@ -29,15 +30,8 @@ class EventParser {
 
   /** @param {string} chunk */
   push(chunk) {
-    const text = this.#normalise(chunk);
-    this.#rest += text;
-    if (text.includes("\n")) {
-      this.#text = this.#rest;
-      this.#position = 0;
-      this.#rest = "";
-    } else {
-      this.#refuseOverlong(this.#rest.length);
-    }
+    this.#lines.push(this.#normalise(chunk));
+    this.#refuseOverlong(this.#lines.unfinished);
   }
 
   /** The body has ended. What is left counts as a frame, also without the blank line that ends one. */
@@ -47,22 +41,12 @@ class EventParser {
 
   /** @returns {Record<string, unknown> | undefined} */
   next() {
-    for (;;) {
-      const end = this.#text.indexOf("\n", this.#position);
-      if (end === -1) return this.#keepRest();
-      const line = this.#text.slice(this.#position, end);
-      this.#position = end + 1;
+    for (let line = this.#lines.next(); line !== undefined; line = this.#lines.next()) {
       if (line !== "") this.#field(line);
       else if (this.#data !== undefined) return this.#dispatch(this.#data);
       else this.#name = "";
     }
-  }
-
-  /** @returns {undefined} */
-  #keepRest() {
-    this.#rest = this.#text.slice(this.#position) + this.#rest;
-    this.#text = "";
-    this.#position = 0;
+    return undefined;
   }
 
   /**

@@ -3,41 +3,52 @@
 const { onAbort } = require("./abort.js");
 const { ClientError, transportError } = require("./errors.js");
 const { Queue } = require("./queue.js");
-const { EventParser } = require("./sse.js");
 
 /**
  * @typedef {import("./internal.js").TextStream} TextStream
  * @typedef {(signal: AbortSignal) => Promise<TextStream>} Connect
- * @typedef {Record<string, unknown>} Event
- * @typedef {{ resolve(result: IteratorResult<Event, unknown>): void, reject(error: unknown): void }} Reader
  */
 
 /**
- * Events to iterate. Nothing happens before the first `next()`; every iterator has its own connection.
- *
- * @param {Connect} connect
- * @param {AbortSignal | undefined} signal
- * @returns {AsyncIterable<Event>}
+ * @template T
+ * @typedef {import("./internal.js").Parser<T>} Parser
  */
-function createStream(connect, signal) {
-  return { [Symbol.asyncIterator]: () => new EventIterator(connect, signal) };
+
+/**
+ * @template T
+ * @typedef {{ resolve(result: IteratorResult<T, unknown>): void, reject(error: unknown): void }} Reader
+ */
+
+/**
+ * Elements to iterate. Nothing happens before the first `next()`; every iterator has its own connection.
+ *
+ * @template T
+ * @param {Connect} connect
+ * @param {() => Parser<T>} createParser Makes elements of the text that comes.
+ * @param {AbortSignal | undefined} signal
+ * @returns {AsyncIterable<T>}
+ */
+function createStream(connect, createParser, signal) {
+  return { [Symbol.asyncIterator]: () => new StreamIterator(connect, createParser, signal) };
 }
 
 /**
  * Written by hand because a generator cannot do it: its `return()` waits for the read that is pending,
  * which on an idle session is for ever.
  *
- * @implements {AsyncIterator<Event>}
+ * @template T
+ * @implements {AsyncIterator<T>}
  */
-class EventIterator {
+class StreamIterator {
   #connect;
   #signal;
   /** Gives up a connection that is still being made. */
   #controller = new AbortController();
   /** @type {TextStream | undefined} */
   #body = undefined;
-  #parser = new EventParser();
-  /** @type {Queue<Reader>} The calls of `next()` that wait, oldest first. */
+  #createParser;
+  #parser;
+  /** @type {Queue<Reader<T>>} The calls of `next()` that wait, oldest first. */
   #readers = new Queue();
   #release = () => {};
   #ended = false;
@@ -46,14 +57,17 @@ class EventIterator {
 
   /**
    * @param {Connect} connect
+   * @param {() => Parser<T>} createParser
    * @param {AbortSignal | undefined} signal
    */
-  constructor(connect, signal) {
+  constructor(connect, createParser, signal) {
     this.#connect = connect;
+    this.#createParser = createParser;
+    this.#parser = createParser();
     this.#signal = signal;
   }
 
-  /** @returns {Promise<IteratorResult<Event, unknown>>} */
+  /** @returns {Promise<IteratorResult<T, unknown>>} */
   next() {
     const value = this.#buffered();
     if (value !== undefined) return Promise.resolve({ done: false, value });
@@ -68,7 +82,7 @@ class EventIterator {
 
   /**
    * @param {unknown} [value]
-   * @returns {Promise<IteratorResult<Event, unknown>>}
+   * @returns {Promise<IteratorResult<T, unknown>>}
    */
   return(value) {
     this.#end();
@@ -77,7 +91,7 @@ class EventIterator {
 
   /**
    * @param {unknown} [error]
-   * @returns {Promise<IteratorResult<Event, unknown>>}
+   * @returns {Promise<IteratorResult<T, unknown>>}
    */
   throw(error) {
     this.#end();
@@ -133,7 +147,7 @@ class EventIterator {
     this.#end();
   }
 
-  /** @param {Event} value */
+  /** @param {T} value */
   #deliver(value) {
     this.#readers.shift()?.resolve({ done: false, value });
   }
@@ -162,13 +176,13 @@ class EventIterator {
     if (this.#body === undefined) this.#controller.abort();
     else this.#body.cancel();
     // What was read but not delivered is dropped.
-    this.#parser = new EventParser();
+    this.#parser = this.#createParser();
     for (let reader = this.#readers.shift(); reader !== undefined; reader = this.#readers.shift()) {
       reader.resolve({ done: true, value: undefined });
     }
   }
 
-  /** @returns {Promise<IteratorResult<Event, unknown>>} */
+  /** @returns {Promise<IteratorResult<T, unknown>>} */
   #afterEnd() {
     const error = this.#failure;
     this.#failure = undefined;
@@ -178,10 +192,10 @@ class EventIterator {
 
 // Browsers that lack the symbol must not get a method called "undefined".
 if (Symbol.asyncDispose !== undefined) {
-  Object.defineProperty(EventIterator.prototype, Symbol.asyncDispose, {
+  Object.defineProperty(StreamIterator.prototype, Symbol.asyncDispose, {
     configurable: true,
     writable: true,
-    /** @this {EventIterator} */
+    /** @this {StreamIterator<unknown>} */
     async value() {
       await this.return();
     },

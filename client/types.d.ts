@@ -30,13 +30,24 @@ export interface Page<T, Cursor extends string = string> {
 }
 
 /**
+ * Lines of text, in order, each one JSON text: what `sessions.export` gives, an array, the lines of a file as
+ * `readline` or `FileHandle.readLines()` read them, or the whole as one string. The line feed at the end of a
+ * line may be there or not.
+ *
+ * They are sent as one body and so held in memory, 256 MiB of text at most; beyond that the call rejects with
+ * an `InvalidRequestError` and nothing is sent. What their source throws, the call rejects with.
+ */
+export type Lines = string | Iterable<string> | AsyncIterable<string>;
+
+/**
  * Why a call brought back no declared answer.
  *
  * - `Transport`: the request was not sent, its answer did not arrive in full, or it was aborted. `cause`
  *   is what broke it: the error of `fetch`, the reason of the signal, or what a stream reported.
  * - `UnexpectedStatus`: the operation does not declare this status. `cause` is `{ status }`.
- * - `UnsupportedContentType`: the body is not JSON, or not an event stream. `cause` is `{ contentType }`.
- * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event of a
- *   stream is larger than 16 MiB.
+ * - `UnsupportedContentType`: the body is not JSON, or not an event stream, or has no lines, whichever the
+ *   operation answers with. `cause` is `{ contentType }`.
+ * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event or one line
+ *   of it is larger than 16 MiB.
  */
 export type ClientErrorReason = "Transport" | "UnexpectedStatus" | "UnsupportedContentType" | "MalformedResponse";

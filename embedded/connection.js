@@ -2,6 +2,7 @@
 
 const { onAbort } = require("../client/abort.js");
 const { ClientError, transportError } = require("../client/errors.js");
+const { keepAlive } = require("./keep-alive.js");
 
 // Numbers of calls fit 32 bits and begin again; no call lives that long.
 const LAST_CALL = 0xffffffff;
@@ -18,13 +19,19 @@ const LAST_CALL = 0xffffffff;
 /** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
 class NativeConnection {
   #native;
+  #settled;
   /** @type {Promise<void> | undefined} */
   #closing = undefined;
   #lastCall = 0;
 
-  /** @param {NativeHost} native */
-  constructor(native) {
+  /**
+   * @param {NativeHost} native Just opened.
+   * @param {boolean} staysAlive Whether the process stays alive while a session works.
+   */
+  constructor(native, staysAlive) {
     this.#native = native;
+    this.#settled = staysAlive ? keepAlive(native) : () => {};
+    this.#settled();
   }
 
   /**
@@ -48,6 +55,7 @@ class NativeConnection {
       throw transportError(error);
     } finally {
       release?.();
+      this.#settled();
     }
   }
 

@@ -11,7 +11,6 @@ const { createNativeTransport } = require("./transport.js");
 /**
  * @typedef {import("../client/internal.js").Operation} Operation
  * @typedef {import("./native.js").Addon} Addon
- * @typedef {import("./native.js").NativeHost} NativeHost
  */
 
 /**
@@ -22,10 +21,10 @@ const { createNativeTransport } = require("./transport.js");
  * @param {() => Addon} loadAddon
  */
 async function openHost(options, operations, loadAddon) {
-  const resolved = encodeJson(resolveOptions(options));
-  const opened = await open(loadAddon(), resolved);
+  const { keepAlive, ...resolved } = resolveOptions(options);
+  const opened = await open(loadAddon(), encodeJson(resolved));
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
-  return createHost(opened, operations);
+  return createHost(new NativeConnection(opened, keepAlive), operations);
 }
 
 /**
@@ -43,11 +42,10 @@ async function open(addon, options) {
 /**
  * The client over the native host, and what only a host can do.
  *
- * @param {NativeHost} native
+ * @param {NativeConnection} connection
  * @param {readonly Operation[]} operations
  */
-function createHost(native, operations) {
-  const connection = new NativeConnection(native);
+function createHost(connection, operations) {
   const close = () => connection.close();
   const host = {
     ...buildClient(operations, createNativeTransport(connection)),

@@ -10,6 +10,8 @@
  *   answer is its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number by which
  *   it can be cancelled, or 0.
  * @property {(call: number) => void} cancel Gives a pending request up; its promise rejects.
+ * @property {() => Promise<void> | null} untilIdle Null when no Session Drain runs, else a promise for the moment
+ *   when none does.
  * @property {() => Promise<void>} close
  *
  * @typedef {object} NativeBody

@@ -2,13 +2,10 @@
 
 const os = require("node:os");
 const path = require("node:path");
-const { taggedError } = require("../client/errors.js");
-const { suggest } = require("./suggest.js");
+const { checkOptions } = require("./checks.js");
 
 /**
- * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
- *
- * @typedef {object} ResolvedOptions What the native host is opened with: nothing is left for it to look up.
+ * @typedef {object} NativeOptions What the native host is opened with: nothing is left for it to look up.
  * @property {string} directory
  * @property {string} database An absolute path, or ":memory:".
  * @property {string} home
@@ -18,20 +15,14 @@ const { suggest } = require("./suggest.js");
  * @property {object} config
  * @property {Record<string, string>} env
  * @property {"normal" | "full"} durability
+ * @property {"manual" | "resume"} recovery
+ * @property {{ inbox: number, steerBatch: number }} limits
+ *
+ * @typedef {NativeOptions & { keepAlive: boolean }} ResolvedOptions
  */
 
-/** @type {Readonly<Record<keyof OpenCodeOptions, (option: string, value: unknown) => void>>} */
-const CHECKS = {
-  directory: checkPath,
-  database: checkPath,
-  home: checkPath,
-  dataDirectory: checkPath,
-  configDirectory: checkPath,
-  cacheDirectory: checkPath,
-  config: checkConfig,
-  env: checkEnv,
-  durability: checkDurability,
-};
+/** Admitted Prompts that may wait in one session. */
+const INBOX = 10_000;
 
 /**
  * Checks the options and fills in every default, so that the host reads nothing of this process by itself.
@@ -57,6 +48,9 @@ function resolveOptions(given) {
     config: options.config ?? {},
     env,
     durability: options.durability ?? "normal",
+    recovery: options.recovery ?? "manual",
+    limits: resolveLimits(options.limits ?? {}),
+    keepAlive: options.keepAlive ?? true,
   };
 }
 
@@ -74,6 +68,11 @@ function resolveDatabase(database) {
   return database === ":memory:" ? database : path.resolve(database);
 }
 
+/** @param {import("../index.js").Limits} limits */
+function resolveLimits({ inbox = INBOX, steerBatch = inbox }) {
+  return { inbox, steerBatch };
+}
+
 /**
  * @param {Readonly<Record<string, string | undefined>>} env
  * @returns {Record<string, string>}
@@ -83,104 +82,6 @@ function copyEnv(env) {
   const copy = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) copy[name] = value;
   return copy;
-}
-
-/**
- * @param {unknown} given
- * @returns {OpenCodeOptions}
- */
-function checkOptions(given) {
-  if (given === undefined) return {};
-  if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
-  for (const [option, value] of Object.entries(given)) {
-    if (!Object.hasOwn(CHECKS, option)) throw unknownOption(option);
-    if (value !== undefined) CHECKS[/** @type {keyof OpenCodeOptions} */ (option)](option, value);
-  }
-  return given;
-}
-
-/** @param {string} option */
-function unknownOption(option) {
-  const intended = suggest(option, Object.keys(CHECKS));
-  const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(intended)}?`;
-  return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
-}
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
-function checkPath(option, value) {
-  if (typeof value !== "string" || value === "") {
-    throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
-  }
-  if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
-}
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
-function checkConfig(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
-  try {
-    JSON.stringify(value);
-  } catch (error) {
-    const reason = /** @type {{ message: string }} */ (error).message;
-    throw invalid(option, `Option "config" must be representable as JSON: ${reason}`);
-  }
-}
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
-function checkEnv(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
-  for (const [name, text] of Object.entries(value)) {
-    if (text === undefined || typeof text === "string") continue;
-    throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
-  }
-}
-
-/**
- * @param {string} option
- * @param {unknown} value
- */
-function checkDurability(option, value) {
-  if (value === "normal" || value === "full") return;
-  throw invalid(option, `Option "durability" must be "normal" or "full", got ${describe(value)}`);
-}
-
-/**
- * Any object but an array, of whichever realm.
- *
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/**
- * Short, and without the value of an object: it may hold secrets.
- *
- * @param {unknown} value
- */
-function describe(value) {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return "an object";
-  if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
-}
-
-/**
- * @param {string} option
- * @param {string} message
- */
-function invalid(option, message) {
-  return taggedError({ _tag: "InvalidOptionError", option, message });
 }
 
 module.exports = { resolveOptions };

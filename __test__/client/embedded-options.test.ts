@@ -35,7 +35,15 @@ describe("defaults", () => {
       config: {},
       env: { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" },
       durability: "normal",
+      recovery: "manual",
+      limits: { inbox: 10_000, steerBatch: 10_000 },
+      keepAlive: true,
     });
+  });
+
+  test("one boundary promotes as many steers as may wait", () => {
+    expect(resolveOptions({ limits: { inbox: 3 } })).toMatchObject({ limits: { inbox: 3, steerBatch: 3 } });
+    expect(resolveOptions({ limits: { steerBatch: 3 } })).toMatchObject({ limits: { inbox: 10_000, steerBatch: 3 } });
   });
 
   test("with a home the variables of the process do not count", () => {
@@ -90,6 +98,9 @@ test("everything that is given is kept", () => {
     config: { model: "provider/model" },
     env: { A: "1" },
     durability: "full",
+    recovery: "resume",
+    limits: { inbox: 1, steerBatch: 2 },
+    keepAlive: false,
   };
   expect(resolveOptions(options)).toEqual(options);
 });
@@ -111,9 +122,8 @@ test("a database in memory is no path", () => {
 });
 
 test("an option that is undefined counts as absent", () => {
-  expect(resolveOptions({ durability: undefined, database: undefined, env: {}, home: "/h" })).toEqual(
-    resolveOptions({ env: {}, home: "/h" }),
-  );
+  const options = { durability: undefined, keepAlive: undefined, limits: { inbox: undefined }, env: {}, home: "/h" };
+  expect(resolveOptions(options)).toEqual(resolveOptions({ env: {}, home: "/h" }));
 });
 
 test("the environment is copied", () => {
@@ -137,6 +147,9 @@ test.each([
   ["configuration", "config"],
   ["environment", "env"],
   ["durabilty", "durability"],
+  ["recover", "recovery"],
+  ["keepalive", "keepAlive"],
+  ["limit", "limits"],
 ])("an unknown option %s is named, and so is %s", (option, intended) => {
   const error = refusal({ [option]: "x" });
   expect({ ...error }).toEqual({
@@ -147,7 +160,7 @@ test.each([
   expect(error).toBeInstanceOf(Error);
 });
 
-test.each(["x", "keepAlive", "toString", "__proto__", "y".repeat(10_000)])(
+test.each(["x", "listen", "toString", "__proto__", "y".repeat(10_000)])(
   "an unknown option that resembles none: %.20s",
   (option) => {
     expect({ ...refusal(JSON.parse(`{${JSON.stringify(option)}:"x"}`)) }).toEqual({
@@ -157,6 +170,19 @@ test.each(["x", "keepAlive", "toString", "__proto__", "y".repeat(10_000)])(
     });
   },
 );
+
+test.each([
+  ["inbxo", '. Did you mean "limits.inbox"?'],
+  ["steer", '. Did you mean "limits.steerBatch"?'],
+  ["toString", ""],
+])("an unknown limit %s is named with its place", (limit, hint) => {
+  const option = `limits.${limit}`;
+  expect({ ...refusal({ limits: { [limit]: 1 } }) }).toEqual({
+    _tag: "InvalidOptionError",
+    option,
+    message: `Unknown option "${option}"${hint}`,
+  });
+});
 
 const cycle: Record<string, unknown> = {};
 cycle.self = cycle;
@@ -178,10 +204,33 @@ test.each<[option: string, value: unknown, message: string | RegExp]>([
   ["env", { A: "1", B: 2 }, 'Option "env" must hold strings, but "B" is 2'],
   ["durability", "always", 'Option "durability" must be "normal" or "full", got "always"'],
   ["durability", null, 'Option "durability" must be "normal" or "full", got null'],
+  ["recovery", "auto", 'Option "recovery" must be "manual" or "resume", got "auto"'],
+  ["recovery", true, 'Option "recovery" must be "manual" or "resume", got true'],
+  ["keepAlive", "no", 'Option "keepAlive" must be true or false, got "no"'],
+  ["keepAlive", 0, 'Option "keepAlive" must be true or false, got 0'],
+  ["limits", 5, 'Option "limits" must be an object, got 5'],
+  ["limits", [], 'Option "limits" must be an object, got an array'],
 ])("option %s refuses %p", (option, value, message) => {
   const error = refusal({ [option]: value });
   expect({ ...error }).toEqual({ _tag: "InvalidOptionError", option, message: expect.stringMatching(message) });
   if (typeof message === "string") expect(error.message).toBe(message);
+});
+
+test.each([
+  ["inbox", 0, "0"],
+  ["inbox", -1, "-1"],
+  ["inbox", 1.5, "1.5"],
+  ["inbox", Number.NaN, "NaN"],
+  ["inbox", Infinity, "Infinity"],
+  ["inbox", 2 ** 53, "9007199254740992"],
+  ["inbox", "10", '"10"'],
+  ["inbox", null, "null"],
+  ["steerBatch", 10n, "a bigint"],
+  ["steerBatch", 0, "0"],
+])("limit %s refuses %p", (limit, value, given) => {
+  const option = `limits.${limit}`;
+  const message = `Option "${option}" must be a whole number from 1 on, got ${given}`;
+  expect({ ...refusal({ limits: { [limit]: value } }) }).toEqual({ _tag: "InvalidOptionError", option, message });
 });
 
 test.each([[null], ["/project"], [[]], [5]])("the options must be an object: %p", (options) => {

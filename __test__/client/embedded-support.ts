@@ -17,6 +17,9 @@ export function createFakeNative(answer: (head: Head, body: string | null) => un
     cancel(call: number) {
       cancelled.push(call);
     },
+    untilIdle(): Promise<void> | null {
+      return null;
+    },
     async close() {
       closes += 1;
     },

@@ -41,6 +41,18 @@ export const operations = [
   operation("sessions", "revert.clear", "POST", ["/api/session/", { param: "sessionID" }, "/revert/clear"], {
     success: { kind: "void" },
   }),
+  operation("sessions", "inbox.list", "GET", ["/api/session/", { param: "sessionID" }, "/inbox"], {
+    success: { kind: "value", unwrap: true },
+  }),
+  operation("sessions", "export", "GET", ["/api/session/", { param: "sessionID" }, "/export"], {
+    success: { kind: "lines" },
+    errors: [400, 404],
+  }),
+  operation("sessions", "import", "POST", ["/api/session/import"], {
+    payload: "lines",
+    success: { kind: "value", unwrap: true },
+    errors: [400, 409],
+  }),
   operation("events", "subscribe", "GET", ["/api/event"], { input: "none", success: { kind: "stream" } }),
 ];
 

@@ -34,6 +34,31 @@ export function clients(): OpenCodeClient[] {
   ];
 }
 
+export async function copied(from: OpenCodeClient, to: OpenCodeHost, sessionID: string): Promise<number> {
+  const lines: AsyncIterable<string> = from.sessions.export({ sessionID });
+  const { session, applied, skipped } = await to.sessions.import(lines, { signal: AbortSignal.timeout(1) });
+  await to.sessions.import(["{}"]);
+  await to.sessions.import("{}\n");
+  // @ts-expect-error: bytes are no lines
+  await to.sessions.import([new Uint8Array()]);
+  // @ts-expect-error: the lines are the input
+  await to.sessions.import({ lines: [] });
+  await to.sessions.resume({ sessionID: session.id });
+  return applied + skipped;
+}
+
+export async function waiting(client: OpenCodeClient, sessionID: string): Promise<string[]> {
+  const inbox = await client.sessions.inbox.list({ sessionID });
+  for (const { id: messageID, delivery } of inbox) {
+    if (delivery === "queue") await client.sessions.inbox.setDelivery({ sessionID, messageID, delivery: "steer" });
+    else await client.sessions.inbox.withdraw({ sessionID, messageID });
+  }
+  // @ts-expect-error: no such delivery
+  await client.sessions.inbox.setDelivery({ sessionID, messageID: "msg_1", delivery: "later" });
+  const interrupted = await client.sessions.interrupted();
+  return interrupted.filter(({ state }) => state === "step-open").map((session) => session.sessionID);
+}
+
 export function failures(error: unknown): ClientErrorReason | string | undefined {
   if (isClientError(error)) return error.reason;
   if (isSessionNotFoundError(error)) return error.message;
@@ -46,6 +71,9 @@ export const options: OpenCodeOptions[] = [
   { directory: undefined, env: process.env, config: { model: "a/b", agents: { build: { steps: 3 } } } },
   // @ts-expect-error: no such option
   { databse: "x" },
+  { recovery: "resume", keepAlive: false, limits: { inbox: 10, steerBatch: undefined } },
+  // @ts-expect-error: no such limit
+  { limits: { inbx: 10 } },
   // @ts-expect-error: no such durability
   { durability: "always" },
   // @ts-expect-error: JSON has no functions

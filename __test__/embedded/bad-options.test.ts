@@ -15,6 +15,12 @@ describe("an option that cannot be is named, and nothing is opened", () => {
     ["config", { config: { big: 5n } }],
     ["env", { env: { NUMBER: 5 } }],
     ["home", { home: {} }],
+    ["recovery", { recovery: "automatic" }],
+    ["keepAlive", { keepAlive: 1 }],
+    ["limits", { limits: null }],
+    ["limits.inbox", { limits: { inbox: 0 } }],
+    ["limits.steerBatch", { limits: { steerBatch: "10" } }],
+    ["limits.inbxo", { limits: { inbxo: 5 } }],
   ])("%s, case %#", async (option, options) => {
     const setup = await setUp();
     const create = OpenCode.create({ ...setup.options(), ...(options as object) });

@@ -62,6 +62,47 @@ test("a running turn settles first, and a wait for it returns", async () => {
   ]);
 });
 
+test("an answer without end, and what waits behind it, keep nothing from closing", async () => {
+  const { setup, host, model, sessionID } = await setUpSession();
+  model.reply({ deltas: Array.from({ length: 100_000 }, (_, n) => ` word${n}`), delayMs: 1 });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Never stop" } });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Then this" }, delivery: "queue" });
+  await readUntil(await subscribe(host), "session.next.text.delta");
+  const began = performance.now();
+  await host.close();
+  expect(performance.now() - began).toBeLessThan(5_000);
+  const request = await model.received(1);
+  await request.closed;
+  expect(request.aborted).toBe(true);
+
+  const again = await setup.open();
+  expect((await readHistory(again, sessionID)).at(-1)).toMatchObject({ type: "session.next.step.failed" });
+  await expect(again.sessions.inbox.list({ sessionID })).resolves.toMatchObject([{ prompt: { text: "Then this" } }]);
+});
+
+test.each(["events", "sessions"] as const)("a reader of %s may close", async (group) => {
+  const { host, sessionID } = await setUpSession();
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  const stream = group === "events" ? host.events.subscribe() : host.sessions.events({ sessionID });
+  const read = async () => {
+    for await (const _ of stream) await host.close();
+  };
+  // The live stream ends; the durable one breaks.
+  const outcome = await read().then(() => undefined, (error: unknown) => error);
+  if (group === "events") expect(outcome).toBeUndefined();
+  else expect(outcome).toMatchObject(transport);
+});
+
+test("whoever opens the file while it is being closed has it, or is told that it is in use", async () => {
+  const { setup, host } = await setUpSession();
+  const closing = host.close();
+  const [opened] = await Promise.allSettled([setup.open()]);
+  if (opened.status === "fulfilled") await opened.value.close();
+  else expect(opened.reason).toMatchObject({ _tag: "DatabaseInUseError", path: setup.database });
+  await closing;
+  await expect((await setup.open()).health.get()).resolves.toEqual({ healthy: true });
+});
+
 test("every later call is refused", async () => {
   const { host, session, sessionID } = await setUpSession();
   await host.close();

@@ -1,26 +1,12 @@
 import type { OpenCodeHost, SessionDurableEvent } from "../../index.js";
 import type { Reply } from "../../testkit/reply.js";
+import { createRandom, pick, type Random } from "../random.js";
 import { readHistory, readMessages, setUp, type Setup } from "./support";
 
 // Sessions that are prompted, interrupted and reopened in any order, with a model that answers all it can. What
 // exactly happens is up to the machine; what holds afterwards is not.
 
 const sessionID = "ses_simulated";
-
-type Random = () => number;
-
-/** Numbers from 0 to 1, always the same ones for a seed. */
-function createRandom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-function pick<T>(random: Random, choices: readonly T[]) {
-  return choices[Math.floor(random() * choices.length)]!;
-}
 
 function createReply(random: Random): Reply {
   const call = () => ({

@@ -1,4 +1,4 @@
-import { run, setUp, readTranscript, UNSCRIPTED, type Setup } from "../embedded/support";
+import { readHistory, readTranscript, run, setUp, types, UNSCRIPTED, type Setup } from "../embedded/support";
 import { Child } from "./child";
 
 const live = (setup: Setup, life: string, database = setup.database) =>
@@ -56,11 +56,15 @@ test("a call that waits keeps it alive until it is answered", async () => {
 test.each([
   ["exiting", 7],
   ["failing", 1],
-])("a process that ends %s with an open host ends as it would without", async (life, code) => {
+])("a process that ends %s in the middle of a turn leaves it as a crash does", async (life, code) => {
   const setup = await setUp();
+  setup.model.reply({ text: "Hello." }, { deltas: ["Once upon", " a time."], gate: "never" });
   const child = live(setup, life);
   await expect(child.exited).resolves.toBe(code);
   const host = await setup.open();
+  const history = await readHistory(host, "ses_life");
+  expect(types(history).slice(6)).toEqual(["prompt.admitted", "prompted", "step.started", "text.started"]);
+  await expect(host.sessions.interrupted()).resolves.toMatchObject([{ sessionID: "ses_life", state: "step-open" }]);
   await run(host, "ses_life", "Go on");
   expect((await readTranscript(host, "ses_life")).at(-1)).toBe(`assistant: ${UNSCRIPTED}`);
 });

@@ -11,12 +11,18 @@ export async function openHost(config) {
   const host = await OpenCode.create(options(root, directory, config))
   return {
     host,
+    root,
     directory,
     async close() {
       await host.close()
       fs.rmSync(root, { recursive: true, force: true })
     },
   }
+}
+
+/** A host on the file of an `openHost` that has been closed. */
+export function reopenHost(root, config) {
+  return OpenCode.create(options(root, path.join(root, "project"), config))
 }
 
 export function options(root, directory, config) {

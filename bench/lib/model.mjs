@@ -1,7 +1,8 @@
-// The scripted model server in a thread of its own, so that it does not share the consumer's.
-import { once } from "node:events"
+// Model servers in a thread of their own, so that they do not share the consumer's.
+import { EventEmitter, once } from "node:events"
 import { Worker } from "node:worker_threads"
 
+/** One that says what it is told to, reply by reply. */
 export async function startModel() {
   const worker = new Worker(new URL("./model-thread.mjs", import.meta.url))
   const [{ config }] = await once(worker, "message")
@@ -14,6 +15,25 @@ export async function startModel() {
     },
     async close() {
       worker.postMessage({ close: true })
+      await once(worker, "exit")
+    },
+  }
+}
+
+/** One that gives every request the same reply. Its window is never full. */
+export async function startSteadyModel(reply) {
+  const worker = new Worker(new URL("./steady-model-thread.mjs", import.meta.url), { workerData: { reply } })
+  const [baseURL] = await once(worker, "message")
+  const requests = new EventEmitter()
+  worker.on("message", () => requests.emit("request"))
+  const models = { m1: { limit: { context: 1_000_000_000, output: 8_000 } } }
+  const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models }
+  return {
+    config: { model: "mock/m1", provider: { mock } },
+    /** Resolves when the next request comes. */
+    requested: () => once(requests, "request"),
+    async close() {
+      worker.postMessage("close")
       await once(worker, "exit")
     },
   }

@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// A contract with one nested operation and the types that are hard to write.
+    /// A contract with one nested operation, one of lines, and the types that are hard to write.
     fn contract() -> Contract {
         let reference = |name: &str| json!({ "kind": "ref", "name": name });
         let text = json!({ "kind": "string", "brand": "SessionID", "prefix": "ses" });
@@ -53,7 +53,7 @@ mod tests {
             { "type": { "kind": "null" } },
         ] });
         serde_json::from_value(json!({
-            "format": 1,
+            "format": 2,
             "operations": [{
                 "id": "v2.session.revert.stage",
                 "group": { "wire": "session", "public": "sessions" },
@@ -63,13 +63,24 @@ mod tests {
                 "path": [{ "literal": "/api/" }, { "parameter": "sessionID" }],
                 "input": {
                     "mode": "required",
-                    "payload": true,
+                    "payload": "json",
                     "fields": [{
                         "name": "sessionID", "channel": "Params", "encoding": "text",
                         "required": true, "doc": "The session.", "type": text,
                     }],
                 },
                 "success": { "kind": "value", "status": 200, "unwrap": true, "type": reference("Thing") },
+                "errors": [{ "status": 409, "tag": "ConflictError" }],
+                "middleware": [],
+            }, {
+                "id": "v2.session.copy",
+                "group": { "wire": "session", "public": "sessions" },
+                "name": "copy",
+                "doc": "Copies.",
+                "method": "POST",
+                "path": [{ "literal": "/copy" }],
+                "input": { "mode": "required", "payload": "lines", "fields": [] },
+                "success": { "kind": "lines", "status": 200 },
                 "errors": [{ "status": 409, "tag": "ConflictError" }],
                 "middleware": [],
             }],
@@ -115,6 +126,17 @@ exports.operations = /** @type {const} */ ([
     success: { kind: "value", unwrap: true },
     errors: [409],
   },
+  {
+    group: "sessions",
+    name: "copy",
+    method: "POST",
+    path: ["/copy"],
+    query: [],
+    payload: "lines",
+    input: "required",
+    success: { kind: "lines" },
+    errors: [409],
+  },
 ]);
 
 exports.tags = /** @type {const} */ ([
@@ -129,9 +151,10 @@ exports.tags = /** @type {const} */ ([
     fn declarations_are_exact() {
         let text = declarations::emit(&contract()).unwrap();
         for part in [
-            "export interface OpenCodeClient {\n  readonly sessions: {\n    readonly revert: {\n      /**\n       * Stages *\\/ it.\n       *\n       * Twice.\n       */\n      stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;\n    };\n  };\n}\n",
+            "export interface OpenCodeClient {\n  readonly sessions: {\n    readonly revert: {\n      /**\n       * Stages *\\/ it.\n       *\n       * Twice.\n       */\n      stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;\n    };\n    /** Copies. */\n    copy(lines: SessionsCopyInput, options?: RequestOptions): AsyncIterable<SessionsCopyOutput>;\n  };\n}\n",
             "/** The input of `sessions.revert.stage`. */\nexport interface SessionsRevertStageInput {\n  /** The session. */\n  readonly sessionID: string;\n}\n",
             "export type SessionsRevertStageOutput = Thing;\n",
+            "/** The input of `sessions.copy`. */\nexport type SessionsCopyInput = Lines;\n\n/** One line of `sessions.copy`. */\nexport type SessionsCopyOutput = string;\n",
             "export interface Thing {\n  readonly list?: (1 | null)[];\n  readonly inner: {\n    /** Nothing. */\n    readonly none: Record<string, never>;\n  };\n  readonly by: Record<string, unknown>;\n}\n",
             "export type OpenCodeError =\n  | ConflictError\n  | OtherError;\n",
             "export declare function isOtherError(value: unknown): value is OtherError;\n",

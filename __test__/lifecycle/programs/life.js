@@ -30,16 +30,63 @@ const lives = {
     await host.sessions.wait({ sessionID });
     say("settled");
   },
-  async exiting(host, sessionID) {
+  async prompting(host, sessionID) {
     await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+  },
+  async queueing(host, sessionID) {
+    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+    await host.sessions.prompt({ sessionID, prompt: { text: "And again" }, delivery: "queue" });
+  },
+  async fetching(host, sessionID) {
+    const body = JSON.stringify({ prompt: { text: "Once more" } });
+    const headers = { "content-type": "application/json" };
+    await host.fetch(`http://host/api/session/${sessionID}/prompt`, { method: "POST", headers, body });
+  },
+  async resuming(host, sessionID) {
+    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" }, resume: false });
+    await host.sessions.resume({ sessionID });
+  },
+  async redelivering(host, sessionID) {
+    const prompt = { text: "Once more" };
+    const { id: messageID } = await host.sessions.prompt({ sessionID, prompt, delivery: "queue", resume: false });
+    await host.sessions.inbox.setDelivery({ sessionID, messageID, delivery: "steer" });
+  },
+  async aborting(host, sessionID) {
+    const controller = new AbortController();
+    const options = { signal: controller.signal };
+    const prompt = host.sessions.prompt({ sessionID, prompt: { text: "Once more" } }, options);
+    controller.abort();
+    await prompt.catch(() => say("aborted"));
+  },
+  leaving: promptToTheMiddle,
+  async terminating(host, sessionID) {
+    process.once("SIGTERM", () => void host.close().then(() => say("closed")));
+    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+  },
+  async exiting(host, sessionID) {
+    await promptToTheMiddle(host, sessionID);
     process.exit(7);
   },
-  async failing() {
+  async failing(host, sessionID) {
+    await promptToTheMiddle(host, sessionID);
     setImmediate(() => {
       throw new Error("Nobody catches this");
     });
   },
 };
+
+/**
+ * Prompts and waits for the first piece of the answer.
+ *
+ * @param {import("../../../index.js").OpenCodeHost} host
+ * @param {string} sessionID
+ */
+async function promptToTheMiddle(host, sessionID) {
+  const live = host.events.subscribe()[Symbol.asyncIterator]();
+  await live.next();
+  await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+  for (let type; type !== "session.next.text.delta"; ) ({ type } = (await live.next()).value);
+}
 
 async function main() {
   const host = await open();

@@ -50,7 +50,7 @@ async function runWorker(end, number) {
   const { data } = await host.sessions.history({ sessionID: "ses_worker" });
   const admitted = data.filter(({ type }) => type === "session.next.prompt.admitted").length;
   await host.close();
-  return { end, admitted };
+  return { end, admitted, last: data.at(-1)?.type };
 }
 
 async function main() {

@@ -10,6 +10,8 @@ use axum::http::{Request, Response};
 use futures::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower::ServiceExt;
 
 /// Requests that may wait to be begun. Beginning one takes microseconds; more than this means that
@@ -20,17 +22,34 @@ const QUEUE: usize = 65_536;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
-type Answer = oneshot::Sender<Response<Body>>;
+/// Somebody who waits for an answer.
+struct Caller {
+    answer: oneshot::Sender<Response<Body>>,
+    /// Says that the request is under way, from the call on.
+    under_way: TaskTrackerToken,
+}
+
+impl Caller {
+    fn answer(self, response: Response<Body>) {
+        // First, so that nothing is under way any more for the one who is answered.
+        drop(self.under_way);
+        // Who has gone away needs no answer.
+        drop(self.answer.send(response));
+    }
+}
 
 /// Begins requests in order.
 pub(crate) struct Dispatcher {
-    queue: mpsc::Sender<(Request<Body>, Answer)>,
+    queue: mpsc::Sender<(Request<Body>, Caller)>,
     closing: CancellationToken,
+    /// Requests that were sent and not answered. Closed from the beginning, so that one can wait
+    /// for it to be empty.
+    requests: TaskTracker,
 }
 
 impl Dispatcher {
     pub(crate) fn start(router: Router) -> Self {
-        let (queue, mut requests) = mpsc::channel::<(Request<Body>, Answer)>(QUEUE);
+        let (queue, mut requests) = mpsc::channel::<(Request<Body>, Caller)>(QUEUE);
         let closing = CancellationToken::new();
         let closed = closing.clone();
         tokio::spawn(async move {
@@ -39,13 +58,19 @@ impl Dispatcher {
                     biased;
                     () = closed.cancelled() => return,
                     request = requests.recv() => match request {
-                        Some((request, answer)) => begin(&router, request, answer),
+                        Some((request, caller)) => begin(&router, request, caller, &closed),
                         None => return,
                     },
                 }
             }
         });
-        Self { queue, closing }
+        let requests = TaskTracker::new();
+        requests.close();
+        Self {
+            queue,
+            closing,
+            requests,
+        }
     }
 
     pub(crate) fn send(
@@ -53,33 +78,45 @@ impl Dispatcher {
         request: Request<Body>,
     ) -> impl Future<Output = Result<Response<Body>, Closed>> + Send + use<> {
         let (answer, response) = oneshot::channel();
-        let queued = self.queue.try_send((request, answer));
+        let under_way = self.requests.token();
+        let queued = self.queue.try_send((request, Caller { answer, under_way }));
         async move {
             queued.map_err(|_| Closed)?;
             response.await.map_err(|_| Closed)
         }
     }
 
-    /// Takes no further request. Those that wait are answered with [`Closed`].
+    /// Done when every request so far has been answered or dropped.
+    pub(crate) fn until_answered(&self) -> impl Future<Output = ()> + Send + use<> {
+        let requests = self.requests.clone();
+        async move { requests.wait().await }
+    }
+
+    /// Takes no further request. Those that have no answer by now are told [`Closed`].
     pub(crate) fn close(&self) {
         self.closing.cancel();
     }
 }
 
-fn begin(router: &Router, request: Request<Body>, mut answer: Answer) {
+fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &CancellationToken) {
     let mut response = router.clone().oneshot(request).boxed();
     // Without the runtime's budget for one turn of a task: a request that happens to exhaust it would
     // stop short of the writer's queue and be overtaken.
     match tokio::task::unconstrained(&mut response).now_or_never() {
-        Some(Ok(response)) => drop(answer.send(response)),
+        Some(Ok(response)) => caller.answer(response),
         Some(Err(never)) => match never {},
         None => {
+            let closed = closed.clone();
             tokio::spawn(async move {
-                tokio::select! {
-                    Ok(response) = response => drop(answer.send(response)),
+                let response = tokio::select! {
+                    biased;
+                    Ok(response) = &mut response => response,
                     // Nobody waits any more. What must not be cut off guards itself.
-                    () = answer.closed() => {}
-                }
+                    () = caller.answer.closed() => return,
+                    // It waits for something that closing did not bring to an end.
+                    () = closed.cancelled() => return,
+                };
+                caller.answer(response);
             });
         }
     }
@@ -88,10 +125,13 @@ fn begin(router: &Router, request: Request<Body>, mut answer: Answer) {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
+    use std::sync::Arc;
 
     use axum::extract::State;
+    use axum::http::StatusCode;
     use axum::routing::get;
     use futures::poll;
+    use tokio::sync::Notify;
     use tokio::task::consume_budget;
 
     use super::*;
@@ -104,7 +144,57 @@ mod tests {
         };
         let router = Router::new().route("/", get(write)).with_state(queue);
         while poll!(pin!(consume_budget())).is_ready() {}
-        begin(&router, Request::new(Body::empty()), oneshot::channel().0);
+        let caller = Caller {
+            answer: oneshot::channel().0,
+            under_way: TaskTracker::new().token(),
+        };
+        let closed = CancellationToken::new();
+        begin(&router, Request::new(Body::empty()), caller, &closed);
         assert_eq!(queued.try_recv(), Ok(()));
+    }
+
+    /// A dispatcher whose requests are answered one by one, when `release` says so.
+    fn held() -> (Dispatcher, Arc<Notify>) {
+        let release = Arc::new(Notify::new());
+        let wait = |State(release): State<Arc<Notify>>| async move { release.notified().await };
+        let router = Router::new().route("/", get(wait));
+        let dispatcher = Dispatcher::start(router.with_state(Arc::clone(&release)));
+        (dispatcher, release)
+    }
+
+    fn request() -> Request<Body> {
+        Request::new(Body::empty())
+    }
+
+    #[tokio::test]
+    async fn a_request_is_under_way_from_its_call_to_its_answer() {
+        let (dispatcher, release) = held();
+        dispatcher.until_answered().await;
+        let (first, second) = (dispatcher.send(request()), dispatcher.send(request()));
+        let mut answered = pin!(dispatcher.until_answered());
+        assert!(poll!(&mut answered).is_pending());
+        release.notify_one();
+        assert_eq!(first.await.map(|it| it.status()), Ok(StatusCode::OK));
+        assert!(poll!(&mut answered).is_pending());
+        release.notify_one();
+        assert_eq!(second.await.map(|it| it.status()), Ok(StatusCode::OK));
+        assert!(poll!(&mut answered).is_ready());
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_caller_has_gone_is_not_under_way() {
+        let (dispatcher, _release) = held();
+        drop(dispatcher.send(request()));
+        dispatcher.until_answered().await;
+    }
+
+    #[tokio::test]
+    async fn closing_tells_those_who_wait() {
+        let (dispatcher, _release) = held();
+        let waiting = dispatcher.send(request());
+        dispatcher.close();
+        assert_eq!(waiting.await.err(), Some(Closed));
+        assert_eq!(dispatcher.send(request()).await.err(), Some(Closed));
+        dispatcher.until_answered().await;
     }
 }

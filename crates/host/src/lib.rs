@@ -57,6 +57,7 @@ impl Host {
             .expect("the names of the built-in tools are valid");
         let directory = options.directory.clone();
         let durability = options.durability.into();
+        let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let (environment, config) = options.into_environment();
         let model = HttpModelClient::new(HttpOptions {
             proxies: Proxies::from_variables(|name| environment.variable(name)),
@@ -72,6 +73,9 @@ impl Host {
             model: Arc::new(model),
             clock,
             ids,
+            limits,
+            recovery,
+            seam: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
         let dispatcher = dispatch::Dispatcher::start(opencode_server::router(runtime.clone()));
@@ -89,6 +93,16 @@ impl Host {
         request: Request<Body>,
     ) -> impl Future<Output = Result<Response<Body>, Closed>> + Send + use<> {
         self.dispatcher.send(request)
+    }
+
+    /// Done when nothing runs and no request that was sent before can change that, or when the host
+    /// is closed or dropped.
+    pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (answered, runtime) = (self.dispatcher.until_answered(), self.runtime.clone());
+        async move {
+            answered.await;
+            runtime.until_idle().await;
+        }
     }
 
     /// Interrupts every Session Drain, waits until they have settled, ends the streams and closes

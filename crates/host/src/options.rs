@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use opencode_location::environment::Environment;
-use opencode_runtime::{DatabasePath, Durability};
+use opencode_runtime::{DatabasePath, Durability, Limits, Recovery};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -36,6 +36,12 @@ pub struct HostOptions {
     /// What survives which failure.
     #[serde(default)]
     pub durability: DurabilityOption,
+    /// What happens at opening to sessions whose last activity was cut.
+    #[serde(default)]
+    pub recovery: RecoveryOption,
+    /// How much the host holds and takes at once.
+    #[serde(default)]
+    pub limits: LimitOptions,
 }
 
 /// What survives which failure.
@@ -47,6 +53,49 @@ pub enum DurabilityOption {
     Normal,
     /// The loss of power, too.
     Full,
+}
+
+/// What happens at opening to sessions whose last activity was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecoveryOption {
+    /// They wait for somebody.
+    #[default]
+    Manual,
+    /// Their work is taken up.
+    Resume,
+}
+
+/// How much a host holds and takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct LimitOptions {
+    /// Admitted Prompts of one session that may wait.
+    pub inbox: u64,
+    /// Steers that one Safe Provider-Turn Boundary promotes at most.
+    pub steer_batch: usize,
+}
+
+impl Default for LimitOptions {
+    fn default() -> Self {
+        let Limits { inbox, steer_batch } = Limits::default();
+        Self { inbox, steer_batch }
+    }
+}
+
+impl From<LimitOptions> for Limits {
+    fn from(LimitOptions { inbox, steer_batch }: LimitOptions) -> Self {
+        Self { inbox, steer_batch }
+    }
+}
+
+impl From<RecoveryOption> for Recovery {
+    fn from(option: RecoveryOption) -> Self {
+        match option {
+            RecoveryOption::Manual => Self::Manual,
+            RecoveryOption::Resume => Self::Resume,
+        }
+    }
 }
 
 impl From<DurabilityOption> for Durability {

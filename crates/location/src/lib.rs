@@ -16,6 +16,7 @@
 //!   of the format end in the same patches there.
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
 //!   turns a selection into something a model client can call.
+//! - [`agents`]: the agents that configuration describes.
 //! - [`containment`]: whether a path belongs to the directory.
 //!
 //! [`Environment`]: environment::Environment
@@ -23,6 +24,7 @@
 //! [`Location`]: location::Location
 //! [`Catalogue::resolve`]: catalogue::Catalogue::resolve
 
+pub mod agents;
 mod bounded;
 pub mod catalogue;
 pub mod config;

@@ -5,6 +5,7 @@ use std::io;
 
 use opencode_schema::location::{LocationInfo, ProjectRef};
 
+use crate::agents::Agents;
 use crate::catalogue::Catalogue;
 use crate::config::Configuration;
 use crate::directory::DirectoryError;
@@ -21,6 +22,8 @@ pub struct Location {
     pub configuration: Configuration,
     /// The models on offer.
     pub catalogue: Catalogue,
+    /// The agents that configuration describes.
+    pub agents: Agents,
 }
 
 impl Location {

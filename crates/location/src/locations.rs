@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use crate::agents::Agents;
 use crate::catalogue::Catalogue;
 use crate::config::Configuration;
 use crate::directory::normalise;
@@ -114,6 +115,7 @@ impl Locations {
             Arc::new(Location {
                 directory: name,
                 project,
+                agents: Agents::build(&configuration.documents),
                 configuration,
                 catalogue,
             })

@@ -84,8 +84,8 @@ impl Drop for NativeBody {
     }
 }
 
-/// Waits for the first piece, then takes what follows without waiting. Pieces are whole events, so
-/// no character is cut between two pulls.
+/// Waits for the first piece, then takes what follows without waiting. Pieces are whole events or
+/// whole lines, so no character is cut between two pulls.
 async fn pull(state: &mut State) -> napi::Result<Option<String>> {
     let mut text = Vec::new();
     while text.len() < PULL {

@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 use crate::body::NativeBody;
 use crate::request;
 
+/// Content types of answers that go on and on: events, and the lines of an export.
+const STREAMS: [&[u8]; 2] = [b"text/event-stream", b"application/x-ndjson"];
+
 /// Opens a host. The options are JSON and complete. A text instead of a host is a tagged failure
 /// as JSON.
 #[napi]
@@ -92,6 +95,17 @@ impl NativeHost {
         }
     }
 
+    /// Null when no Session Drain runs, otherwise a promise for the moment when none does. It does
+    /// not keep the host: one that is dropped ends its drains and the promise with them.
+    #[napi(catch_unwind, ts_return_type = "Promise<void> | null")]
+    pub fn until_idle<'env>(&self, env: &'env Env) -> napi::Result<Option<PromiseRaw<'env, ()>>> {
+        let mut idle = self.host.until_idle().boxed();
+        if (&mut idle).now_or_never().is_some() {
+            return Ok(None);
+        }
+        env.spawn_future(idle.map(Ok)).map(Some)
+    }
+
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
@@ -133,10 +147,8 @@ impl Drop for Pending {
 
 async fn answer(response: Response<Body>) -> napi::Result<Either<String, NativeBody>> {
     let head = request::head(&response);
-    let streams = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes() == b"text/event-stream");
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let streams = kind.is_some_and(|kind| STREAMS.contains(&kind.as_bytes()));
     let body = response.into_body();
     if streams {
         return Ok(Either::B(NativeBody::new(head, body)));

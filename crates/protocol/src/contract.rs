@@ -23,7 +23,7 @@ pub use ir::*;
 use crate::operation::Spec;
 
 /// The layout of the IR itself.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The member that tells failures apart.
 pub const TAG_KEY: &str = "_tag";

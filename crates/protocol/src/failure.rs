@@ -104,6 +104,17 @@ failures! {
         /// The same in words.
         message: String,
     }
+    /// No such prompt waits in the session's inbox: it never did, or it was withdrawn.
+    Some(404) => InputNotFound "InputNotFoundError" {
+        /// The session.
+        #[serde(rename = "sessionID")]
+        session_id: SessionID,
+        /// The prompt that was asked for.
+        #[serde(rename = "messageID")]
+        message_id: MessageID,
+        /// The same in words.
+        message: String,
+    }
     /// The request contradicts something that is already recorded.
     Some(409) => Conflict "ConflictError" {
         /// What it contradicts.
@@ -111,6 +122,14 @@ failures! {
         /// The id of the recorded thing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<String>,
+    }
+    /// The session has a Session Drain under way, and the operation needs it to have none.
+    Some(409) => SessionBusy "SessionBusyError" {
+        /// The session.
+        #[serde(rename = "sessionID")]
+        session_id: SessionID,
+        /// The same in words.
+        message: String,
     }
     /// The session's inbox is full. Nothing was stored.
     Some(429) => SessionBacklog "SessionBacklogError" {
@@ -290,6 +309,23 @@ mod tests {
                 },
                 Some(409),
                 r#"{"_tag":"ConflictError","message":"taken","resource":"msg_c1"}"#,
+            ),
+            (
+                Failure::InputNotFound {
+                    session_id: session(),
+                    message_id: MessageID::parse("msg_x").unwrap(),
+                    message: "none".into(),
+                },
+                Some(404),
+                r#"{"_tag":"InputNotFoundError","sessionID":"ses_nope","messageID":"msg_x","message":"none"}"#,
+            ),
+            (
+                Failure::SessionBusy {
+                    session_id: session(),
+                    message: "busy".into(),
+                },
+                Some(409),
+                r#"{"_tag":"SessionBusyError","sessionID":"ses_nope","message":"busy"}"#,
             ),
             (
                 Failure::SessionBacklog {

@@ -32,6 +32,17 @@ pub struct MessageParams {
     pub message_id: MessageID,
 }
 
+/// The path of one prompt in a session's inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct InputParams {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// The prompt: its id is that of the message it becomes.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageID,
+}
+
 /// Selects a Location for one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LocationSelection {
@@ -134,6 +145,20 @@ pub struct PromptPayload {
     pub delivery: Option<Delivery>,
     /// `false` admits it without waking the session.
     pub resume: Option<bool>,
+}
+
+/// Another delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SetDeliveryPayload {
+    /// How the prompt is to enter the session.
+    pub delivery: Delivery,
+}
+
+/// Another place.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct MovePayload {
+    /// Where the session is to live. It must be a place of the session's project.
+    pub location: LocationRef,
 }
 
 /// Another agent.

@@ -15,7 +15,7 @@ pub enum Channel {
     Params,
     /// The query.
     Query,
-    /// The JSON body.
+    /// The body.
     Payload,
 }
 
@@ -47,6 +47,20 @@ pub enum Middleware {
 /// Gives the schema of one type, collecting the types it refers to.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
+/// What the body of a request holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Payload {
+    /// Nothing: a body is ignored, whatever it is.
+    None,
+    /// These fields, as JSON.
+    Json(SchemaOf),
+    /// One JSON text a line ([`LINES_TYPE`]): for what has no end known beforehand.
+    Lines,
+}
+
+/// The content type of bodies that hold one JSON text a line.
+pub const LINES_TYPE: &str = "application/x-ndjson";
+
 /// What a successful call answers.
 #[derive(Debug, Clone, Copy)]
 pub enum Success {
@@ -65,6 +79,9 @@ pub enum Success {
         /// Whether the stream may end cleanly. A stream that may not was cut when it does.
         ends: bool,
     },
+    /// 200 with one JSON text a line ([`LINES_TYPE`]); every line ends in a line feed. A body that
+    /// breaks, or ends without one, was cut.
+    Lines,
 }
 
 /// One operation as data.
@@ -84,8 +101,8 @@ pub struct Spec {
     pub params: Option<SchemaOf>,
     /// Fields of the query.
     pub query: Option<SchemaOf>,
-    /// Fields of the body; none means that a body is ignored.
-    pub payload: Option<SchemaOf>,
+    /// What the body holds.
+    pub payload: Payload,
     /// What it answers.
     pub success: Success,
     /// The failures that are its own, beside [`COMMON_ERRORS`].
@@ -111,9 +128,9 @@ pub trait Operation {
     type Params;
     /// Fields of the query, likewise.
     type Query;
-    /// The body, likewise; it is ignored then, whatever it is.
+    /// The fields of the body, likewise.
     type Payload;
-    /// The body of a success, `()` when it has none; of a stream, one event.
+    /// The body of a success, `()` when it has none; of a stream, one event; of lines, one line.
     type Success;
     /// The same as data.
     const SPEC: Spec;
@@ -155,7 +172,7 @@ macro_rules! operations {
             $method:ident $path:literal,
             $(params: $params:ty,)?
             $(query: $query:ty,)?
-            $(payload: $payload:ty,)?
+            $(payload: $payload:tt,)?
             success: $kind:ident $(($($success:tt)+))?,
             errors: [$($error:ident),*],
             middleware: [$($middleware:ident),*],
@@ -170,7 +187,7 @@ macro_rules! operations {
             impl Operation for $operation {
                 type Params = operations!(@type $($params)?);
                 type Query = operations!(@type $($query)?);
-                type Payload = operations!(@type $($payload)?);
+                type Payload = operations!(@fields $($payload)?);
                 type Success = operations!(@$kind $($($success)+)?);
                 const SPEC: Spec = Spec {
                     id: $id,
@@ -180,7 +197,7 @@ macro_rules! operations {
                     path: $path,
                     params: operations!(@schema $($params)?),
                     query: operations!(@schema $($query)?),
-                    payload: operations!(@schema $($payload)?),
+                    payload: operations!(@payload $($payload)?),
                     success: operations!(@success $kind $($($success)+)?),
                     errors: &[$(Tag::$error),*],
                     middleware: &[$(Middleware::$middleware),*],
@@ -196,15 +213,23 @@ macro_rules! operations {
     (@type $type:ty) => { $type };
     (@schema) => { None };
     (@schema $type:ty) => { Some(schema_of::<$type>) };
+    (@fields) => { Nothing };
+    (@fields lines) => { Nothing };
+    (@fields $type:ty) => { $type };
+    (@payload) => { Payload::None };
+    (@payload lines) => { Payload::Lines };
+    (@payload $type:ty) => { Payload::Json(schema_of::<$type>) };
     (@value $type:ty) => { Data<$type> };
     (@whole $type:ty) => { $type };
     (@page $type:ty) => { $type };
     (@void) => { () };
+    (@lines) => { String };
     (@stream $type:ty, ends: $ends:literal) => { $type };
     (@success value $type:ty) => { Success::Value(schema_of::<$type>) };
     (@success whole $type:ty) => { Success::Whole(schema_of::<$type>) };
     (@success page $type:ty) => { Success::Page(schema_of::<$type>) };
     (@success void) => { Success::Void };
+    (@success lines) => { Success::Lines };
     (@success stream $type:ty, ends: $ends:literal) => {
         Success::Stream { element: schema_of::<$type>, ends: $ends }
     };

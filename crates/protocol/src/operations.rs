@@ -8,13 +8,16 @@ use opencode_schema::session::SessionInfo;
 use crate::event::{OpenCodeEvent, SessionDurableEvent};
 use crate::failure::Tag;
 use crate::input::{
-    EventsQuery, HistoryQuery, LocationSelection, MessageParams, MessagesQuery, Nothing,
-    PromptPayload, SessionCreatePayload, SessionParams, SessionsQuery, SwitchAgentPayload,
-    SwitchModelPayload,
+    EventsQuery, HistoryQuery, InputParams, LocationSelection, MessageParams, MessagesQuery,
+    MovePayload, Nothing, PromptPayload, SessionCreatePayload, SessionParams, SessionsQuery,
+    SetDeliveryPayload, SwitchAgentPayload, SwitchModelPayload,
 };
-use crate::operation::{Method, Middleware, Operation, Spec, Success, operations, schema_of};
+use crate::operation::{
+    Method, Middleware, Operation, Payload, Spec, Success, operations, schema_of,
+};
 use crate::output::{
-    ActiveSessions, Data, Health, MessagesResponse, SessionHistory, SessionsResponse,
+    ActiveSessions, Data, Health, ImportedSession, InterruptedSession, MessagesResponse,
+    SessionHistory, SessionsResponse,
 };
 
 operations! {
@@ -187,6 +190,107 @@ operations! {
         success: stream(SessionDurableEvent, ends: false),
         errors: [SessionNotFound],
         middleware: [Authorization, Session],
+    }
+
+    /// The prompts that wait to be promoted, in the order of their admission.
+    SessionInboxList = "v2.session.inbox.list" => "sessions.inbox.list" {
+        Get "/api/session/{sessionID}/inbox",
+        params: SessionParams,
+        success: value(Vec<SessionInputAdmitted>),
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Takes back a prompt that waits: it is never promoted. Its id stays used, so that prompting with
+    /// it again is a conflict.
+    ///
+    /// A prompt that is promoted already cannot be taken back, which is a conflict as well.
+    SessionInboxWithdraw = "v2.session.inbox.withdraw" => "sessions.inbox.withdraw" {
+        Delete "/api/session/{sessionID}/inbox/{messageID}",
+        params: InputParams,
+        success: void,
+        errors: [SessionNotFound, InputNotFound, Conflict],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Changes how a prompt that waits enters the session, and wakes the session.
+    ///
+    /// A prompt that is promoted already is a conflict.
+    SessionInboxSetDelivery = "v2.session.inbox.setDelivery" => "sessions.inbox.setDelivery" {
+        Put "/api/session/{sessionID}/inbox/{messageID}",
+        params: InputParams,
+        payload: SetDeliveryPayload,
+        success: value(SessionInputAdmitted),
+        errors: [SessionNotFound, InputNotFound, Conflict],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Takes the session up again, whether or not a prompt waits.
+    ///
+    /// At least one Provider Turn is made, unless nothing has ever been said in the session. It returns
+    /// once the Session Drain is under way, or has been joined; `wait` waits for its end.
+    SessionResume = "v2.session.resume" => "sessions.resume" {
+        Post "/api/session/{sessionID}/resume",
+        params: SessionParams,
+        success: void,
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// The sessions whose last activity was cut and is not under way in this host.
+    SessionInterrupted = "v2.session.interrupted" => "sessions.interrupted" {
+        Get "/api/session/interrupted",
+        success: value(Vec<InterruptedSession>),
+        errors: [],
+        middleware: [Authorization],
+        extension: true,
+    }
+
+    /// Moves the session to another directory of its project, which need not exist yet.
+    ///
+    /// A Provider Turn that is under way settles where it began; the next one has the System Context
+    /// of the new place. Files are left alone, and what is pending stays pending.
+    SessionMove = "v2.session.move" => "sessions.move" {
+        Post "/api/session/{sessionID}/move",
+        params: SessionParams,
+        payload: MovePayload,
+        success: value(SessionInfo),
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Everything that is recorded of the session, line by line, each line one JSON text.
+    ///
+    /// The first line says what follows: format, version and session; every other one is an event, in
+    /// order. What happens after the beginning of the export is not part of it. An export that ends
+    /// without a failure is complete: one that is cut fails.
+    SessionExport = "v2.session.export" => "sessions.export" {
+        Get "/api/session/{sessionID}/export",
+        params: SessionParams,
+        success: lines,
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// Records the session of an export here, under its own id.
+    ///
+    /// Events that are here already, exactly so, are skipped: an import may be repeated, and a later
+    /// export of the same session adds what is new. All lines are recorded or none; what contradicts
+    /// the recorded session is a conflict. Nothing runs because of it, and the session must not run
+    /// here meanwhile.
+    SessionImport = "v2.session.import" => "sessions.import" {
+        Post "/api/session/import",
+        payload: lines,
+        success: value(ImportedSession),
+        errors: [Conflict, SessionBusy],
+        middleware: [Authorization],
+        extension: true,
     }
 
     /// Everything that happens in this host from now on, fragments of running turns included.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use opencode_schema::id::SessionID;
+use opencode_schema::clock::Millis;
+use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::session::{SessionActive, SessionInfo};
 use schemars::JsonSchema;
@@ -28,6 +29,49 @@ pub struct Health {
 
 /// Sessions with a Session Drain under way, by id.
 pub type ActiveSessions = BTreeMap<SessionID, SessionActive>;
+
+/// A session whose last activity was cut before it settled, as the death of its process does.
+///
+/// It is derived from what is stored. A session with a Session Drain under way in this host is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InterruptedSession {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// How far the activity got.
+    pub state: InterruptedState,
+    /// The message that shows it: the input that has no answer, or the assistant's message.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageID,
+    /// Sequence of that message.
+    pub seq: u64,
+    /// When that message was created, epoch milliseconds.
+    pub time: Millis,
+}
+
+/// How far the last activity of a session got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedState {
+    /// The newest promoted input has no assistant message after it. Whether a request was sent is
+    /// unknown.
+    InputUnanswered,
+    /// A step began and neither ended nor failed.
+    StepOpen,
+    /// A step ended with tool calls whose results the model waits for, and no step followed.
+    ContinuationDue,
+}
+
+/// What an import has done.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ImportedSession {
+    /// The session as it is now.
+    pub session: SessionInfo,
+    /// Events that were not there before.
+    pub applied: u64,
+    /// Events that were there already, exactly so.
+    pub skipped: u64,
+}
 
 /// The way to the pages before and after. Both keys are always there; both are null exactly on an
 /// empty page.

@@ -4,6 +4,8 @@
 //! query. Either way the outcome is a [`PageRequest`], and items always keep the order of the query,
 //! also on a page that lies before another.
 
+use std::path::Path;
+
 use opencode_schema::clock::Millis;
 use opencode_schema::id::{SessionID, WorkspaceID};
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,9 @@ pub const DEFAULT_LIMIT: u32 = 50;
 
 /// Most sessions of a page; a greater limit is lowered, not refused.
 pub const MAX_SESSIONS: u32 = 1000;
+
+/// Characters of a directory that a failure repeats.
+const MAX_SHOWN: usize = 200;
 
 /// Most messages of a page; a greater limit is refused.
 pub const MAX_MESSAGES: u32 = 200;
@@ -103,6 +108,9 @@ impl SessionsQuery {
             page.limit = self.limit.map_or(page.limit, limit);
             return Ok(page);
         }
+        if let Some(directory) = &self.directory {
+            refuse_relative(directory)?;
+        }
         Ok(SessionsPage {
             limit: self.limit.map_or(DEFAULT_LIMIT, limit),
             scope: SessionFilters {
@@ -138,6 +146,19 @@ impl MessagesQuery {
         page.limit = self.limit.unwrap_or(page.limit);
         Ok(page)
     }
+}
+
+/// No session lives in a relative directory, so whoever asks for one is mistaken about the list he
+/// gets. An empty one only matches nothing.
+fn refuse_relative(directory: &str) -> Result<(), Failure> {
+    if directory.is_empty() || Path::new(directory).is_absolute() {
+        return Ok(());
+    }
+    let shown: String = directory.chars().take(MAX_SHOWN).collect();
+    let message = format!(
+        "The directory {shown:?} is not an absolute path; give the full path, from the root on"
+    );
+    Err(Failure::invalid_field("directory", message))
 }
 
 impl From<CursorError> for Failure {

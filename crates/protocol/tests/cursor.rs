@@ -199,6 +199,19 @@ fn sessions_are_asked_for_by_a_query_or_a_cursor() {
     };
     assert_eq!(query.page(), Ok(page.clone()));
     assert_eq!(SessionsQuery::default().page().unwrap().limit, 50);
+    for directory in [".", "w", "~/w", "w:x"] {
+        let relative = SessionsQuery {
+            directory: Some(directory.into()),
+            ..SessionsQuery::default()
+        };
+        let message = format!(
+            "The directory {directory:?} is not an absolute path; give the full path, from the root on"
+        );
+        assert_eq!(
+            relative.page(),
+            Err(Failure::invalid_field("directory", message))
+        );
+    }
 
     let anchor = |time, id| SessionAnchor {
         time,

@@ -14,7 +14,9 @@ use opencode_store::{Draft, SessionRow, Store, StoreError, Transaction};
 use opencode_tools::{Permissions, Registry};
 
 use crate::error::{DrainError, RuntimeError};
+use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::transfer::ImportBudget;
 
 /// The services of one host.
 pub(crate) struct Core {
@@ -26,6 +28,8 @@ pub(crate) struct Core {
     pub(crate) tools: Arc<Registry>,
     pub(crate) permissions: Arc<dyn Permissions>,
     pub(crate) model: Arc<dyn ModelClient>,
+    pub(crate) limits: Limits,
+    pub(crate) imports: ImportBudget,
 }
 
 impl Core {

@@ -5,6 +5,8 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use opencode_store::StoreError;
 
+use crate::transfer::ImportError;
+
 /// Why an operation was refused. Nothing of it was stored.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RuntimeError {
@@ -22,12 +24,71 @@ pub enum RuntimeError {
     /// The id is taken by a different input, or by another message.
     #[error("Prompt message ID conflicts with an existing durable record: {0}")]
     PromptConflict(MessageID),
+    /// Nothing of that id waits in the inbox of that session: it never did, or it was withdrawn.
+    #[error("No input {message_id} waits in the inbox of the session {session_id}")]
+    InputNotFound {
+        /// The session.
+        session_id: SessionID,
+        /// The input.
+        message_id: MessageID,
+    },
+    /// The input has become a visible message, which cannot be taken back.
+    #[error("The input {0} is promoted already; interrupt the session, or prompt it again")]
+    InputPromoted(MessageID),
+    /// As many inputs wait as may wait.
+    #[error(
+        "{pending} inputs wait in the inbox of the session {session_id}, and {limit} may; try again once the session has taken some"
+    )]
+    Backlog {
+        /// The session.
+        session_id: SessionID,
+        /// Inputs that wait.
+        pending: u64,
+        /// Inputs that may wait.
+        limit: u64,
+    },
+    /// A prompt that its own event could not carry to a client.
+    #[error(
+        "The prompt has {bytes} bytes as JSON, and at most {limit} are accepted; attach large files by their path"
+    )]
+    PromptTooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// A Session Drain works on the session, which must be idle for what was asked.
+    #[error("The session {0} is running; wait for it, or interrupt it, and try again")]
+    SessionBusy(SessionID),
+    /// A session moves within its project only.
+    #[error(
+        "The directory {directory} belongs to the project {found}, and the session to {project}; a session moves only within its project"
+    )]
+    OtherProject {
+        /// Where it was to move, in normal form.
+        directory: String,
+        /// The project of that directory.
+        found: String,
+        /// The session's project.
+        project: String,
+    },
+    /// A session cannot be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// A caller's id that no new record may have.
     #[error("The id {0:?} holds a slash or a control character; choose another one")]
     UnfitId(String),
     /// The Location cannot be used.
     #[error(transparent)]
     Location(#[from] LocationError),
+    /// Something the operation needs cannot be had now.
+    #[error("{message}")]
+    Unavailable {
+        /// The operation, or the part of it.
+        service: &'static str,
+        /// What is missing.
+        message: String,
+    },
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,16 +1,25 @@
-//! Admission and Prompt Promotion.
+//! The inbox of a session: what waits for a Safe Provider-Turn Boundary, and how it comes to wait.
+//!
+//! Here inputs are admitted; `pending` is what can be done with them while they wait, `promotion`
+//! how they become visible. Every decision is made inside one command of the writer.
+
+mod pending;
+mod promotion;
 
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{PromptAdmitted, Prompted};
+use opencode_schema::event::PromptAdmitted;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitted};
-use opencode_store::{Draft, LifecycleConflict, SessionRow, StoreError, Transaction};
+use opencode_store::{Draft, SessionRow, StoreError, StoredInput, Transaction};
 
 use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
 
-/// Steers that one boundary promotes at most; more stay pending for the next one.
-const STEER_BATCH: usize = 10_000;
+pub(crate) use self::promotion::{Promotion, promote};
+
+/// Bytes of a prompt's JSON text at most. Clients read a prompt back as an event, and theirs is the
+/// bound on one event; half of it leaves room for whatever a transport puts around the text.
+const MAX_PROMPT_BYTES: usize = 8 * 1024 * 1024;
 
 /// A prompt that somebody wants admitted.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +36,18 @@ pub struct PromptRequest {
     pub resume: bool,
 }
 
-/// What a boundary promotes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Promotion {
-    /// Every pending steer.
-    Steers,
-    /// The oldest queued input, then every pending steer.
-    QueuedThenSteers,
-    /// Nothing: the same logical turn goes on.
-    Nothing,
+/// A prompt in its admitted form, on its way to the writer.
+struct Admission {
+    session_id: SessionID,
+    id: Option<MessageID>,
+    prompt: Prompt,
+    delivery: Delivery,
+    time: Millis,
+    /// Inputs of one session that may wait.
+    limit: u64,
 }
+
+type Decided<T> = Result<Result<T, RuntimeError>, StoreError>;
 
 impl Core {
     /// Admits a prompt, or returns the receipt of the same prompt admitted before. The session is
@@ -45,103 +56,121 @@ impl Core {
         &self,
         request: PromptRequest,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
-        let now = self.now();
+        let prompt = request.prompt.admit();
+        let bytes = json_bytes(&prompt);
+        if bytes > MAX_PROMPT_BYTES {
+            return Err(RuntimeError::PromptTooLarge {
+                bytes,
+                limit: MAX_PROMPT_BYTES,
+            });
+        }
+        let admission = Admission {
+            session_id: request.session_id,
+            id: request.id,
+            prompt,
+            delivery: request.delivery,
+            time: self.now(),
+            limit: self.limits.inbox,
+        };
         self.store
-            .write(move |transaction| admit(transaction, request, now))
+            .write(move |transaction| admit(transaction, admission))
             .await?
     }
 }
 
-type Admission = Result<Result<SessionInputAdmitted, RuntimeError>, StoreError>;
-
-fn admit(transaction: &mut Transaction<'_>, request: PromptRequest, now: Millis) -> Admission {
-    let PromptRequest {
-        session_id,
-        id,
-        prompt,
-        delivery,
-        ..
-    } = request;
-    let Some(session) = transaction.reader().session(&session_id)? else {
-        return Ok(Err(RuntimeError::SessionNotFound(session_id)));
+fn admit(transaction: &mut Transaction<'_>, admission: Admission) -> Decided<SessionInputAdmitted> {
+    let Some(session) = transaction.reader().session(&admission.session_id)? else {
+        return Ok(Err(RuntimeError::SessionNotFound(admission.session_id)));
     };
-    let prompt = prompt.admit();
-    let id = match id {
+    let id = match &admission.id {
         None => transaction.message_id(),
-        Some(id) => match transaction.reader().input(&id)? {
+        Some(id) => match transaction.reader().input(id)? {
+            Some(stored) => return Ok(receipt_again(stored, &admission, id)),
             None => match check_new_id(id.as_str()) {
-                Ok(()) => id,
+                Ok(()) => id.clone(),
                 Err(error) => return Ok(Err(error)),
             },
-            Some(stored) => {
-                let receipt = stored.receipt;
-                let same = receipt.session_id == session_id
-                    && receipt.delivery == delivery
-                    && same_prompt(&receipt.prompt, &prompt);
-                let answer = if same && !stored.withdrawn {
-                    Ok(receipt)
-                } else {
-                    Err(RuntimeError::PromptConflict(id))
-                };
-                return Ok(answer);
-            }
         },
     };
+    let pending = transaction.reader().pending_count(session.key)?;
+    if pending >= admission.limit {
+        return Ok(Err(RuntimeError::Backlog {
+            session_id: admission.session_id,
+            pending,
+            limit: admission.limit,
+        }));
+    }
+    append_admission(transaction, session, admission, id)
+}
+
+/// What a caller gets who brings the id of a stored input: the first receipt if everything else is
+/// the same, too. The id of a withdrawn input stays used.
+fn receipt_again(
+    stored: StoredInput,
+    admission: &Admission,
+    id: &MessageID,
+) -> Result<SessionInputAdmitted, RuntimeError> {
+    let receipt = stored.receipt;
+    let same = receipt.session_id == admission.session_id
+        && receipt.delivery == admission.delivery
+        && receipt.prompt == admission.prompt;
+    if same && !stored.withdrawn {
+        Ok(receipt)
+    } else {
+        Err(RuntimeError::PromptConflict(id.clone()))
+    }
+}
+
+fn append_admission(
+    transaction: &mut Transaction<'_>,
+    session: SessionRow,
+    admission: Admission,
+    id: MessageID,
+) -> Decided<SessionInputAdmitted> {
+    let Admission {
+        session_id,
+        prompt,
+        delivery,
+        time,
+        ..
+    } = admission;
     let payload = PromptAdmitted {
         message_id: id.clone(),
         prompt: prompt.clone(),
         delivery,
     };
     let location = session.info.location;
-    match transaction.append(&session_id, Some(&location), Draft::new(now, payload))? {
-        Ok(admitted_seq) => Ok(Ok(SessionInputAdmitted {
+    let draft = Draft::new(time, payload);
+    let appended = transaction.append(&session_id, Some(&location), draft)?;
+    Ok(match appended {
+        Ok(admitted_seq) => Ok(SessionInputAdmitted {
             admitted_seq,
             id,
             session_id,
             prompt,
             delivery,
-            time_created: now,
+            time_created: time,
             promoted_seq: None,
-        })),
-        Err(_) => Ok(Err(RuntimeError::PromptConflict(id))),
-    }
+        }),
+        Err(_) => Err(RuntimeError::PromptConflict(id)),
+    })
 }
 
-/// Equality of the JSON texts: an empty list differs from an absent one.
-fn same_prompt(one: &Prompt, other: &Prompt) -> bool {
-    one == other
-}
-
-/// Promotes what is eligible, inside the transaction of a boundary. Returns how many.
-pub(crate) fn promote(
-    transaction: &mut Transaction<'_>,
-    session: &SessionRow,
-    promotion: Promotion,
-) -> Result<Result<usize, LifecycleConflict>, StoreError> {
-    let (id, key) = (&session.info.id, session.key);
-    let reader = transaction.reader();
-    let cutoff = reader.latest_seq(key)?;
-    let mut inputs = match promotion {
-        Promotion::Nothing => return Ok(Ok(0)),
-        Promotion::Steers => Vec::new(),
-        Promotion::QueuedThenSteers => reader.pending(id, key, Delivery::Queue, cutoff, 1)?,
-    };
-    inputs.extend(reader.pending(id, key, Delivery::Steer, cutoff, STEER_BATCH)?);
-    let count = inputs.len();
-    for input in inputs {
-        let payload = Prompted {
-            message_id: input.id,
-            prompt: input.prompt,
-            delivery: input.delivery,
-        };
-        // The message is as old as its admission, wherever it comes to stand.
-        let draft = Draft::new(input.time_created, payload);
-        let location = session.info.location.clone();
-        if let Err(conflict) = transaction.append(id, Some(&location), draft)? {
-            return Ok(Err(conflict));
+/// How long the JSON text of a prompt is.
+fn json_bytes(prompt: &Prompt) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
         }
     }
-    Ok(Ok(count))
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, prompt).expect("a prompt is plain text");
+    count.0
 }
 
 #[cfg(test)]

@@ -6,31 +6,47 @@
 //! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes. `coordinator`
 //! decides who runs, as a pure reducer with an asynchronous edge. `runner` drains a session:
 //! `boundary` is the Safe Provider-Turn Boundary, `turn` one Provider Turn, `publisher` turns what
-//! the provider says into events. `lowering` and `transcript` make requests from Session History.
+//! the provider says into events. `lowering` and `transcript` make requests from Session History,
+//! and `conversation` keeps them for the next drain.
 
+mod compaction;
+mod conversation;
 mod coordinator;
 mod core;
 mod environment;
 pub mod error;
 mod inbox;
+mod limits;
 mod live;
 mod lowering;
+mod operations;
 mod reads;
+mod recovery;
+mod relocation;
 mod runner;
 mod runtime;
 mod sessions;
 mod slug;
+mod sync;
 mod tail;
 mod transcript;
+mod transfer;
 
 pub use error::{DrainError, RuntimeError};
 pub use inbox::PromptRequest;
+pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};
-pub use runtime::{DrainOutcome, Runtime, RuntimeOptions};
+pub use operations::DrainOutcome;
+pub use recovery::Recovery;
+pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
 pub use tail::SessionEvents;
+pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 
 // What the operations are asked in and answer with.
 pub use opencode_store::{
-    Anchored, DatabasePath, Durability, OpenError, Order, SessionFilter, StoreError, StoredEvent,
+    Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,
+    ReplayConflict, SessionFilter, StoreError, StoredEvent,
 };
+// Where tests watch the database, and disturb.
+pub use opencode_store::{Committed, Fault, Moment, Seam};

@@ -9,6 +9,7 @@ use opencode_schema::message::{
     AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
     ToolContent, ToolProvider, ToolState,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The model that will read the messages.
@@ -203,7 +204,7 @@ impl Call<'_> {
                 result,
                 ..
             } => Some(match result.as_ref().filter(|_| self.is_hosted()) {
-                Some(native) => ToolResultValue::Json(native.clone()),
+                Some(native) => replayed(native),
                 None => completed(structured, content),
             }),
             ToolState::Error {
@@ -213,7 +214,10 @@ impl Call<'_> {
                 result,
                 ..
             } => Some(match result.as_ref().filter(|_| self.is_hosted()) {
-                Some(native) => ToolResultValue::Error(native.clone()),
+                Some(native) => match replayed(native) {
+                    ToolResultValue::Json(value) => ToolResultValue::Error(value),
+                    other => other,
+                },
                 None => failed(error, content, structured),
             }),
         }
@@ -237,6 +241,12 @@ impl Call<'_> {
             provider_metadata: None,
         }));
     }
+}
+
+/// The result of a call that the provider ran, as it came. A log that was imported may hold the
+/// value alone.
+fn replayed(native: &Value) -> ToolResultValue {
+    ToolResultValue::deserialize(native).unwrap_or_else(|_| ToolResultValue::Json(native.clone()))
 }
 
 fn completed(structured: &Record, content: &[ToolContent]) -> ToolResultValue {

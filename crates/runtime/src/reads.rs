@@ -80,7 +80,7 @@ impl Core {
     }
 
     /// One read of an existing session, with the look-up of the session in the same view.
-    async fn of_session<T: Send + 'static>(
+    pub(crate) async fn of_session<T: Send + 'static>(
         &self,
         id: &SessionID,
         read: impl FnOnce(&opencode_store::Reader<'_>, i64) -> Result<T, StoreError> + Send + 'static,

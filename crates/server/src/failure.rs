@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::RuntimeError;
+use opencode_protocol::operation::Channel;
+use opencode_runtime::{ImportError, RuntimeError, StoreError};
 use serde::Serialize;
 
 /// The one place where a runtime failure becomes a wire failure.
@@ -16,22 +17,75 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
             session_id,
             message_id,
         } => Failure::message_not_found(session_id, message_id),
-        RuntimeError::PromptConflict(id) => Failure::Conflict {
+        RuntimeError::InputNotFound {
+            session_id,
+            message_id,
+        } => Failure::InputNotFound {
+            session_id,
+            message_id,
+            message,
+        },
+        RuntimeError::PromptConflict(id) | RuntimeError::InputPromoted(id) => Failure::Conflict {
             message,
             resource: Some(id.to_string()),
         },
+        RuntimeError::Backlog {
+            session_id,
+            pending,
+            limit,
+        } => Failure::SessionBacklog {
+            session_id,
+            pending,
+            limit,
+            retryable: true,
+            message,
+        },
+        RuntimeError::SessionBusy(session_id) => Failure::SessionBusy {
+            session_id,
+            message,
+        },
+        RuntimeError::Import(error) => import_failure(&error),
+        RuntimeError::PromptTooLarge { .. } => Failure::invalid_field("prompt", message),
+        RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),
         RuntimeError::UnfitId(_) => Failure::invalid_field("id", message),
         RuntimeError::Location(_) => Failure::invalid_field("location.directory", message),
-        RuntimeError::Store(opencode_runtime::StoreError::Poisoned(_)) => {
-            Failure::StorePoisoned { message }
-        }
-        RuntimeError::Closed | RuntimeError::Store(opencode_runtime::StoreError::Closed) => {
+        RuntimeError::Store(StoreError::Poisoned(_)) => Failure::StorePoisoned { message },
+        RuntimeError::Store(StoreError::Busy(_)) => Failure::ServiceUnavailable {
+            message,
+            service: Some("store".into()),
+        },
+        RuntimeError::Closed | RuntimeError::Store(StoreError::Closed) => {
             Failure::ServiceUnavailable {
                 message,
                 service: None,
             }
         }
+        RuntimeError::Unavailable { service, message } => Failure::ServiceUnavailable {
+            message,
+            service: Some(service.into()),
+        },
         RuntimeError::Store(_) => unknown(&message),
+    }
+}
+
+fn import_failure(error: &ImportError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ImportError::Unreadable { .. }
+        | ImportError::LineTooLong { .. }
+        | ImportError::BrokenOff { .. } => Failure::InvalidRequest {
+            message,
+            kind: Some(Channel::Payload),
+            field: None,
+        },
+        ImportError::Conflict { .. } => Failure::Conflict {
+            message,
+            resource: None,
+        },
+        ImportError::TooLarge => Failure::ServiceUnavailable {
+            message,
+            service: Some("session.import".into()),
+        },
     }
 }
 

@@ -5,16 +5,20 @@
 //! onto the status that the protocol declares. It knows no SQLite and makes no decisions.
 //!
 //! `operation` is the way of a request, `path` finds its operation, `failure` maps what went wrong,
-//! `stream` frames events; the other files are the handlers.
+//! `stream` frames events and lines, `lines` reads the latter; the other files are the handlers.
 
 mod failure;
 mod host;
+mod inbox;
+mod lines;
 mod location;
 mod messages;
 mod operation;
 mod path;
+mod recovery;
 mod sessions;
 mod stream;
+mod transfer;
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -48,6 +52,16 @@ pub fn router(runtime: Runtime) -> Router {
         .merge(route::<op::SessionContext, _, _>(messages::context))
         .merge(route::<op::SessionHistoryGet, _, _>(messages::history))
         .merge(route::<op::SessionEvents, _, _>(messages::events))
+        .merge(route::<op::SessionInboxList, _, _>(inbox::list))
+        .merge(route::<op::SessionInboxWithdraw, _, _>(inbox::withdraw))
+        .merge(route::<op::SessionInboxSetDelivery, _, _>(
+            inbox::set_delivery,
+        ))
+        .merge(route::<op::SessionResume, _, _>(recovery::resume))
+        .merge(route::<op::SessionInterrupted, _, _>(recovery::interrupted))
+        .merge(route::<op::SessionMove, _, _>(sessions::relocate))
+        .merge(route::<op::SessionExport, _, _>(transfer::export))
+        .merge(route::<op::SessionImport, _, _>(transfer::import))
         .with_state(runtime);
     // An unknown path and a known one with another method are the same: nothing is there.
     let nothing = || async { StatusCode::NOT_FOUND };

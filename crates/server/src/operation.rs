@@ -16,7 +16,7 @@ use axum::routing::{MethodFilter, on};
 use futures::FutureExt;
 use opencode_protocol::decode::Decoder;
 use opencode_protocol::failure::Failure;
-use opencode_protocol::operation::{Channel, Method, Middleware, Operation};
+use opencode_protocol::operation::{Channel, LINES_TYPE, Method, Middleware, Operation, Payload};
 use opencode_runtime::Runtime;
 use opencode_schema::id::SessionID;
 use schemars::JsonSchema;
@@ -24,6 +24,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::{failure, json, refuse, unknown};
+use crate::lines::Lines;
 use crate::location::Selector;
 
 /// What a handler gets.
@@ -32,6 +33,8 @@ pub(crate) struct Call<O: Operation> {
     pub(crate) params: O::Params,
     pub(crate) query: O::Query,
     pub(crate) payload: O::Payload,
+    /// The lines of the body, for operations that take lines.
+    pub(crate) lines: Lines,
     /// The Location that query or headers select. To most operations that says nothing, so only
     /// those that ask are refused because of it.
     pub(crate) selector: Result<Selector, Failure>,
@@ -164,23 +167,31 @@ where
         url::form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes()).collect();
     let query = decoders.query.pairs(&pairs)?;
     let selector = Selector::of(&pairs, &head.headers);
-    let payload = if O::SPEC.payload.is_some() {
-        if let Some(given) = foreign_content_type(&head.headers) {
-            return Err(Problem::ContentType(given));
+    let mut lines = Lines::default();
+    let text = match O::SPEC.payload {
+        Payload::Json(_) => {
+            expect_type(&head.headers, "application/json")?;
+            read(body).await?
         }
-        decoders.payload.body(&read(body).await?)?
-    } else {
+        Payload::Lines => {
+            expect_type(&head.headers, LINES_TYPE)?;
+            lines = Lines::of(body);
+            NO_FIELDS
+        }
         // A body that no one asked for is ignored, whatever it is.
-        decoders.payload.body(b"{}")?
+        Payload::None => NO_FIELDS,
     };
     Ok(Call {
         runtime,
         params,
         query,
-        payload,
+        payload: decoders.payload.body(&text)?,
+        lines,
         selector,
     })
 }
+
+const NO_FIELDS: Bytes = Bytes::from_static(b"{}");
 
 async fn read(body: Body) -> Result<Bytes, Failure> {
     axum::body::to_bytes(body, usize::MAX)
@@ -192,12 +203,17 @@ async fn read(body: Body) -> Result<Bytes, Failure> {
         })
 }
 
-/// A content type that is not JSON. None at all counts as JSON.
-fn foreign_content_type(headers: &HeaderMap) -> Option<String> {
-    let given = headers.get(header::CONTENT_TYPE)?;
+/// Refuses every other content type. None at all counts as the expected one.
+fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
+    let Some(given) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
     let given = String::from_utf8_lossy(given.as_bytes());
     let essence = given.split(';').next().unwrap_or_default().trim();
-    (!essence.eq_ignore_ascii_case("application/json")).then(|| given.into_owned())
+    if essence.eq_ignore_ascii_case(expected) {
+        return Ok(());
+    }
+    Err(Problem::ContentType(given.into_owned()))
 }
 
 /// What is wrong with the session of the path, which is told before anything else.

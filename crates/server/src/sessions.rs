@@ -129,16 +129,20 @@ pub(crate) async fn wait(call: Call<op::SessionWait>) -> Answered<()> {
     Ok(Answer::Nothing)
 }
 
-/// Not built yet; it says so in the contract's own way.
 pub(crate) async fn compact(call: Call<op::SessionCompact>) -> Answered<()> {
     call.runtime
-        .session(&call.params.session_id)
+        .compact(&call.params.session_id)
         .await
         .map_err(failure)?;
-    Err(Failure::ServiceUnavailable {
-        message: "Session compaction is not available yet".into(),
-        service: Some("session.compact".into()),
-    })
+    Ok(Answer::Nothing)
+}
+
+pub(crate) async fn relocate(call: Call<op::SessionMove>) -> Answered<Data<SessionInfo>> {
+    let moved = call
+        .runtime
+        .move_session(&call.params.session_id, call.payload.location);
+    let data = moved.await.map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
 }
 
 pub(crate) async fn switch_agent(call: Call<op::SessionSwitchAgent>) -> Answered<()> {

@@ -1,6 +1,7 @@
-//! Server-sent events: one `data:` line an event, a comment now and then to keep the line open.
+//! Bodies that come piece by piece: server-sent events, one `data:` line an event and a comment now
+//! and then to keep the line open, and the lines of an export.
 //!
-//! A body ends only when everything was delivered. When events were lost, or cannot be read, it
+//! A body ends only when everything was delivered. When something was lost, or cannot be read, it
 //! breaks, so that no client takes the rest for the whole.
 
 use std::io;
@@ -10,8 +11,10 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Response, header};
 use futures::stream::{self, Stream, StreamExt};
 use opencode_protocol::failure::Failure;
+use opencode_protocol::operation::LINES_TYPE;
 use opencode_runtime::{
-    LiveBatch, LiveSubscription, RuntimeError, SessionEvents, StoreError, StoredEvent,
+    LiveBatch, LiveSubscription, RuntimeError, SessionEvents, SessionExport, StoreError,
+    StoredEvent,
 };
 use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
@@ -19,6 +22,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::failure::{failure, unknown};
 
+/// The content type of server-sent events.
+const EVENTS_TYPE: &str = "text/event-stream";
 /// Time between two comments.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Live events in one piece of a body at most.
@@ -40,7 +45,7 @@ pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
             Err(error) => (broken(error), None),
         })
     });
-    response(pieces.flat_map(stream::iter))
+    response(EVENTS_TYPE, pieces.flat_map(stream::iter))
 }
 
 /// Everything that happens in the host. `connected` is the first event.
@@ -48,7 +53,7 @@ pub(crate) fn live(connected: &str, subscription: LiveSubscription) -> Response<
     let first = stream::once(std::future::ready(Ok(frame(connected))));
     let heartbeat = heartbeat(Instant::now());
     let pieces = stream::unfold(Some((subscription, heartbeat)), |state| async {
-        let (subscription, mut heartbeat) = state?;
+        let (mut subscription, mut heartbeat) = state?;
         tokio::select! {
             biased;
             _ = heartbeat.tick() => Some((Ok(comment()), Some((subscription, heartbeat)))),
@@ -66,7 +71,35 @@ pub(crate) fn live(connected: &str, subscription: LiveSubscription) -> Response<
             },
         }
     });
-    response(first.chain(pieces))
+    response(EVENTS_TYPE, first.chain(pieces))
+}
+
+/// A session as lines. They are read as they are asked for.
+pub(crate) fn lines(export: SessionExport) -> Response<Body> {
+    let pieces = stream::unfold(Some(export), |export| async {
+        let mut export = export?;
+        match export.next().await {
+            Ok(Some(lines)) => Some((Ok(joined(&lines)), Some(export))),
+            Ok(None) => None,
+            Err(error) => Some((Err(broken_off(error)), None)),
+        }
+    });
+    response(LINES_TYPE, pieces)
+}
+
+/// Lines with their line ends.
+fn joined(lines: &[String]) -> Bytes {
+    let mut text = String::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.into()
+}
+
+/// The break of a body that has no way to say why. What nobody expected is logged.
+fn broken_off(error: RuntimeError) -> io::Error {
+    io::Error::other(failure(error).message().to_owned())
 }
 
 /// The JSON text of a stored event.
@@ -138,11 +171,14 @@ fn heartbeat(first: Instant) -> Interval {
     interval
 }
 
-fn response(pieces: impl Stream<Item = Piece> + Send + 'static) -> Response<Body> {
+fn response(
+    content_type: &'static str,
+    pieces: impl Stream<Item = Piece> + Send + 'static,
+) -> Response<Body> {
     let mut response = Response::new(Body::from_stream(pieces));
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CONTENT_TYPE, content_type),
         (header::CACHE_CONTROL, "no-cache, no-transform"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::HeaderName::from_static("x-accel-buffering"), "no"),

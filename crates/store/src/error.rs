@@ -43,6 +43,11 @@ pub enum StoreError {
     /// Storage failed earlier or now (full, I/O error, damage). The host must be opened again.
     #[error("the database failed ({0}); close this host and open it again")]
     Poisoned(String),
+    /// Another process holds the file, longer than a command waits. It may be tried again.
+    #[error(
+        "another process holds the database ({0}); try again, and let nothing else write to the file"
+    )]
+    Busy(String),
     /// The host is closing.
     #[error("the database is closed")]
     Closed,
@@ -65,7 +70,8 @@ impl From<rusqlite::Error> for StoreError {
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };
         use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
+            CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
+            ReadOnly, SystemIoFailure,
         };
         match (&error, error.sqlite_error_code()) {
             (
@@ -82,6 +88,7 @@ impl From<rusqlite::Error> for StoreError {
                     | ReadOnly,
                 ),
             ) => Self::Poisoned(error.to_string()),
+            (_, Some(DatabaseBusy | DatabaseLocked)) => Self::Busy(error.to_string()),
             _ => Self::Database(error.to_string()),
         }
     }

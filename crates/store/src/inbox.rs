@@ -5,6 +5,7 @@ use opencode_schema::event::{
 };
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
 
 use crate::error::StoreError;
@@ -12,6 +13,7 @@ use crate::log::StoredEvent;
 use crate::packed::Packed;
 use crate::projection::{LifecycleConflict, Projected, Target, kind};
 use crate::reader::Reader;
+use crate::sessions::SessionRow;
 use crate::transaction::Transaction;
 
 /// An inbox row.
@@ -29,8 +31,20 @@ struct InputRow {
 pub struct StoredInput {
     /// The receipt; its delivery is the one it was admitted with.
     pub receipt: SessionInputAdmitted,
+    /// How it enters the session now.
+    pub delivery: Delivery,
     /// It was withdrawn; the id stays used.
     pub withdrawn: bool,
+}
+
+/// What waits under an id.
+enum Waiting {
+    /// Nobody knows the id.
+    Unknown,
+    /// Something else, or nothing any more.
+    No,
+    /// What was admitted at `seq`, with the same payload if it `repeats` it.
+    Admitted { seq: i64, repeats: bool },
 }
 
 impl Reader<'_> {
@@ -51,7 +65,7 @@ impl Reader<'_> {
         let row = self
             .connection
             .prepare_cached(
-                "SELECT i.aggregate, i.admitted, i.promoted, i.withdrawn, a.id
+                "SELECT i.aggregate, i.admitted, i.promoted, i.withdrawn, a.id, i.delivery
                  FROM input i JOIN aggregate a ON a.key = i.aggregate WHERE i.id = ?",
             )?
             .query_row([Packed::message(id)], |row| {
@@ -62,10 +76,10 @@ impl Reader<'_> {
                     promoted: row.get(2)?,
                     withdrawn: row.get(3)?,
                 };
-                Ok((input, row.get::<_, String>(4)?))
+                Ok((input, row.get::<_, String>(4)?, row.get(5)?))
             })
             .optional()?;
-        let Some((row, session)) = row else {
+        let Some((row, session, delivery)) = row else {
             return Ok(None);
         };
         let session =
@@ -73,6 +87,7 @@ impl Reader<'_> {
         let withdrawn = row.withdrawn.is_some();
         Ok(Some(StoredInput {
             receipt: self.receipt(&row, session)?,
+            delivery: read_delivery(delivery, row.admitted)?,
             withdrawn,
         }))
     }
@@ -98,27 +113,67 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT admitted FROM input INDEXED BY input_pending
-             WHERE aggregate = ? AND delivery = ? AND admitted <= ?
-             AND promoted IS NULL AND withdrawn IS NULL ORDER BY admitted LIMIT ?",
+            "SELECT i.admitted, e.time, e.data FROM input i INDEXED BY input_pending
+             LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
+             WHERE i.aggregate = ?1 AND i.delivery = ?2 AND i.admitted <= ?3
+             AND i.promoted IS NULL AND i.withdrawn IS NULL ORDER BY i.admitted LIMIT ?4",
         )?;
         let number = delivery_number(delivery);
         let cutoff = i64::try_from(cutoff).unwrap_or(i64::MAX);
-        let rows = statement.query_map(params![session, number, cutoff, limit as i64], |row| {
-            row.get::<_, i64>(0)
-        })?;
+        let mut rows = statement.query(params![session, number, cutoff, limit as i64])?;
         let mut inputs = Vec::new();
-        for admitted in rows {
-            let row = InputRow {
-                aggregate: session,
-                admitted: admitted?,
-                delivery: Some(delivery),
-                promoted: None,
-                withdrawn: None,
-            };
-            inputs.push(self.receipt(&row, id.clone())?);
+        while let Some(row) = rows.next()? {
+            let admitted = row.get(0)?;
+            let PromptAdmitted {
+                message_id, prompt, ..
+            } = admission(admitted, row.get_ref(2)?)?;
+            inputs.push(SessionInputAdmitted {
+                admitted_seq: admitted as u64,
+                id: message_id,
+                session_id: id.clone(),
+                prompt,
+                delivery,
+                time_created: row.get(1)?,
+                promoted_seq: None,
+            });
         }
         Ok(inputs)
+    }
+
+    /// Everything that is pending, in admission order, each as it is delivered now.
+    pub fn pending_inputs(
+        &self,
+        session: &SessionRow,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT admitted, delivery FROM input INDEXED BY input_pending
+             WHERE aggregate = ? AND promoted IS NULL AND withdrawn IS NULL",
+        )?;
+        let rows = statement.query_map([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut rows = rows.collect::<Result<Vec<(i64, i64)>, _>>()?;
+        // The index has them by delivery.
+        rows.sort_unstable();
+        rows.into_iter()
+            .map(|(admitted, delivery)| {
+                let row = InputRow {
+                    aggregate: session.key,
+                    admitted,
+                    delivery: Some(read_delivery(delivery, admitted)?),
+                    promoted: None,
+                    withdrawn: None,
+                };
+                self.receipt(&row, session.info.id.clone())
+            })
+            .collect()
+    }
+
+    /// How many inputs are pending.
+    pub fn pending_count(&self, session: i64) -> Result<u64, StoreError> {
+        let pending: i64 = self
+            .connection
+            .prepare_cached("SELECT pending FROM aggregate WHERE key = ?")?
+            .query_row([session], |row| row.get(0))?;
+        Ok(pending.max(0) as u64)
     }
 
     /// The receipt, from the entry of the admission.
@@ -151,12 +206,24 @@ impl Reader<'_> {
 
 impl Transaction<'_> {
     /// Adds an inbox row. Its id becomes the message's, so it must be free as both.
-    pub(crate) fn admit(&self, aggregate: i64, seq: i64, admitted: &PromptAdmitted) -> Projected {
+    ///
+    /// A replayed log may admit an id again after a revert, because its program forgets the inputs
+    /// that a revert goes back over. Here they stay, so the row starts over.
+    pub(crate) fn admit(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        admitted: &PromptAdmitted,
+        replayed: bool,
+    ) -> Projected {
         let id = &admitted.message_id;
         let reader = self.reader();
-        if reader.message_exists(id)? || reader.input_exists(id)? {
+        let is_free = !reader.message_exists(id)?
+            && (!reader.input_exists(id)? || (replayed && self.forget(aggregate, id)?));
+        if !is_free {
             return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
         }
+        self.count_pending(aggregate, 1)?;
         self.run(
             "INSERT INTO input (aggregate, admitted, id, delivery) VALUES (?, ?, ?, ?)",
             params![
@@ -180,65 +247,66 @@ impl Transaction<'_> {
         let seq = event.seq as i64;
         let id = &prompted.message_id;
         let delivery = delivery_number(prompted.delivery);
-        let is_known = self.reader().input_exists(id)?;
-        let source = self.pending_row(aggregate, id, delivery)?;
-        let source = match source {
-            Some(admitted) if self.was_admitted(aggregate, admitted, event, prompted)? => source,
-            None if !is_known => None,
-            _ => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+        let source = match self.waiting(aggregate, event, prompted)? {
+            Waiting::No => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+            Waiting::Unknown => None,
+            Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
         };
         let added = self.add(aggregate, seq, id, kind::USER)?;
         if added.is_err() {
             return Ok(added);
         }
         match source {
-            Some(admitted) => self.run(
-                "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
-                [aggregate, admitted, seq],
-            )?,
+            Some((admitted, _)) => {
+                self.count_pending(aggregate, -1)?;
+                self.run(
+                    "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
+                    [aggregate, admitted, seq],
+                )?;
+            }
             None => self.run(
                 "INSERT INTO input (aggregate, admitted, id, delivery, promoted)
                  VALUES (?1, ?2, ?3, ?4, ?2)",
                 params![aggregate, seq, Packed::message(id), delivery],
             )?,
         }
-        Ok(added.map(|target| Target { source, ..target }))
+        Ok(added.map(|target| Target {
+            source: source.map(|(seq, _)| seq),
+            repeats: source.is_some_and(|(_, repeats)| repeats),
+            ..target
+        }))
     }
 
-    /// The admission of a pending input of this session and delivery.
-    fn pending_row(
+    /// What waits under the id of a promotion: it must be of this session and delivery, and have
+    /// been admitted with this prompt at this time.
+    fn waiting(
         &self,
         aggregate: i64,
-        id: &MessageID,
-        delivery: i64,
-    ) -> Result<Option<i64>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT admitted FROM input WHERE id = ? AND aggregate = ? AND delivery = ?
-                 AND promoted IS NULL AND withdrawn IS NULL",
-            )?
-            .query_row(params![Packed::message(id), aggregate, delivery], |row| {
-                row.get(0)
-            })
-            .optional()?)
-    }
-
-    /// Whether a promotion repeats prompt and time of the admission at `admitted`.
-    fn was_admitted(
-        &self,
-        aggregate: i64,
-        admitted: i64,
         event: &DurableEvent,
         prompted: &Prompted,
-    ) -> Result<bool, StoreError> {
-        let entry = self.reader().admission(aggregate, admitted)?;
-        Ok(match entry.payload()? {
-            SessionEvent::PromptAdmitted(it) => {
-                it.prompt == prompted.prompt && entry.timestamp == event.timestamp
-            }
-            _ => false,
-        })
+    ) -> Result<Waiting, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT i.admitted, e.time, e.data,
+               i.aggregate = ?2 AND i.delivery = ?3 AND i.promoted IS NULL AND i.withdrawn IS NULL
+             FROM input i LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
+             WHERE i.id = ?1",
+        )?;
+        let delivery = delivery_number(prompted.delivery);
+        let id = Packed::message(&prompted.message_id);
+        let mut rows = statement.query(params![id, aggregate, delivery])?;
+        let Some(row) = rows.next()? else {
+            return Ok(Waiting::Unknown);
+        };
+        let (seq, is_pending) = (row.get(0)?, row.get::<_, bool>(3)?);
+        if !is_pending {
+            return Ok(Waiting::No);
+        }
+        let admitted = admission(seq, row.get_ref(2)?)?;
+        if row.get::<_, i64>(1)? != event.timestamp || admitted.prompt != prompted.prompt {
+            return Ok(Waiting::No);
+        }
+        let repeats = admitted.delivery == prompted.delivery;
+        Ok(Waiting::Admitted { seq, repeats })
     }
 
     pub(crate) fn withdraw(
@@ -247,10 +315,40 @@ impl Transaction<'_> {
         seq: i64,
         id: &MessageID,
     ) -> Result<(), StoreError> {
+        let withdrawn = self
+            .connection
+            .prepare_cached(
+                "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
+                 AND promoted IS NULL AND withdrawn IS NULL",
+            )?
+            .execute(params![aggregate, Packed::message(id), seq])?;
+        self.count_pending(aggregate, -(withdrawn as i64))
+    }
+
+    /// Removes the row of an input that a revert of its session went back over.
+    fn forget(&self, aggregate: i64, id: &MessageID) -> Result<bool, StoreError> {
+        let pending = self
+            .connection
+            .prepare_cached(
+                "DELETE FROM input WHERE id = ?2 AND aggregate = ?1 AND withdrawn IS NULL
+                 AND admitted < (SELECT reverted FROM aggregate WHERE key = ?1)
+                 RETURNING promoted IS NULL",
+            )?
+            .query_row(params![aggregate, Packed::message(id)], |row| {
+                row.get::<_, i64>(0)
+            })
+            .optional()?;
+        self.count_pending(aggregate, -pending.unwrap_or(0))?;
+        Ok(pending.is_some())
+    }
+
+    fn count_pending(&self, aggregate: i64, change: i64) -> Result<(), StoreError> {
+        if change == 0 {
+            return Ok(());
+        }
         self.run(
-            "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
-             AND promoted IS NULL AND withdrawn IS NULL",
-            params![aggregate, Packed::message(id), seq],
+            "UPDATE aggregate SET pending = pending + ?2 WHERE key = ?1",
+            [aggregate, change],
         )
     }
 
@@ -276,4 +374,18 @@ fn delivery_number(delivery: Delivery) -> i64 {
         Delivery::Steer => 0,
         Delivery::Queue => 1,
     }
+}
+
+fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
+    match number {
+        0 => Ok(Delivery::Steer),
+        1 => Ok(Delivery::Queue),
+        _ => Err(StoreError::corrupt(admitted, "its delivery is unknown")),
+    }
+}
+
+/// The payload of an admission, which is stored whole.
+fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
+    let data = data.as_str().map_err(|error| StoreError::corrupt(seq, error))?;
+    serde_json::from_str(data).map_err(|error| StoreError::corrupt(seq, error))
 }

@@ -9,37 +9,52 @@
 
 mod assemble;
 mod calls;
+mod checkpoint;
 mod codec;
 mod error;
+mod history;
 mod inbox;
+mod inspection;
+mod interrupted;
 pub mod log;
 mod messages;
+mod migrate;
 mod open;
 mod packed;
 mod parts;
 mod projection;
 mod reader;
+mod replay;
+mod seam;
 mod sessions;
+mod sync;
 pub mod tail;
 mod transaction;
+mod version;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use opencode_schema::id::IdSource;
 
+use inspection::{Inspection, Suspicion};
+
 pub use calls::OpenCall;
 pub use error::{OpenError, StoreError};
+pub use history::{HistoryPoint, HistoryRead};
 pub use inbox::StoredInput;
+pub use interrupted::{Interrupted, InterruptedState};
 pub use log::{Committed, Draft, StoredEvent};
 pub use messages::{Anchored, Order};
 pub use open::{DatabasePath, Durability};
 pub use projection::LifecycleConflict;
 pub use reader::Reader;
+pub use replay::{ReplayConflict, ReplayEvent, ReplayOptions, ReplayOrder, Replayed};
+pub use seam::{Fault, Moment, Seam};
 pub use sessions::{Epoch, SessionFilter, SessionRow};
 pub use transaction::Transaction;
 pub use writer::CommitListener;
@@ -54,6 +69,8 @@ pub struct StoreOptions {
     pub ids: Arc<IdSource>,
     /// Hears of committed entries before their callers do.
     pub listener: CommitListener,
+    /// Watches where the file is touched; tests only.
+    pub seam: Option<Arc<dyn Seam>>,
 }
 
 /// An open database.
@@ -61,6 +78,8 @@ pub struct Store {
     writer: writer::Writer,
     readers: reader::Readers,
     tails: Arc<tail::Tails>,
+    /// Locked to take it away.
+    inspection: Mutex<Option<Inspection>>,
 }
 
 impl Store {
@@ -71,6 +90,7 @@ impl Store {
             durability,
             ids,
             listener,
+            seam,
         } = options;
         let name = match &path {
             DatabasePath::Memory => PathBuf::from(":memory:"),
@@ -84,17 +104,37 @@ impl Store {
             .await
             .map_err(|error| unavailable(error.to_string()))??;
         let tails = Arc::new(tail::Tails::default());
-        let (path, lock) = opened.file.map(|file| (file.path, file.lock)).unzip();
-        let writer = writer::Writer::start(opened.writer, lock, ids, Arc::clone(&tails), listener)
-            .map_err(|error| unavailable(error.to_string()))?;
-        let readers = match path {
-            Some(path) => reader::Readers::pool(path),
+        let watched = seam::Watched::by(seam);
+        let file = opened
+            .file
+            .map(|file| ((file.path, file.suspicion), file.lock));
+        let (file, lock) = file.unzip();
+        let writer = writer::Writer::start(
+            opened.writer,
+            lock,
+            writer::Surroundings {
+                ids,
+                tails: Arc::clone(&tails),
+                listener,
+                watched: watched.clone(),
+            },
+        )
+        .map_err(unavailable)?;
+        let inspection = match &file {
+            Some((path, Suspicion::Large)) => {
+                Some(Inspection::start(path.clone(), writer.stopper()))
+            }
+            _ => None,
+        };
+        let readers = match file {
+            Some((path, _)) => reader::Readers::pool(path, watched),
             None => reader::Readers::OnWriter(writer.clone()),
         };
         Ok(Self {
             writer,
             readers,
             tails,
+            inspection: Mutex::new(inspection),
         })
     }
 
@@ -126,9 +166,24 @@ impl Store {
         self.tails.register(session.key)
     }
 
+    /// Refuses every later write, for an owner that goes away without closing: what still runs then
+    /// must not decide anything that a crash at this moment would have left open.
+    pub fn abandon(&self) {
+        self.writer.abandon();
+    }
+
     /// Carries out what is queued, then closes the file and lets other hosts open it. Later calls
     /// are refused; closing again waits for the first to be done.
     pub async fn close(&self) {
+        let inspection = self
+            .inspection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(inspection) = inspection {
+            // An error means that the runtime ends, and its threads with it.
+            let _ = tokio::task::spawn_blocking(|| inspection.stop()).await;
+        }
         self.readers.close().await;
         self.writer.close().await;
     }

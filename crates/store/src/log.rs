@@ -2,7 +2,7 @@
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DURABLE_EVENTS, DurableEvent, EventSpec, SessionEvent};
+use opencode_schema::event::{DurableEvent, EventSpec, SessionEvent};
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
 use rusqlite::{OptionalExtension, Row, params};
@@ -13,7 +13,9 @@ use crate::error::StoreError;
 use crate::packed::{Packed, unpack};
 use crate::projection::{LifecycleConflict, Target};
 use crate::reader::Reader;
+use crate::seam::Moment;
 use crate::transaction::Transaction;
+use crate::version::{Kind, spec};
 
 /// Catalogue numbers of the records of the older shape, which the durable stream leaves out.
 const OLDER: &str = "1, 2, 3";
@@ -48,6 +50,8 @@ pub struct Committed {
     /// Where its session lived; shown on the live stream, not stored.
     pub location: Option<LocationRef>,
     pub(crate) aggregate: i64,
+    /// Whether the listener hears of it. Tails always do.
+    pub(crate) announced: bool,
 }
 
 /// An entry as it is read: its payload is JSON text in the order of the catalogue, without
@@ -60,6 +64,8 @@ pub struct StoredEvent {
     pub seq: u64,
     /// Its number in the catalogue.
     pub number: u32,
+    /// The version of its type it was recorded with; an older one may have the payload of today's.
+    pub version: u32,
     /// When.
     pub timestamp: Millis,
     /// The payload.
@@ -68,13 +74,28 @@ pub struct StoredEvent {
     pub metadata: Option<String>,
 }
 
+/// How an entry is recorded.
+pub(crate) struct Recording {
+    /// Name and version of its type.
+    pub(crate) kind: Kind,
+    /// Where its session lives, for those who are told.
+    pub(crate) location: Option<LocationRef>,
+    /// It was decided elsewhere, and comes with its log.
+    pub(crate) replayed: bool,
+    /// Whether the listener hears of it.
+    pub(crate) announced: bool,
+}
+
 impl StoredEvent {
     /// Its kind.
     pub fn spec(&self) -> Option<&'static EventSpec> {
-        let at = DURABLE_EVENTS
-            .binary_search_by_key(&self.number, |spec| spec.number)
-            .ok()?;
-        DURABLE_EVENTS.get(at)
+        spec(self.number)
+    }
+
+    /// Name and version of its type, as it was recorded: `session.next.step.ended.2`.
+    pub fn kind(&self) -> Option<String> {
+        let name = format!("{}.{}", self.spec()?.name, self.version);
+        Kind::parse(&name).is_ok().then_some(name)
     }
 
     /// The payload as a value.
@@ -85,24 +106,32 @@ impl StoredEvent {
 }
 
 impl Transaction<'_> {
-    /// Key and newest sequence of a session's log, which its first entry makes.
-    fn aggregate(&self, id: &SessionID, event: &SessionEvent) -> Result<(i64, i64), StoreError> {
-        let found = self
+    /// Key and newest sequence of a session's log; -1 before the first entry.
+    pub(crate) fn position(&self, id: &SessionID) -> Result<Option<(i64, i64)>, StoreError> {
+        Ok(self
             .connection
             .prepare_cached("SELECT key, seq FROM aggregate WHERE id = ?")?
             .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        match (found, event) {
-            (Some(found), _) => Ok(found),
-            (None, SessionEvent::SessionCreated(_)) => {
-                self.run(
-                    "INSERT INTO aggregate (id, seq) VALUES (?, -1)",
-                    [id.as_str()],
-                )?;
-                Ok((self.connection.last_insert_rowid(), -1))
-            }
-            (None, _) => Err(StoreError::Database(format!("there is no session {id}"))),
+            .optional()?)
+    }
+
+    /// The same, of a log that its first entry makes.
+    pub(crate) fn position_for(
+        &self,
+        id: &SessionID,
+        event: &SessionEvent,
+    ) -> Result<Option<(i64, i64)>, StoreError> {
+        let found = self.position(id)?;
+        if found.is_some() || !matches!(event, SessionEvent::SessionCreated(_)) {
+            return Ok(found);
         }
+        self.run(
+            "INSERT INTO aggregate (key, id, seq) VALUES (1 + max(
+               (SELECT ifnull(max(key), 0) FROM aggregate),
+               (SELECT key FROM removed WHERE rowid = 1)), ?, -1)",
+            [id.as_str()],
+        )?;
+        Ok(Some((self.connection.last_insert_rowid(), -1)))
     }
 
     /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
@@ -113,41 +142,66 @@ impl Transaction<'_> {
         location: Option<&LocationRef>,
         draft: Draft,
     ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
-        let (aggregate, latest) = self.aggregate(session, &draft.payload)?;
-        let seq = latest + 1;
+        let Some((aggregate, latest)) = self.position_for(session, &draft.payload)? else {
+            return Err(StoreError::Database(format!(
+                "there is no session {session}"
+            )));
+        };
         let event = DurableEvent {
             id: self.event_id(),
             session_id: session.clone(),
-            seq: seq as u64,
+            seq: (latest + 1) as u64,
             timestamp: draft.timestamp,
             payload: draft.payload,
             metadata: draft.metadata,
         };
-        let target = match self.project(aggregate, &event)? {
+        let recording = Recording {
+            kind: Kind::of(&event.payload),
+            location: location.cloned(),
+            replayed: false,
+            announced: true,
+        };
+        self.record(aggregate, event, recording)
+    }
+
+    /// Writes an entry, whose sequence is the next one, with its projection.
+    pub(crate) fn record(
+        &mut self,
+        aggregate: i64,
+        event: DurableEvent,
+        recording: Recording,
+    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+        let target = match self.project(aggregate, &event, recording.replayed)? {
             Ok(target) => target,
             Err(conflict) => return Ok(Err(conflict)),
         };
-        self.insert_entry(aggregate, &event, &target)?;
+        self.insert_entry(aggregate, &event, recording.kind, &target)?;
+        let seq = event.seq;
         self.run(
             "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
-            [aggregate, seq],
+            [aggregate, seq as i64],
         )?;
+        self.watched.at(Moment::Appended(&event))?;
         self.committed.push(Committed {
             event,
-            location: location.cloned(),
+            location: recording.location,
             aggregate,
+            announced: recording.announced,
         });
-        Ok(Ok(seq as u64))
+        Ok(Ok(seq))
     }
 
     fn insert_entry(
         &self,
         aggregate: i64,
         event: &DurableEvent,
+        kind: Kind,
         target: &Target,
     ) -> Result<(), StoreError> {
-        let data = codec::write(&event.payload)?;
-        let Compact { data, source } = self.compact(aggregate, event, target, data)?;
+        let Compact { data, source } = match target.source {
+            Some(seq) if target.repeats => codec::same_as(seq),
+            _ => self.compact(aggregate, event, target)?,
+        };
         let metadata = event.metadata.as_ref();
         let metadata = metadata.map(codec::write_metadata).transpose()?;
         self.connection
@@ -159,7 +213,7 @@ impl Transaction<'_> {
                 aggregate,
                 event.seq as i64,
                 Packed::event(&event.id),
-                event.payload.number(),
+                kind.stored(),
                 event.timestamp,
                 target.message,
                 source,
@@ -174,16 +228,9 @@ impl Transaction<'_> {
         aggregate: i64,
         event: &DurableEvent,
         target: &Target,
-        data: String,
     ) -> Result<Compact, StoreError> {
+        let data = codec::write(&event.payload)?;
         let shared = match (&event.payload, target.source) {
-            (SessionEvent::Prompted(_), Some(seq)) => {
-                let same = self
-                    .reader()
-                    .entry_data(aggregate, seq)?
-                    .is_some_and(|it| it == data);
-                same.then(|| codec::same_as(seq))
-            }
             (SessionEvent::ToolCalled(call), Some(seq)) => self
                 .reader()
                 .entry_data(aggregate, seq)?
@@ -253,8 +300,31 @@ impl Reader<'_> {
         let sql =
             format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
         let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params![session, after, limit as i64])?;
+        self.page(&sql, [session, after, limit as i64], bytes)
+    }
+
+    /// Every entry from sequence `from` on, those of the older shape included, ascending: at most
+    /// `limit`, and no further than payloads of `bytes` in all, but at least one entry.
+    pub fn log(
+        &self,
+        session: i64,
+        from: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = format!("{SELECT} AND e.seq >= ?2 ORDER BY e.seq LIMIT ?3");
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        self.page(&sql, [session, from, limit as i64], bytes)
+    }
+
+    fn page(
+        &self,
+        sql: &str,
+        values: [i64; 3],
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
         let mut events = Vec::new();
         let mut read = 0;
         while let Some(row) = rows.next()? {
@@ -320,7 +390,7 @@ fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
 /// Callers pass payload and metadata on as text, so nothing else would notice damage there.
 fn check(event: &StoredEvent) -> Result<(), StoreError> {
     let seq = event.seq as i64;
-    if event.spec().is_none() {
+    if event.kind().is_none() {
         return Err(StoreError::corrupt(seq, "its type is unknown"));
     }
     for text in std::iter::once(&event.data).chain(&event.metadata) {
@@ -338,10 +408,12 @@ fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
     let creator = creator.map_err(|error| StoreError::corrupt(seq, error))?;
     let data = codec::restore(row.get(4)?, source, creator)
         .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
+    let kind = Kind::read(row.get(2)?);
     Ok(StoredEvent {
         id: EventID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?,
         seq: seq as u64,
-        number: row.get(2)?,
+        number: kind.number,
+        version: kind.version,
         timestamp: row.get(3)?,
         data,
         metadata: row.get(5)?,

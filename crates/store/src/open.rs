@@ -1,4 +1,4 @@
-//! Opening a database: the lock that keeps other hosts out, pragmas, migrations.
+//! Opening a database: the lock that keeps other hosts out, and the settings of connections.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -9,6 +9,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
+use crate::inspection::{Suspicion, advise, damage};
+use crate::migrate::{check_owner, migrate};
 
 /// What survives which failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,14 +31,11 @@ pub enum DatabasePath {
     File(PathBuf),
 }
 
-/// Marks a file as ours (`OCED`), so that a foreign SQLite file is refused instead of migrated.
-const APPLICATION_ID: i64 = 0x4f43_4544;
-
-/// Numbered, append-only. A database remembers how many it has seen in `user_version`.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_sessions.sql")];
-
 /// Page cache of each connection, in KiB. Small: the operating system caches the file as well.
 const CACHE_KIB: i64 = 2048;
+
+/// How long a command waits for another process that holds the file.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Links to links that are followed to a file which does not exist yet.
 const MAX_LINKS: usize = 40;
@@ -53,6 +52,8 @@ pub(crate) struct Locked {
     pub(crate) path: PathBuf,
     /// Held as long as the database is open; the operating system drops it with the process.
     pub(crate) lock: File,
+    /// What the last host left it like.
+    pub(crate) suspicion: Suspicion,
 }
 
 pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened, OpenError> {
@@ -61,7 +62,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             let named = Path::new(":memory:");
             let mut writer =
                 Connection::open_in_memory().map_err(|error| unavailable(named, error))?;
-            prepare(&mut writer, named, durability)?;
+            prepare(&mut writer, named, durability, Suspicion::None)?;
             Ok(Opened { writer, file: None })
         }
         DatabasePath::File(named) => {
@@ -70,12 +71,18 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
                 return Err(unavailable(named, "it is a folder"));
             }
             let lock = lock(&path, named)?;
+            let suspicion = Suspicion::of(&path);
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;
-            prepare(&mut writer, named, durability)?;
+            prepare(&mut writer, named, durability, suspicion)?;
+            let file = Locked {
+                path,
+                lock,
+                suspicion,
+            };
             Ok(Opened {
                 writer,
-                file: Some(Locked { path, lock }),
+                file: Some(file),
             })
         }
     }
@@ -144,15 +151,18 @@ fn lock(path: &Path, named: &Path) -> Result<File, OpenError> {
     }
 }
 
-fn prepare(writer: &mut Connection, path: &Path, durability: Durability) -> Result<(), OpenError> {
+fn prepare(
+    writer: &mut Connection,
+    path: &Path,
+    durability: Durability,
+    suspicion: Suspicion,
+) -> Result<(), OpenError> {
     let fail = |error: rusqlite::Error| unavailable(path, error);
     settings(writer).map_err(fail)?;
-    // A log that another program or version left is not ours to fold into its file.
+    // Until all is well: the log of a file that is not ours, or damaged, is not ours to fold.
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     writer.set_db_config(keep_log, true).map_err(fail)?;
-    let found: i64 = pragma(writer, "user_version").map_err(fail)?;
-    check_owner(writer, path, found)?;
-    writer.set_db_config(keep_log, false).map_err(fail)?;
+    let found = check_owner(writer, path)?;
     writer
         .pragma_update(None, "journal_mode", "WAL")
         .map_err(fail)?;
@@ -167,61 +177,33 @@ fn prepare(writer: &mut Connection, path: &Path, durability: Durability) -> Resu
     writer
         .pragma_update(None, "fullfsync", durability == Durability::Full)
         .map_err(fail)?;
-    migrate(writer, path, found)
-}
-
-/// Refuses a file that is not ours or that a newer version of this program wrote, untouched.
-fn check_owner(writer: &Connection, path: &Path, found: i64) -> Result<(), OpenError> {
-    let fail = |error: rusqlite::Error| unavailable(path, error);
-    let known = MIGRATIONS.len() as i64;
-    let owner: i64 = pragma(writer, "application_id").map_err(fail)?;
-    let tables: i64 = writer
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(fail)?;
-    if owner != APPLICATION_ID && (tables > 0 || owner != 0) {
-        return Err(unavailable(
-            path,
-            "it is a SQLite database of another program",
-        ));
+    if suspicion == Suspicion::Small
+        && let Some(damage) = damage(writer, None).map_err(fail)?
+    {
+        return Err(unavailable(path, advise(&damage)));
     }
-    if found > known {
-        return Err(OpenError::Version {
-            path: path.to_owned(),
-            found,
-            known,
-        });
-    }
-    Ok(())
-}
-
-fn migrate(writer: &mut Connection, path: &Path, found: i64) -> Result<(), OpenError> {
-    let fail = |error: rusqlite::Error| unavailable(path, error);
-    for (index, sql) in MIGRATIONS.iter().enumerate().skip(found.max(0) as usize) {
-        let transaction = writer.transaction().map_err(fail)?;
-        transaction.execute_batch(sql).map_err(fail)?;
-        transaction
-            .pragma_update(None, "application_id", APPLICATION_ID)
-            .map_err(fail)?;
-        transaction
-            .pragma_update(None, "user_version", index as i64 + 1)
-            .map_err(fail)?;
-        transaction.commit().map_err(fail)?;
-    }
-    Ok(())
+    migrate(writer, found).map_err(fail)?;
+    writer
+        .set_db_config(keep_log, false)
+        .map(|_| ())
+        .map_err(fail)
 }
 
 fn settings(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Statements keep their plan whatever is bound to them. SQLite would else plan many of them
+    // anew for every value, which costs more than to run them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)
 }
 
-fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+pub(crate) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-fn unavailable(path: &Path, reason: impl ToString) -> OpenError {
+pub(crate) fn unavailable(path: &Path, reason: impl ToString) -> OpenError {
     OpenError::Unavailable {
         path: path.to_owned(),
         reason: reason.to_string(),

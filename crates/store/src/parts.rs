@@ -59,6 +59,7 @@ impl Transaction<'_> {
         Ok(Ok(Target {
             message: Some(message),
             source,
+            ..Target::default()
         }))
     }
 
@@ -73,6 +74,10 @@ impl Transaction<'_> {
             SessionEvent::StepEnded(ended) => {
                 self.complete(at, time)?;
                 self.add_spent(at.aggregate, ended)?;
+                self.run(
+                    "UPDATE aggregate SET retries = 0 WHERE key = ? AND retries > 0",
+                    [at.aggregate],
+                )?;
             }
             SessionEvent::StepFailed(_) => self.complete(at, time)?,
             SessionEvent::TextStarted(it) => self.begin(at, part::TEXT, &it.text_id)?,

@@ -33,6 +33,8 @@ pub(crate) struct Target {
     pub(crate) message: Option<i64>,
     /// The entry whose value this one repeats.
     pub(crate) source: Option<i64>,
+    /// Whether its whole payload is that of `source`.
+    pub(crate) repeats: bool,
 }
 
 /// Numbers of message types in the database.
@@ -74,7 +76,13 @@ pub(crate) mod part {
 pub(crate) type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
 
 impl Transaction<'_> {
-    pub(crate) fn project(&self, aggregate: i64, event: &DurableEvent) -> Projected {
+    /// A replayed event may do what nobody decides here: see [`Transaction::admit`].
+    pub(crate) fn project(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        replayed: bool,
+    ) -> Projected {
         let seq = event.seq as i64;
         let time = event.timestamp;
         match &event.payload {
@@ -102,7 +110,9 @@ impl Transaction<'_> {
                 return Ok(added);
             }
             SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
-            SessionEvent::PromptAdmitted(admitted) => return self.admit(aggregate, seq, admitted),
+            SessionEvent::PromptAdmitted(admitted) => {
+                return self.admit(aggregate, seq, admitted, replayed);
+            }
             SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
             SessionEvent::PromptWithdrawn(it) => self.withdraw(aggregate, seq, &it.message_id)?,
             SessionEvent::PromptRedelivered(it) => self.redeliver(aggregate, it)?,
@@ -132,7 +142,7 @@ impl Transaction<'_> {
             }
             SessionEvent::RevertCleared(_) => self.revert(aggregate, None, time)?,
             SessionEvent::RevertCommitted(it) => {
-                return self.commit_revert(aggregate, &it.message_id, time);
+                return self.commit_revert(aggregate, seq, &it.message_id, time);
             }
             SessionEvent::Pruned(pruned) => {
                 for call in &pruned.calls {
@@ -141,7 +151,11 @@ impl Transaction<'_> {
                     }
                 }
             }
-            SessionEvent::Retried(_) | SessionEvent::CompactionStarted(_) => {}
+            SessionEvent::Retried(_) => self.run(
+                "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
+                [aggregate],
+            )?,
+            SessionEvent::CompactionStarted(_) => {}
             assistant => return self.project_assistant(aggregate, seq, time, assistant),
         }
         Ok(Ok(Target::default()))
@@ -197,6 +211,7 @@ impl Transaction<'_> {
             "DELETE FROM input WHERE aggregate = ?",
             "DELETE FROM context_epoch WHERE aggregate = ?",
             "DELETE FROM session WHERE aggregate = ?",
+            "UPDATE aggregate SET pending = 0 WHERE key = ?",
         ] {
             self.run(sql, [aggregate])?;
         }
@@ -221,13 +236,16 @@ impl Transaction<'_> {
 
     /// Adds a message row. Its entry names itself, so nothing is left out of it.
     pub(crate) fn add(&self, aggregate: i64, seq: i64, id: &MessageID, kind: i64) -> Projected {
-        if self.reader().message_exists(id)? {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO message (aggregate, seq, id, type, changed) VALUES (?1, ?2, ?3, ?4, ?2)
+                 ON CONFLICT (id) DO NOTHING",
+            )?
+            .execute(params![aggregate, seq, Packed::message(id), kind])?;
+        if added == 0 {
             return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
         }
-        self.run(
-            "INSERT INTO message (aggregate, seq, id, type, changed) VALUES (?1, ?2, ?3, ?4, ?2)",
-            params![aggregate, seq, Packed::message(id), kind],
-        )?;
         Ok(Ok(Target::default()))
     }
 
@@ -256,13 +274,11 @@ impl Transaction<'_> {
     /// Drops the messages after the boundary; the boundary, the log and the inbox stay. When a
     /// Mid-Conversation System Message goes, the epoch goes with it, because its snapshot would be
     /// ahead of what the model has seen.
-    fn commit_revert(&self, aggregate: i64, boundary: &MessageID, time: i64) -> Projected {
-        let Some((owner, seq)) = self.reader().message_position(boundary)? else {
+    fn commit_revert(&self, aggregate: i64, at: i64, boundary: &MessageID, time: i64) -> Projected {
+        let position = self.reader().message_position(boundary)?;
+        let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
             return Ok(Err(LifecycleConflict::NotPending(boundary.clone())));
         };
-        if owner != aggregate {
-            return Ok(Err(LifecycleConflict::NotPending(boundary.clone())));
-        }
         self.run(
             "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
                SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
@@ -276,6 +292,10 @@ impl Transaction<'_> {
         self.run(
             "DELETE FROM message WHERE aggregate = ?1 AND seq > ?2",
             [aggregate, seq],
+        )?;
+        self.run(
+            "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
+            [aggregate, at],
         )?;
         self.revert(aggregate, None, time)?;
         Ok(Ok(Target::default()))

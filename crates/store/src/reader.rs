@@ -9,6 +9,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::StoreError;
 use crate::open::open_reader;
+use crate::seam::{Moment, Watched};
 use crate::writer::Writer;
 
 /// Reads that go on at the same time. Each costs a connection with its page cache.
@@ -27,15 +28,17 @@ pub(crate) enum Readers {
 
 pub(crate) struct Pool {
     path: PathBuf,
+    watched: Watched,
     permits: Arc<Semaphore>,
     /// Connections that rest. Locked to take or give one back.
     resting: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(crate) fn pool(path: PathBuf) -> Self {
+    pub(crate) fn pool(path: PathBuf, watched: Watched) -> Self {
         Self::Pool(Arc::new(Pool {
             path,
+            watched,
             permits: Arc::new(Semaphore::new(READERS as usize)),
             resting: Mutex::new(Vec::new()),
         }))
@@ -89,6 +92,7 @@ impl Pool {
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.watched.at(Moment::Read)?;
         let rested = self.lock().pop();
         let connection = match rested {
             Some(connection) => connection,

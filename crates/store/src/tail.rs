@@ -4,11 +4,9 @@
 //! signal, and the rows are the truth. A slow reader therefore holds nothing and loses nothing.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use tokio::sync::Notify;
-
-use crate::log::Committed;
+use super::sync::{Mutex, MutexGuard, Notify};
 
 /// The signals of all readers, by aggregate.
 #[derive(Default)]
@@ -31,23 +29,30 @@ impl Tails {
         }
     }
 
-    pub(crate) fn signal(&self, committed: &[Committed]) {
+    /// Signals the readers of these aggregates, to which entries were committed.
+    pub(crate) fn signal(&self, aggregates: impl Iterator<Item = i64>) {
         let tails = self.lock();
         if tails.is_empty() {
             return;
         }
         let mut last = None;
-        for entry in committed {
-            if last != Some(entry.aggregate) {
-                last = Some(entry.aggregate);
-                for signal in tails.get(&entry.aggregate).into_iter().flatten() {
+        for aggregate in aggregates {
+            if last != Some(aggregate) {
+                last = Some(aggregate);
+                for signal in tails.get(&aggregate).into_iter().flatten() {
                     signal.notify_one();
                 }
             }
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i64, Vec<Arc<Notify>>>> {
+    /// Whether nobody listens.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Vec<Arc<Notify>>>> {
         self.by_aggregate
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -77,22 +82,5 @@ impl Drop for Tail {
                 tails.remove(&self.aggregate);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dropped_tail_is_forgotten() {
-        let tails = Arc::new(Tails::default());
-        let (first, second, other) = (tails.register(1), tails.register(1), tails.register(2));
-        drop(first);
-        assert_eq!(tails.lock().get(&1).map(Vec::len), Some(1));
-        drop(second);
-        assert!(tails.lock().keys().eq([&2]));
-        drop(other);
-        assert!(tails.lock().is_empty());
     }
 }

@@ -1,6 +1,9 @@
 //! Tests that have to look at the connection itself.
 
 mod full;
+mod interleavings;
+mod replayed;
+mod tails;
 mod watched;
 mod work;
 

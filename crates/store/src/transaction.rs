@@ -5,11 +5,13 @@ use rusqlite::Connection;
 
 use crate::log::Committed;
 use crate::reader::Reader;
+use crate::seam::Watched;
 
 /// One command's view of the database, with what it has written itself.
 pub struct Transaction<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) committed: &'a mut Vec<Committed>,
+    pub(crate) watched: &'a Watched,
     ids: &'a IdSource,
 }
 
@@ -17,11 +19,13 @@ impl<'a> Transaction<'a> {
     pub(crate) fn new(
         connection: &'a Connection,
         ids: &'a IdSource,
+        watched: &'a Watched,
         committed: &'a mut Vec<Committed>,
     ) -> Self {
         Self {
             connection,
             committed,
+            watched,
             ids,
         }
     }

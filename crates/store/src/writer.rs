@@ -11,9 +11,11 @@ use opencode_schema::id::IdSource;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::checkpoint::{Log, fold_at_end};
 use crate::error::StoreError;
 use crate::log::Committed;
 use crate::reader::Reader;
+use crate::seam::{Moment, Watched};
 use crate::tail::Tails;
 use crate::transaction::Transaction;
 
@@ -50,35 +52,48 @@ enum Task {
     Close,
 }
 
+/// What the writer works with besides its connection.
+pub(crate) struct Surroundings {
+    pub(crate) ids: Arc<IdSource>,
+    pub(crate) tails: Arc<Tails>,
+    pub(crate) listener: CommitListener,
+    pub(crate) watched: Watched,
+}
+
 /// Sends commands to the writer.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Task>,
+    watched: Watched,
     /// Set once, when storage has failed: later commands are refused without touching the file.
     poison: Arc<OnceLock<String>>,
 }
 
 impl Writer {
     pub(crate) fn start(
-        connection: Connection,
+        mut connection: Connection,
         lock: Option<File>,
-        ids: Arc<IdSource>,
-        tails: Arc<Tails>,
-        listener: CommitListener,
-    ) -> std::io::Result<Self> {
+        surroundings: Surroundings,
+    ) -> Result<Self, String> {
+        let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
+        let watched = surroundings.watched.clone();
         let worker = Worker {
             connection,
-            ids,
-            tails,
-            listener,
+            log,
+            surroundings,
             poison: Arc::clone(&poison),
         };
         std::thread::Builder::new()
             .name("opencode-store".into())
-            .spawn(move || worker.run(tasks, lock))?;
-        Ok(Self { queue, poison })
+            .spawn(move || worker.run(tasks, lock))
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            queue,
+            watched,
+            poison,
+        })
     }
 
     /// Runs `work` in a transaction and returns once it is committed. An inner error takes the
@@ -113,14 +128,29 @@ impl Writer {
         F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let watched = self.watched.clone();
         let read = move |connection: &Connection| {
-            let value = catch_unwind(AssertUnwindSafe(|| work(&Reader { connection })));
+            let value = catch_unwind(AssertUnwindSafe(|| {
+                watched.at(Moment::Read)?;
+                work(&Reader { connection })
+            }));
             let panicked = |_| Err(StoreError::Database("the read panicked".into()));
             let _ = reply.send(value.unwrap_or_else(panicked));
         };
         let sent = self.queue.send(Task::Read(Box::new(read))).await;
         sent.map_err(|_| StoreError::Closed)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Refuses later commands for the reason that is given to it.
+    pub(crate) fn stopper(&self) -> impl FnOnce(String) + Send + 'static {
+        let poison = Arc::clone(&self.poison);
+        move |reason| refuse(&poison, reason)
+    }
+
+    /// Refuses later commands although storage is sound.
+    pub(crate) fn abandon(&self) {
+        let _ = self.poison.set("it was abandoned by its host".into());
     }
 
     /// Carries out what is queued, closes the connection and drops the lock.
@@ -164,10 +194,20 @@ where
 
 struct Worker {
     connection: Connection,
-    ids: Arc<IdSource>,
-    tails: Arc<Tails>,
-    listener: CommitListener,
+    log: Log,
+    surroundings: Surroundings,
     poison: Arc<OnceLock<String>>,
+}
+
+/// What became of a command that was run.
+enum Executed {
+    /// Its answer has to wait for the commit: because its work stays, or because it may have
+    /// decided by what others of the transaction have done.
+    Kept(Box<dyn Command>),
+    /// It has its answer.
+    Settled,
+    /// Another process holds the file.
+    Locked(Box<dyn Command>, StoreError),
 }
 
 impl Worker {
@@ -180,10 +220,10 @@ impl Worker {
                 Task::Close => break,
             }
         }
-        // Folding the log into the file here spares the next opening the work.
-        let _ = self
-            .connection
-            .pragma_update(None, "wal_checkpoint", "TRUNCATE");
+        if lock.is_some() {
+            let failed = self.poison.get().is_some();
+            fold_at_end(&self.connection, &self.surroundings.watched, failed);
+        }
         drop(self.connection);
         // A process that is being spawned may hold a copy of the handle for a moment, so dropping
         // ours alone would not free the lock. Failing to free it is what the drop is for.
@@ -206,7 +246,11 @@ impl Worker {
             let Some(Task::Command(command)) = next else {
                 break;
             };
-            kept.extend(self.execute(command, !kept.is_empty(), &mut committed));
+            match self.execute(command, !kept.is_empty(), &mut committed) {
+                Executed::Kept(command) => kept.push(command),
+                Executed::Settled => {}
+                Executed::Locked(command, busy) => return refuse_waiting(command, &busy, tasks),
+            }
             if !kept.is_empty() && self.connection.is_autocommit() {
                 // Some failures make SQLite take the whole transaction back by itself.
                 let lost = StoreError::Database("the transaction was taken back".into());
@@ -219,50 +263,58 @@ impl Worker {
         }
         if !kept.is_empty() {
             self.commit(kept, &committed);
+            self.fold();
         }
         next
     }
 
     /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
-    /// savepoint. Returns the command when its answer has to wait for the commit: because its work
-    /// stays, or because it may have decided by what others of the transaction have done.
+    /// savepoint.
     fn execute(
         &self,
         mut command: Box<dyn Command>,
         joined: bool,
         committed: &mut Vec<Committed>,
-    ) -> Option<Box<dyn Command>> {
+    ) -> Executed {
         if let Some(reason) = self.poison.get() {
             command.settle(Err(StoreError::Poisoned(reason.clone())));
-            return None;
+            return Executed::Settled;
         }
-        let begin = if joined {
-            "SAVEPOINT command"
-        } else {
-            "BEGIN IMMEDIATE"
-        };
-        if let Err(error) = self.statement(begin) {
-            command.settle(Err(self.note(error)));
-            return None;
+        match self.begin(joined) {
+            Ok(()) => {}
+            Err(busy @ StoreError::Busy(_)) if !joined => return Executed::Locked(command, busy),
+            Err(error) => {
+                command.settle(Err(self.note(error)));
+                return Executed::Settled;
+            }
         }
         let before = committed.len();
-        let mut transaction = Transaction::new(&self.connection, &self.ids, committed);
+        let Surroundings { ids, watched, .. } = &self.surroundings;
+        let mut transaction = Transaction::new(&self.connection, ids, watched, committed);
         let result = command.run(&mut transaction);
         let ended = match result {
             Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),
             other => other,
         };
         let Err(undo) = ended else {
-            return Some(command);
+            return Executed::Kept(command);
         };
         committed.truncate(before);
         self.take_back(joined);
         match undo {
-            Undo::Decided if joined => return Some(command),
+            Undo::Decided if joined => return Executed::Kept(command),
             Undo::Decided => command.settle(Ok(())),
             Undo::Failed(error) => command.settle(Err(self.note(error))),
         }
-        None
+        Executed::Settled
+    }
+
+    fn begin(&self, joined: bool) -> Result<(), StoreError> {
+        if joined {
+            return self.statement("SAVEPOINT command");
+        }
+        self.surroundings.watched.at(Moment::Begin)?;
+        self.statement("BEGIN IMMEDIATE")
     }
 
     /// Takes back the command that ran last, alone or with the transaction it began.
@@ -279,20 +331,54 @@ impl Worker {
     }
 
     fn commit(&self, kept: Vec<Box<dyn Command>>, committed: &[Committed]) {
-        let result = self.statement("COMMIT").map_err(|error| {
-            let error = self.note(error);
-            let _ = self.connection.execute_batch("ROLLBACK");
-            error
-        });
-        if result.is_ok() && !committed.is_empty() {
-            self.tails.signal(committed);
-            // A bug in the listener must not end the writer, nor keep the callers from their answers.
-            if catch_unwind(AssertUnwindSafe(|| (self.listener)(committed))).is_err() {
-                tracing::error!("the commit listener panicked");
-            }
+        let watched = &self.surroundings.watched;
+        let result = watched
+            .at(Moment::Commit(committed))
+            .map_err(StoreError::from)
+            .and_then(|()| self.statement("COMMIT"))
+            .map_err(|error| {
+                let error = self.note(error);
+                let _ = self.connection.execute_batch("ROLLBACK");
+                error
+            });
+        if result.is_ok() {
+            watched.tell(Moment::Committed(committed));
+            self.announce(committed);
         }
         for command in kept {
             command.settle(result.clone());
+        }
+        if result.is_ok() {
+            watched.tell(Moment::Told(committed));
+        }
+    }
+
+    /// Tells tails and listener.
+    fn announce(&self, committed: &[Committed]) {
+        let Surroundings {
+            tails, listener, ..
+        } = &self.surroundings;
+        tails.signal(committed.iter().map(|entry| entry.aggregate));
+        // A bug in the listener must not end the writer, nor keep the callers from their answers.
+        let hear = |entries: &[Committed]| {
+            if !entries.is_empty() && catch_unwind(AssertUnwindSafe(|| listener(entries))).is_err()
+            {
+                tracing::error!("the commit listener panicked");
+            }
+        };
+        for entries in committed.chunk_by(|a, b| a.announced == b.announced) {
+            if entries.iter().all(|entry| entry.announced) {
+                hear(entries);
+            }
+        }
+    }
+
+    fn fold(&self) {
+        let watched = &self.surroundings.watched;
+        if self.poison.get().is_none()
+            && let Err(reason) = self.log.fold_if_due(&self.connection, watched)
+        {
+            self.note(StoreError::Poisoned(reason));
         }
     }
 
@@ -305,9 +391,38 @@ impl Worker {
     /// Remembers a failure of storage: what it left on disk is for the next opening to find out.
     fn note(&self, error: StoreError) -> StoreError {
         if let StoreError::Poisoned(reason) = &error {
-            tracing::error!(%reason, "the database failed");
-            let _ = self.poison.set(reason.clone());
+            refuse(&self.poison, reason.clone());
         }
         error
     }
+}
+
+/// Tells a command and those that have waited with it that the file is locked: each of them would
+/// wait as long once more. Returns the other task that ended the wait.
+fn refuse_waiting(
+    first: Box<dyn Command>,
+    busy: &StoreError,
+    tasks: &mut mpsc::Receiver<Task>,
+) -> Option<Task> {
+    let mut refused = vec![first];
+    let mut next = None;
+    for _ in 0..tasks.len() {
+        match tasks.try_recv() {
+            Ok(Task::Command(command)) => refused.push(command),
+            other => {
+                next = other.ok();
+                break;
+            }
+        }
+    }
+    for command in refused {
+        command.settle(Err(busy.clone()));
+    }
+    next
+}
+
+fn refuse(poison: &OnceLock<String>, reason: String) {
+    tracing::error!(%reason, "the database failed");
+    // The first failure is the one to tell.
+    let _ = poison.set(reason);
 }

@@ -3,7 +3,7 @@
 use opencode_llm::{LlmRequest, Message, Part, Role};
 
 /// What is wrong with a request, if anything.
-pub(crate) fn check(request: &LlmRequest) -> Result<(), String> {
+pub fn check(request: &LlmRequest) -> Result<(), String> {
     if request.system.iter().any(|part| part.text.is_empty()) {
         return Err("a part of the System Context is empty".into());
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 /// A durable or live event: its name, and what tells it from others of that name.
 ///
 /// `step.started`, `text.ended Hello.`, `tool.called c1 echo {"a":1}`, `prompted Hi (queue)`.
+/// Where only an identifier tells it, that is left out: tests compare them on their own.
 #[must_use]
 pub fn event(name: &str, data: &Value) -> String {
     let name = name.strip_prefix("session.next.").unwrap_or(name);
@@ -23,6 +24,9 @@ pub fn event(name: &str, data: &Value) -> String {
                 if queued { "(queue)" } else { "" }.into(),
             ]
         }
+        "prompt.redelivered" => vec![text("/delivery")],
+        "moved" => vec![text("/location/directory"), text("/subdirectory")],
+        "retried" => vec![text("/attempt")],
         "text.delta" | "reasoning.delta" => vec![text("/delta")],
         "text.ended" | "reasoning.ended" | "context.updated" => vec![text("/text")],
         "tool.input.started" => vec![text("/callID"), text("/name")],

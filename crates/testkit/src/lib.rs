@@ -5,7 +5,8 @@
 //! written with it sees what a host sees.
 //!
 //! How to read it: [`Fixture`] is where a test begins. A [`Reply`] says what [`ScriptedModel`]
-//! answers, a [`Gate`] holds an answer or a tool until the test goes on. [`compact`] writes events
+//! answers, a [`Gate`] holds an answer or a tool until the test goes on, a [`Blockade`] the store at a
+//! [`seam`]. [`compact`] writes events
 //! and requests as short texts, so that a test can compare all of them at once. No wait is a sleep,
 //! and each has a deadline that fails the test with what happened so far.
 
@@ -18,8 +19,10 @@ mod live;
 mod model;
 mod project;
 mod reply;
+mod seam;
 mod tool;
 
+pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};
 pub use fixture::{Fixture, prompt_request};
 pub use gate::Gate;
@@ -27,4 +30,5 @@ pub use live::LiveLog;
 pub use model::ScriptedModel;
 pub use project::TempProject;
 pub use reply::Reply;
+pub use seam::{Blockade, seam};
 pub use tool::output;

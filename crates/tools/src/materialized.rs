@@ -1,9 +1,13 @@
 //! The tools of one Provider Turn, and the way of each call from arguments to settlement.
 
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use serde_json::Value;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
 use crate::{
     managed_output::ManagedOutput,
@@ -11,6 +15,9 @@ use crate::{
     settlement::Settlement,
     tool::ToolContext,
 };
+
+/// How long a call may take to notice its interruption. A call that does not is abandoned.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// A call as the provider made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,10 +56,39 @@ impl Materialized {
         self.advertised.iter().map(|entry| &entry.definition)
     }
 
-    /// Carries out one call and settles it. Never panics, whatever the tool does.
+    /// Starts one call in a task of its own, so that a tool that computes holds up nobody, and
+    /// gives its settlement. Never panics, whatever the tool does.
     ///
     /// To interrupt the call cancel `context.cancel` and go on waiting: a tool that has succeeded
-    /// by then is still settled as a success. Dropping the future loses the settlement.
+    /// by then is still settled as a success. One that does not notice within a tenth of a second
+    /// is settled as interrupted; whatever it still comes to is dropped, and `tasks` knows when it
+    /// is gone. Dropping the future interrupts the call and loses the settlement.
+    pub fn start(
+        self: &Arc<Self>,
+        call: ToolCall,
+        context: ToolContext,
+        tasks: &TaskTracker,
+    ) -> impl Future<Output = Settlement> + Send + use<> {
+        let (tools, cancel) = (Arc::clone(self), context.cancel.clone());
+        let (session_id, tool) = (context.session_id.clone(), call.name.clone());
+        let task = tasks.spawn(async move { tools.settle(call, context).await });
+        let task = AbortOnDropHandle::new(task);
+        async move {
+            tokio::select! {
+                biased;
+                ended = task => ended.unwrap_or_else(|error| {
+                    Settlement::failed(format!("Tool execution failed: {error}"))
+                }),
+                () = overdue(&cancel) => {
+                    tracing::warn!(%session_id, tool, "an interrupted tool was abandoned");
+                    Settlement::Interrupted
+                }
+            }
+        }
+    }
+
+    /// Carries out one call where the caller is, as [`Materialized::start`] does in a task: waits
+    /// for a tool that does not notice its interruption. Dropping the future loses the settlement.
     #[tracing::instrument(
         name = "tool_call",
         skip_all,
@@ -100,6 +136,11 @@ impl Materialized {
             () = cancel.cancelled() => Settlement::Interrupted,
         }
     }
+}
+
+async fn overdue(cancel: &CancellationToken) {
+    cancel.cancelled().await;
+    tokio::time::sleep(GRACE).await;
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use opencode_protocol::contract::{Contract, InputMode, Operation, Success};
+use opencode_protocol::contract::{Contract, InputMode, Operation, Payload, Success};
 
 use super::declarations::{input_name, output_name};
 use super::source::doc;
@@ -71,13 +71,16 @@ fn group(nodes: &[(&str, Node<'_>)], indent: &str, common: &BTreeSet<&str>) -> S
 
 fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&str>) -> String {
     let input = match operation.input.mode {
+        _ if operation.input.payload == Payload::Lines => {
+            format!("lines: {}, ", input_name(operation))
+        }
         InputMode::None => String::new(),
         InputMode::Optional => format!("input?: {}, ", input_name(operation)),
         InputMode::Required => format!("input: {}, ", input_name(operation)),
     };
     let output = output_name(operation);
     let output = match operation.success {
-        Success::Stream { .. } => format!("AsyncIterable<{output}>"),
+        Success::Stream { .. } | Success::Lines { .. } => format!("AsyncIterable<{output}>"),
         _ => format!("Promise<{output}>"),
     };
     let own = operation.errors.iter().map(|error| error.tag.as_str());

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use opencode_protocol::contract::{Contract, InputField, Operation, Page, Success};
+use opencode_protocol::contract::{Contract, InputField, Operation, Page, Payload, Success};
 
 use super::source::{definition, doc, expression, member};
 use super::{HEADER, client, failures, pascal_case};
 
 /// Names that stand in the hand-written part of the declarations.
-const IMPORTED: &[&str] = &["Page", "RequestOptions"];
+const IMPORTED: &[&str] = &["Lines", "Page", "RequestOptions"];
 
 pub(super) fn emit(contract: &Contract) -> Result<String, String> {
     let mut sections = vec![
@@ -39,7 +39,7 @@ pub(super) fn input_name(operation: &Operation) -> String {
     format!("{}Input", name(operation))
 }
 
-/// The name of the type of what an operation gives; of a stream, of one element.
+/// The name of the type of what an operation gives; of a stream or of lines, of one of them.
 pub(super) fn output_name(operation: &Operation) -> String {
     format!("{}Output", name(operation))
 }
@@ -53,6 +53,7 @@ fn input_and_output(operation: &Operation) -> String {
         Success::Value { r#type, .. } => expression(r#type, ""),
         Success::Void { .. } => "void".to_owned(),
         Success::Stream { element, .. } => expression(element, ""),
+        Success::Lines { .. } => "string".to_owned(),
         Success::Page(page) => format!(
             "Page<{}, {}>",
             expression(&page.item, ""),
@@ -62,6 +63,7 @@ fn input_and_output(operation: &Operation) -> String {
     let (group, method) = (&operation.group.public, &operation.name);
     let what = match operation.success {
         Success::Stream { .. } => "One element of",
+        Success::Lines { .. } => "One line of",
         _ => "The result of",
     };
     let output = format!(
@@ -70,6 +72,11 @@ fn input_and_output(operation: &Operation) -> String {
         output_name(operation)
     );
     match &operation.success {
+        _ if operation.input.payload == Payload::Lines => {
+            let name = input_name(operation);
+            let doc = doc(&format!("The input of `{group}.{method}`."), "");
+            format!("{doc}export type {name} = Lines;\n\n{output}")
+        }
         _ if operation.input.fields.is_empty() => output,
         Success::Page(page) => format!("{}\n{output}", page_input(operation, page)),
         _ => {
@@ -171,7 +178,7 @@ fn types(contract: &Contract) -> BTreeSet<&str> {
             Success::Value { r#type, .. } => vec![r#type],
             Success::Page(page) => vec![&page.item, &page.cursor],
             Success::Stream { element, .. } => vec![element],
-            Success::Void { .. } => vec![],
+            Success::Void { .. } | Success::Lines { .. } => vec![],
         });
     let failures = contract
         .failures

@@ -1,6 +1,6 @@
 //! `operations.js`: what the client's core must know to send a request and to read its answer.
 
-use opencode_protocol::contract::{Contract, InputMode, Operation, Segment, Success};
+use opencode_protocol::contract::{Contract, InputMode, Operation, Payload, Segment, Success};
 use opencode_protocol::operation::Channel;
 use serde_json::Value;
 
@@ -45,10 +45,10 @@ fn path(segments: &[Segment]) -> String {
 }
 
 fn payload(operation: &Operation) -> String {
-    if operation.input.payload {
-        names(operation, Channel::Payload)
-    } else {
-        "null".to_owned()
+    match operation.input.payload {
+        Payload::None => "null".to_owned(),
+        Payload::Json => names(operation, Channel::Payload),
+        Payload::Lines => json("lines"),
     }
 }
 
@@ -71,6 +71,7 @@ fn success(success: &Success) -> String {
         Success::Value { unwrap, .. } => format!("{{ kind: \"value\", unwrap: {unwrap} }}"),
         Success::Void { .. } => "{ kind: \"void\" }".to_owned(),
         Success::Stream { .. } => "{ kind: \"stream\" }".to_owned(),
+        Success::Lines { .. } => "{ kind: \"lines\" }".to_owned(),
         Success::Page(page) => {
             let names = |names: &[String]| list(names.iter().map(|name| json(name)));
             format!(

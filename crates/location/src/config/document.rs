@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::Path;
 
 use opencode_schema::model::ModelRef;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::agent::{self, AgentPatch};
 use super::decode::{self, Decoded, Step, optional};
 use super::discovery::Layer;
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
 use super::patch::ProviderPatch;
-use super::{provider_v1, provider_v2, selection};
+use super::{compaction, provider_v1, provider_v2, selection};
 use crate::bounded;
 
 /// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
@@ -29,6 +30,10 @@ pub struct Document {
     pub(crate) model: Option<NamedModel>,
     /// What it says about providers, in its order.
     pub(crate) providers: Vec<(String, ProviderPatch)>,
+    /// What it says about agents, the later over the earlier.
+    pub(crate) agents: Vec<(String, AgentPatch)>,
+    /// How much of the newest history a compaction leaves as it is.
+    pub(crate) keep_tokens: Option<u64>,
 }
 
 /// The default model a document names, and where.
@@ -182,7 +187,13 @@ fn document(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Document> {
     match decode(value) {
-        Ok((model, providers, repeated)) => {
+        Ok(Contents {
+            model,
+            providers,
+            agents,
+            keep_tokens,
+            repeated,
+        }) => {
             if let Some(id) = repeated {
                 diagnostics.push(both_generations(origin, &id, &position));
             }
@@ -194,6 +205,8 @@ fn document(
                 origin: origin.to_owned(),
                 model,
                 providers,
+                agents,
+                keep_tokens,
             })
         }
         Err(invalid) => {
@@ -208,13 +221,16 @@ fn document(
     }
 }
 
-type Contents = (
-    Option<ModelRef>,
-    Vec<(String, ProviderPatch)>,
-    Option<String>,
-);
+/// What a document says.
+struct Contents {
+    model: Option<ModelRef>,
+    providers: Vec<(String, ProviderPatch)>,
+    agents: Vec<(String, AgentPatch)>,
+    keep_tokens: Option<u64>,
+    /// The first provider it describes in both generations of the format.
+    repeated: Option<String>,
+}
 
-/// What the document says, and the first provider it describes in both generations of the format.
 fn decode(value: &Value) -> Decoded<Contents> {
     let root = decode::object(value)?;
     let model = optional(root, "model", selection::decode)?;
@@ -228,7 +244,23 @@ fn decode(value: &Value) -> Decoded<Contents> {
         .cloned();
     // The later description of a provider overrides the earlier one, key by key.
     let providers = older.into_iter().chain(newer).collect();
-    Ok((model, providers, repeated))
+    Ok(Contents {
+        model,
+        providers,
+        agents: agents(root)?,
+        keep_tokens: optional(root, "compaction", compaction::decode)?.flatten(),
+        repeated,
+    })
+}
+
+/// The agents of the document, those of the older generations first.
+fn agents(root: &Map<String, Value>) -> Decoded<Vec<(String, AgentPatch)>> {
+    let mut agents = Vec::new();
+    for name in ["mode", "agent"] {
+        agents.extend(optional(root, name, agent::decode_older)?.unwrap_or_default());
+    }
+    agents.extend(optional(root, "agents", agent::decode)?.unwrap_or_default());
+    Ok(agents)
 }
 
 fn both_generations(

@@ -4,6 +4,8 @@
 //! reduces the documents by its own rule, as the catalogue does with providers. A document that
 //! cannot be used is left out alone, and a [`Diagnostic`] says so.
 
+mod agent;
+mod compaction;
 mod decode;
 mod discovery;
 mod document;
@@ -18,6 +20,7 @@ use serde_json::Value;
 pub use document::{Diagnostic, DiagnosticKind, Document, MAX_DOCUMENT_BYTES};
 pub use selection::parse_model;
 
+pub(crate) use agent::AgentPatch;
 pub(crate) use decode::{Decoded, count, elements, number, text, wrong};
 pub(crate) use document::NamedModel;
 pub(crate) use patch::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
@@ -54,5 +57,11 @@ impl Configuration {
             configuration.documents.extend(read);
         }
         configuration
+    }
+
+    /// Tokens of the newest Session History that a compaction leaves as it is.
+    pub fn keep_tokens(&self) -> u64 {
+        let said = self.documents.iter().rev().find_map(|it| it.keep_tokens);
+        said.unwrap_or(compaction::KEEP_TOKENS)
     }
 }

@@ -204,6 +204,12 @@ fn a_document_with_a_wrong_value_is_dropped_with_its_place() {
         "providers.p.api.type must be \"aisdk\" or \"native\"",
     );
     wrong(
+        "{\"agent\": {\"a\": {\"maxSteps\": 0}}}",
+        1,
+        30,
+        "agent.a.maxSteps must be a whole number of at least 1",
+    );
+    wrong(
         "{\"provider\": {\"p\": {\"options\": {\"headers\": {\"X\": \"a\\nb\"}}}}}",
         1,
         50,
@@ -349,7 +355,7 @@ fn tolerated_documents() {
         "\u{feff}{}",
         "// nothing yet",
         "{}",
-        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"agent\": {\"x\": 1}, \"compaction\": 7 }",
+        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"agent\": {\"x\": {\"prompt\": 1}}, \"compaction\": 7 }",
         "{ \"provider\": { \"p\": { \"name\": \"good\", \"models\": { \"m\": { \"unknown\": 1, }, }, /* c */ }, }, }",
     ] {
         let machine = Machine::new();

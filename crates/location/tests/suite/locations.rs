@@ -20,7 +20,10 @@ async fn a_location_knows_its_project_configuration_and_models() {
     machine.write("r/opencode.json", "{\"model\": \"p/m\"}");
     machine.write("r/a/opencode.json", "{");
     let directory = machine.text("r/a");
-    let config = json!({"provider": {"p": {"api": "http://h/v1", "models": {"m": {}}}}});
+    let config = json!({
+        "provider": {"p": {"api": "http://h/v1", "models": {"m": {}}}},
+        "agents": {"build": {"steps": 3}},
+    });
     let locations = machine.locations(Some(config));
 
     let location = locations.get(&directory).await.unwrap();
@@ -41,6 +44,7 @@ async fn a_location_knows_its_project_configuration_and_models() {
     assert_eq!(location.configuration.diagnostics.len(), 1);
     let model = location.catalogue.resolve(None).unwrap().model;
     assert_eq!(model.model_id, "m");
+    assert_eq!(location.agents.get("build").unwrap().steps, Some(3));
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 // Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod catalogue;
 #[cfg(test)]
 mod configuration;

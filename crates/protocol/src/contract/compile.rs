@@ -70,7 +70,7 @@ impl Schemas {
                     | operation::Success::Stream {
                         element: schema, ..
                     } => Some(schema(&mut sent).to_value()),
-                    operation::Success::Void => None,
+                    operation::Success::Void | operation::Success::Lines => None,
                 },
             })
             .collect();
@@ -84,10 +84,14 @@ impl Schemas {
 }
 
 fn channels(spec: &Spec, generator: &mut SchemaGenerator) -> Vec<(Channel, Value)> {
+    let payload = match spec.payload {
+        operation::Payload::Json(schema) => Some(schema),
+        operation::Payload::None | operation::Payload::Lines => None,
+    };
     let declared = [
         (Channel::Params, spec.params),
         (Channel::Query, spec.query),
-        (Channel::Payload, spec.payload),
+        (Channel::Payload, payload),
     ];
     declared
         .into_iter()
@@ -191,7 +195,7 @@ fn without_unused(mut contract: Contract) -> Contract {
             Success::Value { r#type, .. } => Some(r#type),
             Success::Page(page) => Some(&page.r#type),
             Success::Stream { element, .. } => Some(element),
-            Success::Void { .. } => None,
+            Success::Void { .. } | Success::Lines { .. } => None,
         });
     let failures: Vec<Type> = contract
         .failures

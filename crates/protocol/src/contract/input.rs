@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::types::Compiler;
-use super::{ContractError, Encoding, Input, InputField, InputMode, Segment, Type, error};
-use crate::operation::{Channel, Method, Spec};
+use super::{ContractError, Encoding, Input, InputField, InputMode, Payload, Segment, Type, error};
+use crate::operation::{self, Channel, Method, Spec};
 
 type Result<T> = std::result::Result<T, ContractError>;
 
@@ -13,7 +13,8 @@ pub(super) fn input<'a>(
     schemas: &'a [(Channel, Value)],
     types: &mut Compiler<'a>,
 ) -> Result<Input> {
-    if spec.payload.is_some() && spec.method == Method::Get {
+    let payload = payload(spec);
+    if payload != Payload::None && spec.method == Method::Get {
         return Err(error(spec, "has a payload although its method has none"));
     }
     let mut fields: Vec<InputField> = Vec::new();
@@ -36,15 +37,30 @@ pub(super) fn input<'a>(
         }
     }
     let mode = match &fields[..] {
+        [] if payload == Payload::Lines => InputMode::Required,
         [] => InputMode::None,
+        _ if payload == Payload::Lines => {
+            return Err(error(
+                spec,
+                "has fields beside lines, which are all of an input",
+            ));
+        }
         fields if fields.iter().any(|field| field.required) => InputMode::Required,
         _ => InputMode::Optional,
     };
     Ok(Input {
         mode,
         fields,
-        payload: spec.payload.is_some(),
+        payload,
     })
+}
+
+fn payload(spec: &Spec) -> Payload {
+    match spec.payload {
+        operation::Payload::None => Payload::None,
+        operation::Payload::Json(_) => Payload::Json,
+        operation::Payload::Lines => Payload::Lines,
+    }
 }
 
 fn encoding(

@@ -88,8 +88,20 @@ pub struct Input {
     pub mode: InputMode,
     /// Its fields, those of the path first, then query, then body.
     pub fields: Vec<InputField>,
-    /// Whether the request has a body, be it an empty object.
-    pub payload: bool,
+    /// What the body of the request is.
+    pub payload: Payload,
+}
+
+/// What the body of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Payload {
+    /// There is none.
+    None,
+    /// A JSON object of the fields that travel in it, be it an empty one.
+    Json,
+    /// One JSON text a line, as `application/x-ndjson`. The lines are the whole input.
+    Lines,
 }
 
 /// Whether a call must have an input.
@@ -169,6 +181,12 @@ pub enum Success {
         failure_event: String,
         /// Whether a clean end is an end. Otherwise the stream was cut.
         ends: bool,
+    },
+    /// Texts of JSON, one after the other: a body of `application/x-ndjson` in which every line
+    /// ends in a line feed. One that breaks, or ends without a line feed, was cut.
+    Lines {
+        /// HTTP status.
+        status: u16,
     },
 }
 

@@ -15,7 +15,10 @@ pub(super) fn success<'a>(
     types: &mut Compiler<'a>,
 ) -> Result<Success> {
     let Some(schema) = schema else {
-        return Ok(Success::Void { status: 204 });
+        return Ok(match spec.success {
+            operation::Success::Lines => Success::Lines { status: 200 },
+            _ => Success::Void { status: 204 },
+        });
     };
     let r#type = types.schema(spec.id, schema)?;
     match spec.success {

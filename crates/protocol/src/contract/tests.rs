@@ -20,7 +20,7 @@ const SPEC: Spec = Spec {
     path: "/api/thing",
     params: None,
     query: None,
-    payload: None,
+    payload: operation::Payload::None,
     success: operation::Success::Whole(schema_of::<Health>),
     errors: &[],
     middleware: &[Middleware::Authorization],
@@ -169,7 +169,7 @@ fn contradictions_are_refused() {
             Spec {
                 path: "/{sessionID}",
                 params: session,
-                payload: Some(schema_of::<OtherSessionID>),
+                payload: operation::Payload::Json(schema_of::<OtherSessionID>),
                 ..SPEC
             },
             "has two fields called sessionID",
@@ -177,10 +177,18 @@ fn contradictions_are_refused() {
         (
             Spec {
                 method: Method::Get,
-                payload: Some(schema_of::<PromptPayload>),
+                payload: operation::Payload::Json(schema_of::<PromptPayload>),
                 ..SPEC
             },
             "has a payload although its method has none",
+        ),
+        (
+            Spec {
+                query: Some(schema_of::<SessionsQuery>),
+                payload: operation::Payload::Lines,
+                ..SPEC
+            },
+            "has fields beside lines, which are all of an input",
         ),
         (
             Spec {
@@ -272,7 +280,7 @@ fn types_that_cannot_be_said_exactly_are_refused() {
         assert_eq!(compile(&[spec]).unwrap_err().to_string(), message);
     }
     let spec = Spec {
-        payload: Some(schema_of::<HoldsTwoFaced>),
+        payload: operation::Payload::Json(schema_of::<HoldsTwoFaced>),
         success: value(schema_of::<HoldsTwoFaced>),
         ..SPEC
     };
@@ -289,7 +297,7 @@ fn an_operation_is_compiled_in_full() {
         path: "/api/thing/{sessionID}/do",
         params: Some(schema_of::<SessionParams>),
         query: Some(schema_of::<LocationSelection>),
-        payload: Some(schema_of::<PromptPayload>),
+        payload: operation::Payload::Json(schema_of::<PromptPayload>),
         success: value(schema_of::<Vec<SessionMessage>>),
         errors: &[Tag::Conflict],
         extension: true,
@@ -325,7 +333,7 @@ fn an_operation_is_compiled_in_full() {
             "extension": true,
             "method": "POST",
             "path": [{ "literal": "/api/thing/" }, { "parameter": "sessionID" }, { "literal": "/do" }],
-            "input": { "mode": "required", "fields": null, "payload": true },
+            "input": { "mode": "required", "fields": null, "payload": "json" },
             "success": {
                 "kind": "value",
                 "status": 200,
@@ -347,19 +355,17 @@ fn an_operation_is_compiled_in_full() {
 
 #[test]
 fn input_modes_follow_from_the_fields() {
+    let (none, json) = (operation::Payload::None, operation::Payload::Json);
     for (query, payload, mode) in [
-        (None, None, InputMode::None),
+        (None, none, InputMode::None),
         (
             Some(schema_of::<Nothing> as SchemaOf),
-            None,
+            none,
             InputMode::None,
         ),
-        (Some(schema_of::<SessionsQuery>), None, InputMode::Optional),
-        (
-            None,
-            Some(schema_of::<PromptPayload> as SchemaOf),
-            InputMode::Required,
-        ),
+        (Some(schema_of::<SessionsQuery>), none, InputMode::Optional),
+        (None, json(schema_of::<PromptPayload>), InputMode::Required),
+        (None, operation::Payload::Lines, InputMode::Required),
     ] {
         let contract = compile(&[Spec {
             query,
@@ -369,4 +375,22 @@ fn input_modes_follow_from_the_fields() {
         .unwrap();
         assert_eq!(contract.operations[0].input.mode, mode);
     }
+}
+
+#[test]
+fn lines_go_in_and_come_out_as_they_are() {
+    let contract = compile(&[Spec {
+        payload: operation::Payload::Lines,
+        success: operation::Success::Lines,
+        ..SPEC
+    }])
+    .unwrap();
+    let operation = serde_json::to_value(&contract.operations[0]).unwrap();
+    assert_eq!(
+        (&operation["input"], &operation["success"]),
+        (
+            &json!({ "mode": "required", "fields": [], "payload": "lines" }),
+            &json!({ "kind": "lines", "status": 200 }),
+        )
+    );
 }

@@ -1,202 +1,167 @@
-//! What holds for the reducer whatever happens, in any order: compared with what a session is owed.
+//! What holds for the reducer whatever happens, in any order: compared with what a session is owed
+//! as an onlooker sees it, with an inbox and drains that do what those of the runner do.
 
-use std::collections::HashMap;
+mod drain;
+mod onlooker;
 
 use opencode_schema::id::SessionID;
+use opencode_schema::prompt::Delivery;
 use proptest::prelude::*;
 
-use super::state::{Effect, Exit, Input, State, Ticket};
+use self::onlooker::Seen;
+use super::state::{Input, State, Ticket};
 
-const SESSIONS: usize = 3;
+const SESSIONS: usize = 2;
 
 /// What may happen to a session.
 #[derive(Debug, Clone, Copy)]
 enum Happens {
+    /// An input is admitted, with or without a wake.
+    Admit(Delivery, bool),
+    /// A wake without a new input: an exact retry.
     Wake,
     Run,
     Interrupt,
     Wait,
-    /// Its drain ends; nothing if it has none.
-    Exit(Ending),
+    /// The oldest of those who wait goes away.
+    GoAway,
+    /// Somebody declines a call of its drain; nothing if it has none.
+    Decline,
+    /// Its drain gets on; nothing if it has none.
+    Drain(Progress),
+}
+
+/// How the next step of a drain comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// The model is done.
+    Text,
+    /// The model waits for results.
+    Calls,
+    Fails,
+    /// It is done, and learns too late that it is to stop.
+    Late,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Ending {
-    Done,
-    Interrupted,
-    Failed,
+enum Step {
+    Session(usize, Happens),
+    /// The process dies, and another one begins with what is stored.
+    Crash,
 }
 
-/// Who waits for what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    /// For the exit of a drain; of a later one than this.
-    Run { later_than: Option<u32> },
-    /// For the exit of exactly this drain.
-    Settlement { of: Option<u32> },
-    /// For the session to be idle.
-    Idle,
-}
-
-/// A session as an onlooker sees it.
-#[derive(Debug, Default)]
-struct Seen {
-    /// The number of the drain that runs.
-    running: Option<u32>,
-    drains: u32,
-    cancelled: bool,
-    /// Somebody woke it since the last drain began, and no interruption has come since.
-    owed: bool,
-    waiting: HashMap<Ticket, Waits>,
-}
-
+#[derive(Default)]
 struct World {
     state: State,
-    sessions: Vec<(SessionID, Seen)>,
+    sessions: [Seen; SESSIONS],
     tickets: Ticket,
 }
 
 impl World {
-    fn new() -> Self {
-        let session = |n| SessionID::parse(&format!("ses_{n}")).unwrap();
-        Self {
-            state: State::default(),
-            sessions: (0..SESSIONS)
-                .map(|n| (session(n), Seen::default()))
-                .collect(),
-            tickets: 0,
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Session(at, what) => self.happen(at, what),
+            Step::Crash => {
+                self.state = State::default();
+                self.sessions.iter_mut().for_each(Seen::crash);
+            }
         }
+        for at in 0..SESSIONS {
+            let runs = self.sessions[at].runs();
+            assert_eq!(self.state.is_active(&session(at)), runs, "session {at}");
+        }
+        let running = self.sessions.iter().filter(|seen| seen.runs()).count();
+        assert_eq!(self.state.active().count(), running);
     }
 
     fn happen(&mut self, at: usize, what: Happens) {
         self.tickets += 1;
-        let (session, seen) = &mut self.sessions[at];
-        let input = seen.expect(what, self.tickets);
-        let Some(input) = input else { return };
-        let exited = matches!(input, Input::Exited(_)).then(|| seen.running.take());
-        let effects = self.state.step(session, input);
-        seen.check(&effects, exited.flatten());
-        for (id, seen) in &self.sessions {
-            assert_eq!(self.state.is_active(id), seen.running.is_some(), "{id}");
-        }
-        let active = self.state.active().count();
-        let running = self.sessions.iter().filter(|it| it.1.running.is_some());
-        assert_eq!(active, running.count());
+        let seen = &mut self.sessions[at];
+        let input = match what {
+            Happens::Admit(delivery, wakes) => {
+                seen.admit(delivery);
+                if !wakes {
+                    return;
+                }
+                seen.wake();
+                Input::Wake
+            }
+            Happens::Wake => {
+                seen.wake();
+                Input::Wake
+            }
+            Happens::Run => {
+                seen.run(self.tickets);
+                Input::Run(self.tickets)
+            }
+            Happens::Interrupt => {
+                seen.interrupt(self.tickets);
+                Input::Interrupt(self.tickets)
+            }
+            Happens::Wait => {
+                seen.wait(self.tickets);
+                Input::Wait(self.tickets)
+            }
+            Happens::GoAway => match seen.go_away() {
+                Some(ticket) => Input::Forget(ticket),
+                None => return,
+            },
+            Happens::Decline if seen.decline() => Input::Declined,
+            Happens::Decline => return,
+            Happens::Drain(progress) => match seen.drain_on(progress) {
+                Some(exit) => Input::Exited(exit),
+                None => return,
+            },
+        };
+        let exit = match &input {
+            Input::Exited(exit) => Some(exit.clone()),
+            _ => None,
+        };
+        let effects = self.state.step(&session(at), input);
+        self.sessions[at].check(effects, exit.as_ref());
     }
 
     /// Lets every drain end, and those that follow, until nothing runs.
     fn settle(&mut self) {
         for at in 0..SESSIONS {
-            // One that runs, and one more that somebody wants after it.
-            for _ in 0..2 {
-                self.happen(at, Happens::Exit(Ending::Done));
+            // Each input has a turn of its own at most, and each turn takes few steps.
+            let most = 10 + 10 * self.sessions[at].pending();
+            for _ in 0..most {
+                self.step(Step::Session(at, Happens::Drain(Progress::Text)));
             }
-            let (session, seen) = &self.sessions[at];
-            assert!(seen.running.is_none(), "{session} runs for ever: {seen:?}");
+            self.sessions[at].check_settled();
         }
     }
 }
 
-impl Seen {
-    /// Notes what is owed because of an input, and gives it to the reducer.
-    fn expect(&mut self, what: Happens, ticket: Ticket) -> Option<Input<&'static str>> {
-        Some(match what {
-            Happens::Wake => {
-                self.owed = true;
-                Input::Wake
-            }
-            Happens::Run => {
-                // One that is being stopped answers nobody who comes now.
-                let later_than = self.running.filter(|_| self.cancelled);
-                self.waiting.insert(ticket, Waits::Run { later_than });
-                Input::Run(ticket)
-            }
-            Happens::Interrupt => {
-                self.owed = false;
-                let of = self.running;
-                self.waiting.insert(ticket, Waits::Settlement { of });
-                Input::Interrupt(ticket)
-            }
-            Happens::Wait => {
-                self.waiting.insert(ticket, Waits::Idle);
-                Input::Wait(ticket)
-            }
-            Happens::Exit(_) if self.running.is_none() => return None,
-            Happens::Exit(ending) => Input::Exited(match ending {
-                Ending::Done => Exit::Done,
-                Ending::Interrupted => Exit::Interrupted,
-                Ending::Failed => Exit::Failed("no"),
-            }),
-        })
-    }
-
-    /// Checks what the reducer decides; `exited` is the drain that has just ended.
-    fn check(&mut self, effects: &[Effect<&'static str>], exited: Option<u32>) {
-        let wanted = self.owed || self.restarts(exited);
-        for effect in effects {
-            match effect {
-                Effect::Start { .. } => {
-                    assert_eq!(self.running, None, "two drains at one time");
-                    // After an interruption nothing runs because of an earlier wake.
-                    assert!(wanted || exited.is_none(), "nobody wants another drain");
-                    self.running = Some(self.drains);
-                    self.drains += 1;
-                    (self.owed, self.cancelled) = (false, false);
-                }
-                Effect::Cancel => {
-                    assert!(self.running.is_some(), "nothing to cancel");
-                    assert!(!self.cancelled, "cancelled twice");
-                    self.cancelled = true;
-                }
-                Effect::Resolve(ticket, exit) => {
-                    let waits = self.waiting.remove(ticket);
-                    self.check_answer(waits.expect("nobody waits"), exit, exited);
-                }
-            }
-        }
-        let idle = self.running.is_none();
-        assert!(!(idle && self.owed), "a wake is lost");
-        assert!(!idle || self.waiting.is_empty(), "somebody waits for ever");
-        let settled = Waits::Settlement { of: exited };
-        let late = exited.is_some() && self.waiting.values().any(|it| *it == settled);
-        assert!(!late, "an interruption is not told that it has settled");
-    }
-
-    /// Whether somebody asked to run while that drain was stopping.
-    fn restarts(&self, exited: Option<u32>) -> bool {
-        let again = Waits::Run { later_than: exited };
-        exited.is_some() && self.waiting.values().any(|it| *it == again)
-    }
-
-    fn check_answer(&self, waits: Waits, exit: &Exit<&'static str>, exited: Option<u32>) {
-        match waits {
-            Waits::Run { later_than } => {
-                assert!(exited > later_than, "answered by a drain that was stopping");
-            }
-            Waits::Settlement { of } => {
-                assert_eq!(of, exited, "answered by another drain");
-                assert_eq!(*exit, Exit::Done);
-            }
-            Waits::Idle => {
-                assert_eq!(self.running, None, "something runs still");
-                assert_eq!(*exit, Exit::Done);
-            }
-        }
-    }
+fn session(at: usize) -> SessionID {
+    SessionID::parse(&format!("ses_{at}")).unwrap()
 }
 
 fn happens() -> impl Strategy<Value = Happens> {
-    let ending = prop_oneof![
-        Just(Ending::Done),
-        Just(Ending::Interrupted),
-        Just(Ending::Failed),
+    let delivery = prop_oneof![Just(Delivery::Steer), Just(Delivery::Queue)];
+    let progress = prop_oneof![
+        4 => Just(Progress::Text),
+        2 => Just(Progress::Calls),
+        1 => Just(Progress::Fails),
+        1 => Just(Progress::Late),
     ];
     prop_oneof![
-        3 => Just(Happens::Wake),
+        4 => (delivery, prop::bool::weighted(0.7)).prop_map(|(it, wakes)| Happens::Admit(it, wakes)),
+        1 => Just(Happens::Wake),
         2 => Just(Happens::Run),
         2 => Just(Happens::Interrupt),
         1 => Just(Happens::Wait),
-        4 => ending.prop_map(Happens::Exit),
+        1 => Just(Happens::GoAway),
+        1 => Just(Happens::Decline),
+        12 => progress.prop_map(Happens::Drain),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        40 => (0..SESSIONS, happens()).prop_map(|(at, what)| Step::Session(at, what)),
+        1 => Just(Step::Crash),
     ]
 }
 
@@ -205,11 +170,11 @@ proptest! {
 
     #[test]
     fn whatever_happens_everybody_gets_what_is_owed(
-        story in prop::collection::vec((0..SESSIONS, happens()), 0..60),
+        story in prop::collection::vec(step(), 0..80),
     ) {
-        let mut world = World::new();
-        for (at, what) in story {
-            world.happen(at, what);
+        let mut world = World::default();
+        for step in story {
+            world.step(step);
         }
         world.settle();
     }

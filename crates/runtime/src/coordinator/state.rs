@@ -2,6 +2,32 @@
 //!
 //! One session is served by one Session Drain at a time, different sessions are independent.
 //! Nothing asynchronous happens here; the edge carries the effects out and reports back.
+//!
+//! What an input does depends on whether the session runs, and whether what runs is being stopped:
+//!
+//! | input     | idle                 | running                            | stopping                           |
+//! |-----------|----------------------|------------------------------------|------------------------------------|
+//! | wake      | start                | remember, once                     | remember, once                     |
+//! | run       | start, forced        | join                               | start over once it has settled     |
+//! | interrupt | answered             | forget wakes; cancel; wait for the settlement | forget wakes and runs that were to start over; wait for the settlement |
+//! | wait      | answered             | wait until idle                    | wait until idle                    |
+//! | declined  | -                    | forget wakes; cancel               | -                                  |
+//!
+//! What follows the exit of a drain, unless it was being stopped:
+//!
+//! | exit                | another drain, in the same chain       | otherwise, and what follows                |
+//! |---------------------|----------------------------------------|--------------------------------------------|
+//! | done                | if woken                               | the chain ends                             |
+//! | idle                | if woken; forced if somebody joined who has got no Provider Turn | the chain ends   |
+//! | interrupted, failed | -                                      | the chain ends; a new one begins if woken  |
+//!
+//! A drain that was being stopped always ends its chain; what was asked for after the interruption
+//! begins a new one. When a chain ends, those who joined it are told its exit, then those who
+//! interrupted it that it has settled. Those who wait are told when nothing runs any more.
+//!
+//! So one that asked to run gets at least one Provider Turn, or the failure or interruption that
+//! was in its way; what was queued before an interruption does not run because of it; and when an
+//! interruption is answered only what was asked for after it may run.
 
 use std::collections::HashMap;
 
@@ -15,9 +41,22 @@ pub(crate) type Ticket = u64;
 pub(crate) enum Exit<E> {
     /// Nothing is left to do.
     Done,
-    /// It was interrupted, or its session moved away.
+    /// Nothing was eligible; the model was not asked.
+    Idle,
+    /// It was interrupted.
     Interrupted,
     /// It failed.
+    Failed(E),
+}
+
+/// What somebody who waits is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer<E> {
+    /// Nothing is left to do.
+    Done,
+    /// What runs was interrupted.
+    Interrupted,
+    /// What runs failed.
     Failed(E),
 }
 
@@ -26,12 +65,16 @@ pub(crate) enum Exit<E> {
 pub(crate) enum Input<E> {
     /// There may be something to do. Wakes coalesce.
     Wake,
-    /// Go on even without eligible input; the ticket gets the drain's exit.
+    /// Go on even without eligible input; the ticket gets the chain's exit.
     Run(Ticket),
     /// Stop; the ticket is answered when the drain has settled.
     Interrupt(Ticket),
     /// The ticket is answered when no drain runs.
     Wait(Ticket),
+    /// Somebody declined what the running drain asked for: it stops, as if it was interrupted.
+    Declined,
+    /// Nobody waits for this ticket any more. What it asked for stands.
+    Forget(Ticket),
     /// The drain ended.
     Exited(Exit<E>),
 }
@@ -44,18 +87,26 @@ pub(crate) enum Effect<E> {
     /// Cancel the running drain.
     Cancel,
     /// Answer a ticket.
-    Resolve(Ticket, Exit<E>),
+    Resolve(Ticket, Answer<E>),
 }
 
-/// A session that runs.
+/// What was asked of a session since its drain began.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    wake: bool,
+    /// Somebody asked to run.
+    run: bool,
+    /// Share the exit of the chain.
+    joined: Vec<Ticket>,
+}
+
+/// A session that runs: a chain of drains, each begun because of what was asked during the former.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Entry {
-    wake_pending: bool,
+    asked: Asked,
     stopping: bool,
-    /// Share the exit of this drain and of the reruns its wakes cause.
-    joined: Vec<Ticket>,
-    /// Asked to run while the drain was stopping: they start over.
-    restart: Vec<Ticket>,
+    /// Asked since the interruption: what begins the next chain.
+    after: Asked,
     /// Wait for the settlement of an interruption.
     interrupts: Vec<Ticket>,
     /// Wait until nothing runs.
@@ -89,55 +140,34 @@ impl State {
             return self.begin(session, input);
         };
         match input {
-            Input::Wake => {
-                entry.wake_pending = true;
-                Vec::new()
-            }
-            Input::Run(ticket) if entry.stopping => {
-                entry.restart.push(ticket);
-                Vec::new()
-            }
-            Input::Run(ticket) => {
-                entry.joined.push(ticket);
-                Vec::new()
-            }
-            Input::Interrupt(ticket) => {
-                // What was queued before the interruption must not run because of it.
-                entry.wake_pending = false;
-                entry.interrupts.push(ticket);
-                let first = !std::mem::replace(&mut entry.stopping, true);
-                if first {
-                    vec![Effect::Cancel]
-                } else {
-                    Vec::new()
-                }
-            }
-            Input::Wait(ticket) => {
-                entry.waiters.push(ticket);
-                Vec::new()
-            }
-            Input::Exited(exit) => self.exited(session, exit),
+            Input::Wake => entry.asked_now().wake = true,
+            Input::Run(ticket) => entry.asked_now().run(ticket),
+            Input::Interrupt(ticket) => return entry.interrupt(ticket),
+            Input::Wait(ticket) => entry.waiters.push(ticket),
+            Input::Declined => return entry.stop(),
+            Input::Forget(ticket) => entry.forget(ticket),
+            Input::Exited(exit) => return self.exited(session, exit),
         }
+        Vec::new()
     }
 
     fn begin<E>(&mut self, session: &SessionID, input: Input<E>) -> Vec<Effect<E>> {
+        let mut asked = Asked::default();
         match input {
-            Input::Wake => self.start(session, Entry::default(), false),
-            Input::Run(ticket) => {
-                let entry = Entry {
-                    joined: vec![ticket],
-                    ..Entry::default()
-                };
-                self.start(session, entry, true)
-            }
+            Input::Wake => asked.wake = true,
+            Input::Run(ticket) => asked.run(ticket),
             Input::Interrupt(ticket) | Input::Wait(ticket) => {
-                vec![Effect::Resolve(ticket, Exit::Done)]
+                return vec![Effect::Resolve(ticket, Answer::Done)];
             }
-            Input::Exited(_) => Vec::new(),
+            Input::Declined | Input::Forget(_) | Input::Exited(_) => return Vec::new(),
         }
+        self.start(session, Entry::new(asked))
     }
 
-    fn start<E>(&mut self, session: &SessionID, entry: Entry, force: bool) -> Vec<Effect<E>> {
+    fn start<E>(&mut self, session: &SessionID, mut entry: Entry) -> Vec<Effect<E>> {
+        // The drain that begins looks at everything that is pending.
+        entry.asked.wake = false;
+        let force = std::mem::take(&mut entry.asked.run);
         self.entries.insert(session.clone(), entry);
         vec![Effect::Start { force }]
     }
@@ -146,180 +176,126 @@ impl State {
         let Some(mut entry) = self.entries.remove(session) else {
             return Vec::new();
         };
-        if matches!(exit, Exit::Done) && !entry.stopping && entry.wake_pending {
-            entry.wake_pending = false;
-            return self.start(session, entry, false);
+        if entry.goes_on(&exit) {
+            return self.start(session, entry);
         }
-        let mut effects: Vec<Effect<E>> = entry
-            .joined
-            .into_iter()
-            .map(|ticket| Effect::Resolve(ticket, exit.clone()))
-            .collect();
-        let settled = entry.interrupts.into_iter();
-        effects.extend(settled.map(|ticket| Effect::Resolve(ticket, Exit::Done)));
-        if !entry.restart.is_empty() || entry.wake_pending {
-            let force = !entry.restart.is_empty();
-            let next = Entry {
-                joined: entry.restart,
-                waiters: entry.waiters,
-                ..Entry::default()
-            };
-            effects.extend(self.start(session, next, force));
+        let next = entry.next();
+        let mut effects = entry.settle(exit);
+        if next.wake || next.run {
+            let waiters = entry.waiters;
+            effects.extend(self.start(
+                session,
+                Entry {
+                    waiters,
+                    ..Entry::new(next)
+                },
+            ));
         } else {
-            let idle = entry.waiters.into_iter();
-            effects.extend(idle.map(|ticket| Effect::Resolve(ticket, Exit::Done)));
+            effects.extend(resolve(entry.waiters, &Answer::Done));
         }
         effects
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    type In = Input<&'static str>;
-    type Out = Effect<&'static str>;
-    const START: Out = Effect::Start { force: false };
-    const FORCE: Out = Effect::Start { force: true };
-    const DONE: Exit<&str> = Exit::Done;
-
-    fn done(ticket: Ticket) -> Out {
-        Effect::Resolve(ticket, DONE)
-    }
-
-    /// Feeds inputs to one session and compares the effects of each.
-    fn check(steps: &[(In, &[Out])], active_after: bool) {
-        let session = SessionID::parse("ses_a").unwrap();
-        let mut state = State::default();
-        for (at, (input, effects)) in steps.iter().enumerate() {
-            assert_eq!(
-                &state.step(&session, input.clone()),
-                effects,
-                "step {at}: {input:?}"
-            );
-        }
-        assert_eq!(state.active().next().is_some(), active_after);
-    }
-
-    #[test]
-    fn a_wake_starts_one_drain_and_later_wakes_coalesce_into_one_rerun() {
-        use Input::*;
-        check(
-            &[
-                (Wake, &[START]),
-                (Wake, &[]),
-                (Wake, &[]),
-                (Exited(DONE), &[START]),
-                (Exited(DONE), &[]),
-            ],
-            false,
-        );
-    }
-
-    #[test]
-    fn runs_join_and_share_the_exit_of_the_last_rerun() {
-        use Input::*;
-        check(
-            &[
-                (Run(1), &[FORCE]),
-                (Run(2), &[]),
-                (Wake, &[]),
-                (Exited(DONE), &[START]),
-                (
-                    Exited(Exit::Failed("no")),
-                    &[
-                        Effect::Resolve(1, Exit::Failed("no")),
-                        Effect::Resolve(2, Exit::Failed("no")),
-                    ],
-                ),
-            ],
-            false,
-        );
-    }
-
-    #[test]
-    fn an_interrupt_suppresses_earlier_wakes_and_keeps_later_ones() {
-        use Input::*;
-        check(
-            &[
-                (Wake, &[START]),
-                (Wake, &[]),
-                (Interrupt(1), &[Effect::Cancel]),
-                (Interrupt(2), &[]),
-                (Exited(Exit::Interrupted), &[done(1), done(2)]),
-            ],
-            false,
-        );
-        check(
-            &[
-                (Wake, &[START]),
-                (Interrupt(1), &[Effect::Cancel]),
-                (Wake, &[]),
-                (Exited(Exit::Interrupted), &[done(1), START]),
-            ],
-            true,
-        );
-    }
-
-    #[test]
-    fn a_drain_that_was_done_when_it_was_stopped_does_not_rerun_earlier_wakes() {
-        use Input::*;
-        check(
-            &[
-                (Wake, &[START]),
-                (Wake, &[]),
-                (Interrupt(1), &[Effect::Cancel]),
-                (Exited(DONE), &[done(1)]),
-            ],
-            false,
-        );
-    }
-
-    #[test]
-    fn a_run_while_stopping_starts_over() {
-        use Input::*;
-        check(
-            &[
-                (Run(1), &[FORCE]),
-                (Interrupt(2), &[Effect::Cancel]),
-                (Run(3), &[]),
-                (
-                    Exited(Exit::Interrupted),
-                    &[Effect::Resolve(1, Exit::Interrupted), done(2), FORCE],
-                ),
-                (Exited(DONE), &[done(3)]),
-            ],
-            false,
-        );
-    }
-
-    #[test]
-    fn a_failed_drain_keeps_wakes_that_came_while_it_ran() {
-        use Input::*;
-        check(
-            &[
-                (Wake, &[START]),
-                (Wake, &[]),
-                (Exited(Exit::Failed("no")), &[START]),
-            ],
-            true,
-        );
-    }
-
-    #[test]
-    fn waiters_wait_over_reruns_and_restarts() {
-        use Input::*;
-        check(
-            &[
-                (Wait(1), &[done(1)]),
-                (Interrupt(2), &[done(2)]),
-                (Wake, &[START]),
-                (Wait(3), &[]),
-                (Wake, &[]),
-                (Exited(Exit::Failed("no")), &[START]),
-                (Exited(DONE), &[done(3)]),
-            ],
-            false,
-        );
+impl Asked {
+    fn run(&mut self, ticket: Ticket) {
+        self.run = true;
+        self.joined.push(ticket);
     }
 }
+
+impl Entry {
+    fn new(asked: Asked) -> Self {
+        Self {
+            asked,
+            ..Self::default()
+        }
+    }
+
+    /// Where to note what is asked now: a drain that is being stopped does nothing for it.
+    fn asked_now(&mut self) -> &mut Asked {
+        if self.stopping {
+            &mut self.after
+        } else {
+            &mut self.asked
+        }
+    }
+
+    fn interrupt<E: Clone>(&mut self, ticket: Ticket) -> Vec<Effect<E>> {
+        // Nothing runs because of what was asked before an interruption; what was asked of the
+        // running drain ends with its chain.
+        let cut = std::mem::take(&mut self.after);
+        let mut effects: Vec<_> = resolve(cut.joined, &Answer::Interrupted).collect();
+        self.interrupts.push(ticket);
+        effects.extend(self.stop());
+        effects
+    }
+
+    /// Cancels the drain, once.
+    fn stop<E>(&mut self) -> Vec<Effect<E>> {
+        if std::mem::replace(&mut self.stopping, true) {
+            return Vec::new();
+        }
+        vec![Effect::Cancel]
+    }
+
+    fn forget(&mut self, ticket: Ticket) {
+        let lists = [
+            &mut self.asked.joined,
+            &mut self.after.joined,
+            &mut self.interrupts,
+            &mut self.waiters,
+        ];
+        for list in lists {
+            list.retain(|it| *it != ticket);
+        }
+    }
+
+    /// Whether another drain follows in the same chain, for the same people.
+    fn goes_on<E>(&mut self, exit: &Exit<E>) -> bool {
+        if self.stopping {
+            return false;
+        }
+        match exit {
+            Exit::Done => {
+                self.asked.run = false;
+                self.asked.wake
+            }
+            Exit::Idle => self.asked.wake || self.asked.run,
+            Exit::Interrupted | Exit::Failed(_) => false,
+        }
+    }
+
+    /// The chain has ended: tells who joined it, then who interrupted it.
+    fn settle<E: Clone>(&mut self, exit: Exit<E>) -> Vec<Effect<E>> {
+        let answer = match exit {
+            Exit::Done => Answer::Done,
+            Exit::Idle if !self.stopping => Answer::Done,
+            Exit::Idle | Exit::Interrupted => Answer::Interrupted,
+            Exit::Failed(error) => Answer::Failed(error),
+        };
+        let joined = std::mem::take(&mut self.asked.joined);
+        let interrupts = std::mem::take(&mut self.interrupts);
+        let told = resolve(joined, &answer).chain(resolve(interrupts, &Answer::Done));
+        told.collect()
+    }
+
+    /// What begins a new chain, if anything.
+    fn next(&mut self) -> Asked {
+        if self.stopping {
+            return std::mem::take(&mut self.after);
+        }
+        Asked {
+            wake: self.asked.wake,
+            ..Asked::default()
+        }
+    }
+}
+
+fn resolve<E: Clone>(tickets: Vec<Ticket>, answer: &Answer<E>) -> impl Iterator<Item = Effect<E>> {
+    let tickets = tickets.into_iter();
+    tickets.map(|ticket| Effect::Resolve(ticket, answer.clone()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ async fn store() -> (Store, SessionID) {
         durability: Durability::Normal,
         ids,
         listener: Box::new(|_| {}),
+        seam: None,
     });
     let store = opened.await.unwrap();
     let info = SessionRecord {
@@ -46,17 +47,18 @@ async fn store() -> (Store, SessionID) {
     (store, id)
 }
 
-fn request(session_id: &SessionID, text: &str, delivery: Delivery) -> PromptRequest {
-    PromptRequest {
+fn admission(session_id: &SessionID, text: &str, delivery: Delivery) -> Admission {
+    Admission {
         session_id: session_id.clone(),
         id: None,
-        prompt: PromptInput {
+        prompt: Prompt {
             text: text.into(),
             files: None,
             agents: None,
         },
         delivery,
-        resume: false,
+        time: NOW,
+        limit: u64::MAX,
     }
 }
 
@@ -66,7 +68,7 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
     let texts = store.write(move |transaction| {
         let session = transaction.reader().session(&id)?.unwrap();
         let before = transaction.reader().latest_seq(session.key)?;
-        let count = match promote(transaction, &session, promotion)? {
+        let count = match promote(transaction, &session, promotion, usize::MAX)? {
             Ok(count) => count,
             Err(conflict) => return Ok(Err(conflict)),
         };
@@ -92,8 +94,8 @@ async fn one_queued_input_goes_first_and_every_steer_goes_along() {
         ("steer 2", Delivery::Steer),
         ("queue 2", Delivery::Queue),
     ] {
-        let request = request(&id, text, delivery);
-        let admitted = store.write(move |transaction| admit(transaction, request, NOW));
+        let admission = admission(&id, text, delivery);
+        let admitted = store.write(move |transaction| admit(transaction, admission));
         admitted.await.unwrap().unwrap();
     }
     for (promotion, expected) in [

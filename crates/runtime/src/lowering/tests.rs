@@ -355,12 +355,19 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
     };
     let told = |said: &str| assistant_says(json!([text(said), text("Found.")]));
     let native = json!([{"url": "https://example.com"}]);
-    let mut found = completed_with(json!([{"type": "text", "text": "x"}]));
-    found["result"] = native.clone();
-    let refused = json!({
-        "status": "error", "input": {"a": 1}, "structured": {}, "content": [],
-        "error": {"type": "unknown", "message": "no"}, "result": {"code": 1},
-    });
+    let found_as = |result: Value| {
+        let mut found = completed_with(json!([{"type": "text", "text": "x"}]));
+        found["result"] = result;
+        found
+    };
+    let found = found_as(json!({"type": "json", "value": native}));
+    let refused = |result: Value| {
+        json!({
+            "status": "error", "input": {"a": 1}, "structured": {}, "content": [],
+            "error": {"type": "unknown", "message": "no"}, "result": result,
+        })
+    };
+    let parts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
     let lost = json!({
         "status": "error", "input": {"a": 1}, "structured": {}, "content": [],
         "error": {"type": "unknown", "message": "no"},
@@ -369,14 +376,33 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
         "error": {"type": "unknown", "message": "no"}, "content": [], "structured": {},
     });
     check([
-        (own(hosted(found.clone())), sent("json", native)),
+        (own(hosted(found.clone())), sent("json", native.clone())),
+        (
+            own(hosted(found_as(json!({"type": "text", "value": "a"})))),
+            sent("text", json!("a")),
+        ),
+        (
+            own(hosted(found_as(json!({"type": "content", "value": parts})))),
+            sent("content", parts),
+        ),
+        // Other programs may have stored the value alone.
+        (own(hosted(found_as(native.clone()))), sent("json", native)),
         (
             own(hosted(completed_with(
                 json!([{"type": "text", "text": "x"}]),
             ))),
             sent("text", json!("x")),
         ),
-        (own(hosted(refused)), sent("error", json!({"code": 1}))),
+        (
+            own(hosted(refused(
+                json!({"type": "error", "value": {"code": 1}}),
+            ))),
+            sent("error", json!({"code": 1})),
+        ),
+        (
+            own(hosted(refused(json!({"code": 1})))),
+            sent("error", json!({"code": 1})),
+        ),
         (own(hosted(lost)), sent("error", error)),
         (
             foreign(hosted(found)),

@@ -10,10 +10,12 @@ use opencode_context::{Baseline, Source, SystemContext};
 use opencode_llm::SystemPart;
 use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::location::Location;
+use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
 
-use super::{Runner, Stop};
+use super::publisher::Publisher;
+use super::{Owed, Runner, Stop};
 use crate::environment::Environment;
 use crate::error::DrainError;
 use crate::inbox::{Promotion, promote};
@@ -26,6 +28,8 @@ const DEFAULT_AGENT: &str = "build";
 pub(crate) struct Boundary {
     pub(crate) session: SessionRow,
     pub(crate) agent: String,
+    /// Provider Turns that the agent allows an input; none leaves it to the runtime.
+    pub(crate) steps: Option<u32>,
     pub(crate) model: ResolvedModelOutcome,
     /// The model as the step records it: by its name on the wire.
     pub(crate) model_ref: ModelRef,
@@ -37,10 +41,36 @@ pub(crate) struct Boundary {
 /// The surroundings of a turn, seen before anything is written.
 struct Survey {
     session: SessionRow,
+    agent: Sampled,
     model: ResolvedModelOutcome,
     epoch: Option<Epoch>,
     /// The beginning of an epoch, where there is none yet.
     baseline: Option<Baseline>,
+}
+
+/// The agent and the model that a turn is to run with, as they are chosen at this moment.
+struct Sampled {
+    id: String,
+    steps: Option<u32>,
+    /// The session's choice, else the agent's; none leaves it to the Location.
+    model: Option<ModelRef>,
+}
+
+/// Why there is no survey.
+enum Obstacle {
+    Stop(Stop),
+    /// The model cannot be resolved.
+    Model {
+        session: Box<SessionRow>,
+        agent: Sampled,
+        message: String,
+    },
+}
+
+impl From<Stop> for Obstacle {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
 }
 
 /// Why a boundary's transaction was taken back.
@@ -54,28 +84,84 @@ enum Fence {
 impl Runner {
     /// An interruption ends the look at the surroundings, which may take long. What is written
     /// after it is always awaited: when an interruption has returned, everything is settled.
-    pub(super) async fn boundary(&mut self, promotion: Promotion) -> Result<Boundary, Stop> {
-        let cancel = self.cancel.clone();
-        let survey = cancel
-            .run_until_cancelled(self.survey())
-            .await
-            .unwrap_or(Err(Stop::Interrupted))?;
-        self.enter(survey, promotion).await
+    ///
+    /// A session that moved away is followed: its drain goes on where the session lives now, with
+    /// what it owes, and writes nothing more through the former Location.
+    pub(super) async fn boundary(
+        &mut self,
+        promotion: Promotion,
+        owed: Option<Owed>,
+    ) -> Result<Boundary, Stop> {
+        loop {
+            match self.boundary_here(promotion, owed.as_ref()).await {
+                Err(Stop::Moved) => self.location = None,
+                other => return other,
+            }
+        }
     }
 
-    async fn survey(&mut self) -> Result<Survey, Stop> {
+    async fn boundary_here(
+        &mut self,
+        promotion: Promotion,
+        owed: Option<&Owed>,
+    ) -> Result<Boundary, Stop> {
+        let stopped = self.stopper.stopped().clone();
+        let survey = stopped.run_until_cancelled(self.survey()).await;
+        match survey.unwrap_or(Err(Stop::Interrupted.into())) {
+            Ok(survey) => self.enter(survey, promotion).await,
+            Err(Obstacle::Stop(stop)) => Err(stop),
+            Err(Obstacle::Model {
+                session,
+                agent,
+                message,
+            }) => match owed {
+                None => Err(DrainError::Model(message).into()),
+                Some(owed) => Err(self.fail_owed(*session, agent, message, owed).await?),
+            },
+        }
+    }
+
+    /// Records that a turn which had to follow could not: results that wait for a model must not
+    /// wait in silence. Inputs stay pending.
+    async fn fail_owed(
+        &self,
+        session: SessionRow,
+        agent: Sampled,
+        message: String,
+        owed: &Owed,
+    ) -> Result<Stop, DrainError> {
+        let model = agent.model.unwrap_or_else(|| owed.to.clone());
+        let core = Arc::clone(&self.core);
+        let mut publisher = Publisher::new(core, session, agent.id, model);
+        publisher.fail_step(SessionErrorUnknown::of(
+            ErrorKind::InvalidRequest,
+            message.clone(),
+        ));
+        publisher.flush().await?;
+        Ok(Stop::Recorded(DrainError::Model(message)))
+    }
+
+    async fn survey(&mut self) -> Result<Survey, Obstacle> {
         let (session, epoch) = self.observe().await?;
         let location = self.location(&session).await?;
-        let model = location
-            .catalogue
-            .resolve(session.info.model.as_ref())
-            .map_err(|error| DrainError::Model(explain(&error, &location)))?;
+        let agent = sample(&session, &location);
+        let model = match location.catalogue.resolve(agent.model.as_ref()) {
+            Ok(model) => model,
+            Err(error) => {
+                return Err(Obstacle::Model {
+                    session: Box::new(session),
+                    agent,
+                    message: explain(&error, &location),
+                });
+            }
+        };
         let baseline = match &epoch {
             Some(_) => None,
             None => Some(initialize(&location).await?),
         };
         Ok(Survey {
             session,
+            agent,
             model,
             epoch,
             baseline,
@@ -85,6 +171,7 @@ impl Runner {
     async fn enter(&mut self, survey: Survey, promotion: Promotion) -> Result<Boundary, Stop> {
         let Survey {
             session,
+            agent,
             model,
             epoch,
             baseline,
@@ -96,25 +183,18 @@ impl Runner {
             wire_id: model.model.id.clone(),
         };
         let epoch = self
-            .read_history(session.key, &target, begins)
+            .read_history(session.key, target, begins)
             .await?
             .or(epoch);
         let system = epoch.map(|epoch| SystemPart::new(epoch.baseline));
         let model_ref = ModelRef {
             id: model.model.id.clone(),
             provider_id: model.model.provider_id.clone(),
-            variant: session
-                .info
-                .model
-                .as_ref()
-                .and_then(|it| it.variant.clone()),
+            variant: agent.model.and_then(|it| it.variant),
         };
         Ok(Boundary {
-            agent: session
-                .info
-                .agent
-                .clone()
-                .unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+            agent: agent.id,
+            steps: agent.steps,
             system: system
                 .into_iter()
                 .filter(|part| !part.text.is_empty())
@@ -141,7 +221,7 @@ impl Runner {
         };
         let location = &session.info.location;
         if self.location.get_or_insert_with(|| location.clone()) != location {
-            return Err(Stop::Interrupted);
+            return Err(Stop::Moved);
         }
         Ok((session, epoch))
     }
@@ -165,13 +245,14 @@ impl Runner {
             return Ok(0);
         }
         let expected = session.clone();
+        let batch = self.core.limits.steer_batch;
         let written = self
             .core
             .store
-            .write(move |transaction| decide(transaction, &expected, baseline, promotion));
+            .write(move |transaction| decide(transaction, &expected, baseline, promotion, batch));
         match written.await? {
             Ok(promoted) => Ok(promoted),
-            Err(Fence::Moved) => Err(Stop::Interrupted),
+            Err(Fence::Moved) => Err(Stop::Moved),
             Err(Fence::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
         }
     }
@@ -180,17 +261,31 @@ impl Runner {
     async fn read_history(
         &mut self,
         session: i64,
-        target: &Target,
+        target: Target,
         begins: bool,
     ) -> Result<Option<Epoch>, Stop> {
-        let reading = self.transcript.reading();
+        let transcript = &mut self.conversation.transcript;
+        let reading = transcript.reading(&target);
         let read = self.core.store.read(move |reader| {
             let epoch = if begins { reader.epoch(session)? } else { None };
             Ok((reading(reader, session)?, epoch))
         });
-        let (changes, epoch) = read.await?;
-        self.transcript.update(changes, target);
+        let (found, epoch) = read.await?;
+        transcript.update(found, target);
         Ok(epoch)
+    }
+}
+
+/// Agent and model as they are chosen now; an agent that nobody describes is its id alone.
+fn sample(session: &SessionRow, location: &Location) -> Sampled {
+    let info = &session.info;
+    let id = info.agent.as_deref().unwrap_or(DEFAULT_AGENT);
+    let agent = location.agents.get(id);
+    let chosen = || agent.and_then(|agent| agent.model.clone());
+    Sampled {
+        id: id.to_owned(),
+        steps: agent.and_then(|agent| agent.steps),
+        model: info.model.clone().or_else(chosen),
     }
 }
 
@@ -217,6 +312,7 @@ fn decide(
     expected: &SessionRow,
     baseline: Option<Baseline>,
     promotion: Promotion,
+    steer_batch: usize,
 ) -> Result<Result<usize, Fence>, StoreError> {
     let current = transaction.reader().session(&expected.info.id)?;
     let here = current
@@ -237,6 +333,6 @@ fn decide(
         };
         transaction.set_epoch(expected.key, &epoch)?;
     }
-    let promoted = promote(transaction, expected, promotion)?;
+    let promoted = promote(transaction, expected, promotion, steer_batch)?;
     Ok(promoted.map_err(|conflict| Fence::Conflict(conflict.to_string())))
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use opencode_schema::Record;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
 use opencode_schema::id::MessageID;
@@ -13,6 +13,7 @@ use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown}
 use opencode_tools::{Materialized, Settlement, ToolCall, ToolContext};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
 
@@ -25,9 +26,20 @@ struct Call {
     settled: bool,
 }
 
+/// What becomes of calls that the provider does not run itself.
+pub(super) enum LocalCalls {
+    /// They run, as tasks of the host.
+    Run(Arc<Materialized>, TaskTracker),
+    /// They fail: in this turn no tools are offered.
+    Refused,
+}
+
+/// What a call says that was made although no tools were offered.
+const TOOLS_DISABLED: &str = "Tools are disabled after the maximum agent steps";
+
 /// The calls of one turn.
 pub(super) struct Calls {
-    tools: Arc<Materialized>,
+    local: LocalCalls,
     context: ToolContext,
     calls: Vec<Call>,
     /// Recorded, to be started once the record is committed.
@@ -43,10 +55,10 @@ pub(super) struct Settled {
 }
 
 impl Calls {
-    pub(super) fn new(tools: Arc<Materialized>, context: ToolContext) -> Self {
+    pub(super) fn new(local: LocalCalls, context: ToolContext) -> Self {
         let running = FuturesUnordered::new();
         Self {
-            tools,
+            local,
             context,
             calls: Vec::new(),
             waiting: Vec::new(),
@@ -74,7 +86,8 @@ impl Calls {
         self.calls.iter().any(|call| call.id == id && call.called)
     }
 
-    /// The record of a complete call. A local one is started by [`Calls::start`].
+    /// The record of a complete call. A local one is started by [`Calls::start`], or failed by
+    /// [`Calls::refuse`].
     pub(super) fn record(
         &mut self,
         id: &str,
@@ -106,23 +119,33 @@ impl Calls {
         }
     }
 
+    /// Fails a recorded call that must not run.
+    pub(super) fn refuse(&mut self, id: &str) -> Option<SessionEvent> {
+        if matches!(self.local, LocalCalls::Run(..)) {
+            return None;
+        }
+        let waits = self.waiting.iter().position(|(waiting, _)| waiting == id)?;
+        self.waiting.remove(waits);
+        let refused = Settlement::Failed {
+            message: TOOLS_DISABLED.to_owned(),
+            kind: ErrorKind::StepLimit,
+        };
+        self.settle(id, refused)
+    }
+
     /// Starts what is recorded. Their record is committed by now.
     pub(super) fn start(&mut self) {
+        let LocalCalls::Run(tools, tasks) = &self.local else {
+            return;
+        };
         for (id, call) in self.waiting.drain(..) {
-            let tools = Arc::clone(&self.tools);
             let context = ToolContext {
                 call_id: id.clone(),
                 ..self.context.clone()
             };
-            // A task of its own, so that a tool that computes does not hold up the stream.
-            let running = tokio::spawn(async move { tools.settle(call, context).await });
-            self.running.push(Box::pin(async move {
-                let settlement = running.await.unwrap_or_else(|error| Settlement::Failed {
-                    message: format!("Tool execution failed: {error}"),
-                    kind: ErrorKind::Tool,
-                });
-                (id, settlement)
-            }));
+            let running = tools.start(call, context, tasks);
+            let running = running.map(|settlement| (id, settlement));
+            self.running.push(running.boxed());
         }
     }
 
@@ -144,17 +167,12 @@ impl Calls {
 
     /// Whether the model waits for a result of ours.
     pub(super) fn any_local(&self) -> bool {
-        self.calls
-            .iter()
-            .any(|call| call.called && !call.provider_executed)
+        let runs = matches!(self.local, LocalCalls::Run(..));
+        let is_local = |call: &Call| call.called && !call.provider_executed;
+        runs && self.calls.iter().any(is_local)
     }
 
-    /// Asks every running call to stop.
-    pub(super) fn cancel(&self) {
-        self.context.cancel.cancel();
-    }
-
-    /// Whether somebody asked the calls to stop.
+    /// Fires when the calls must stop.
     pub(super) fn cancelled(&self) -> &CancellationToken {
         &self.context.cancel
     }
@@ -288,9 +306,10 @@ impl Calls {
 }
 
 impl Drop for Calls {
-    /// A turn that is given up, because its events cannot be stored, leaves no tool running.
+    /// A turn that is given up, because its events cannot be stored, leaves no tool running, nor
+    /// what a tool does beside itself.
     fn drop(&mut self) {
-        self.cancel();
+        self.context.cancel.cancel();
     }
 }
 

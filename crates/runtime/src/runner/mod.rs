@@ -4,30 +4,35 @@ mod boundary;
 mod calls;
 mod offer;
 mod publisher;
+mod request;
 mod translate;
 mod turn;
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use opencode_llm::PrefixCache;
+use futures::FutureExt;
 use opencode_schema::event::ToolFailed;
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
-use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
+use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
+use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{SessionRow, StoreError};
-use tokio_util::sync::CancellationToken;
+use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError};
+use tokio_util::task::TaskTracker;
 
-use crate::coordinator::DrainExit;
+use self::offer::ToolOffer;
+use crate::conversation::{Conversation, Conversations};
 use crate::coordinator::state::Exit;
+use crate::coordinator::{Drain, DrainExit, Stopper};
 use crate::core::{Core, append};
 use crate::error::DrainError;
 use crate::inbox::Promotion;
-use crate::transcript::Transcript;
 
-pub(crate) use self::offer::ToolOffer;
-
-/// Provider Turns since the last Prompt Promotion after which a drain gives up.
+/// Provider Turns since the last Prompt Promotion after which a drain gives up, where the agent
+/// sets no number of its own. A forced run counts from 1, too: who asks for it gives the session as
+/// many turns as an input does.
 const TURN_ALLOWANCE: u32 = 25;
 
 /// What a call says that did not come to an end.
@@ -35,10 +40,14 @@ const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
 
 /// Why a drain ends early.
 pub(crate) enum Stop {
-    /// It was interrupted, or its session lives elsewhere now.
+    /// It was interrupted.
     Interrupted,
+    /// The session lives elsewhere now.
+    Moved,
     /// It failed.
     Failed(DrainError),
+    /// It failed, and its step says so.
+    Recorded(DrainError),
 }
 
 impl<E: Into<DrainError>> From<E> for Stop {
@@ -47,16 +56,44 @@ impl<E: Into<DrainError>> From<E> for Stop {
     }
 }
 
+/// What the drains of a host share.
+struct Shared {
+    offer: ToolOffer,
+    conversations: Conversations,
+    /// Where tools run, so that closing the host waits for them.
+    tasks: TaskTracker,
+}
+
+/// How the drains of a host are run.
+pub(crate) fn drains(core: &Arc<Core>, tasks: TaskTracker) -> Drain {
+    let core = Arc::clone(core);
+    let shared = Arc::new(Shared {
+        offer: ToolOffer::default(),
+        conversations: Conversations::default(),
+        tasks,
+    });
+    Arc::new(move |session, force, stopper| {
+        let (core, shared) = (Arc::clone(&core), Arc::clone(&shared));
+        let runner = Runner::new(core, shared, session, stopper);
+        runner.drain(force).boxed()
+    })
+}
+
 /// One drain of one session.
 pub(crate) struct Runner {
     core: Arc<Core>,
-    offer: Arc<ToolOffer>,
+    shared: Arc<Shared>,
     session: SessionID,
-    cancel: CancellationToken,
-    /// The Location this drain works in; a session that moved away is left alone.
+    stopper: Stopper,
+    /// The Location this drain works in, until the session moves away from it.
     location: Option<LocationRef>,
-    transcript: Transcript,
-    prefix: PrefixCache,
+    conversation: Conversation,
+}
+
+/// A turn that must follow, because the one before called tools and waits for their results.
+struct Owed {
+    /// The model that called them.
+    to: ModelRef,
 }
 
 /// What is eligible when a drain begins.
@@ -66,47 +103,54 @@ struct Pending {
 }
 
 impl Runner {
-    pub(crate) fn new(
-        core: Arc<Core>,
-        offer: Arc<ToolOffer>,
-        session: SessionID,
-        cancel: CancellationToken,
-    ) -> Self {
-        let (transcript, prefix) = (Transcript::default(), PrefixCache::default());
+    fn new(core: Arc<Core>, shared: Arc<Shared>, session: SessionID, stopper: Stopper) -> Self {
+        let conversation = shared.conversations.take(&session);
         Self {
             core,
-            offer,
+            shared,
             session,
-            cancel,
+            stopper,
             location: None,
-            transcript,
-            prefix,
+            conversation,
         }
     }
 
     /// Drains the session. A forced drain makes at least one Provider Turn.
     #[tracing::instrument(name = "session_drain", skip_all, fields(session_id = %self.session))]
-    pub(crate) async fn drain(mut self, force: bool) -> DrainExit {
-        match self.activities(force).await {
-            Ok(()) => Exit::Done,
-            Err(Stop::Interrupted) => Exit::Interrupted,
-            Err(Stop::Failed(error)) => {
-                tracing::warn!(tag = error.tag(), %error, "the Session Drain failed");
-                if let Some(cause) = error.announced() {
-                    let location = self.location.as_ref();
-                    self.core
-                        .announce_failure(&self.session, location, error.to_string(), cause);
-                }
-                Exit::Failed(error)
-            }
+    async fn drain(mut self, force: bool) -> DrainExit {
+        let ended = AssertUnwindSafe(self.activities(force))
+            .catch_unwind()
+            .await;
+        if ended.is_ok() {
+            let conversation = std::mem::take(&mut self.conversation);
+            let session = self.session.clone();
+            self.shared.conversations.keep(session, conversation);
         }
+        let ended = ended.unwrap_or_else(|panic| {
+            let message = format!("the Session Drain panicked: {}", panic_text(&*panic));
+            Err(DrainError::Internal(message).into())
+        });
+        let (error, is_recorded) = match ended {
+            Ok(exit) => return exit,
+            Err(Stop::Interrupted | Stop::Moved) => return Exit::Interrupted,
+            Err(Stop::Failed(error)) => (error, false),
+            Err(Stop::Recorded(error)) => (error, true),
+        };
+        tracing::warn!(tag = error.tag(), %error, "the Session Drain failed");
+        if let Some(cause) = error.announced().filter(|_| !is_recorded) {
+            let location = self.location.as_ref();
+            self.core
+                .announce_failure(&self.session, location, error.to_string(), cause);
+        }
+        Exit::Failed(error)
     }
 
     /// Runs activities: what is pending first, then one per queued input.
-    async fn activities(&mut self, force: bool) -> Result<(), Stop> {
+    async fn activities(&mut self, force: bool) -> Result<DrainExit, Stop> {
         let pending = self.pending().await?;
-        if !force && !pending.steer && !pending.queue {
-            return Ok(());
+        let has_work = pending.steer || pending.queue || force && self.has_history().await?;
+        if !has_work {
+            return Ok(Exit::Idle);
         }
         self.fail_abandoned_calls().await?;
         let mut promotion = match pending {
@@ -114,30 +158,42 @@ impl Runner {
             Pending { queue: true, .. } => Promotion::QueuedThenSteers,
             _ => Promotion::Nothing,
         };
+        let (mut force, mut exit) = (force, Exit::Idle);
         loop {
-            self.activity(promotion).await?;
+            if self.activity(promotion, force).await? {
+                (force, exit) = (false, Exit::Done);
+            }
             if !self.pending().await?.queue {
-                return Ok(());
+                return Ok(exit);
             }
             promotion = Promotion::QueuedThenSteers;
         }
     }
 
-    /// Runs Provider Turns until none is needed and no steer waits.
-    async fn activity(&mut self, first: Promotion) -> Result<(), Stop> {
+    /// Runs Provider Turns until none is needed and no steer waits. Returns whether there was one.
+    async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, Stop> {
         let mut promotion = first;
-        let mut step = 1;
+        let (mut step, mut turns) = (1, 0);
+        let mut owed = None;
         loop {
-            let boundary = self.boundary(promotion).await?;
+            let is_owed = owed.is_some();
+            let boundary = self.boundary(promotion, owed).await?;
             if boundary.promoted > 0 {
                 step = 1;
+            } else if !is_owed && !(force && turns == 0 && self.has_history().await?) {
+                // What the turn was for has been withdrawn meanwhile.
+                return Ok(turns > 0);
             }
-            let continues = self.turn(boundary).await?;
+            turns += 1;
+            let allowed = boundary.steps;
+            let model = boundary.model_ref.clone();
+            let is_last = allowed.is_some_and(|allowed| step >= allowed);
+            let continues = self.turn(boundary, is_last).await?;
             let steered = self.pending().await?.steer;
             if !continues && !steered {
-                return Ok(());
+                return Ok(true);
             }
-            if continues && !steered && step >= TURN_ALLOWANCE {
+            if continues && !steered && allowed.is_none() && step >= TURN_ALLOWANCE {
                 let session_id = self.session.clone();
                 return Err(DrainError::StepLimit {
                     session_id,
@@ -145,13 +201,14 @@ impl Runner {
                 }
                 .into());
             }
+            owed = continues.then_some(Owed { to: model });
             promotion = Promotion::Steers;
             step += 1;
         }
     }
 
     async fn pending(&self) -> Result<Pending, Stop> {
-        if self.cancel.is_cancelled() {
+        if self.stopper.stopped().is_cancelled() {
             return Err(Stop::Interrupted);
         }
         let id = self.session.clone();
@@ -167,6 +224,16 @@ impl Runner {
         pending
             .await?
             .ok_or_else(|| DrainError::SessionGone(self.session.clone()).into())
+    }
+
+    /// Whether there is anything that a request could say.
+    async fn has_history(&self) -> Result<bool, Stop> {
+        let id = self.session.clone();
+        let found = self.core.store.read(move |reader| {
+            let session = reader.session(&id)?;
+            session.map_or(Ok(false), |session| says_anything(reader, session.key))
+        });
+        Ok(found.await?)
     }
 
     /// Fails the tool calls that a former process, or a failed turn, left open. They are never run
@@ -202,4 +269,38 @@ fn fail_open_calls(
         append(transaction, session, now, payload)?;
     }
     Ok(())
+}
+
+/// Whether a session has more than records of switches, and of changes that nobody was told of.
+fn says_anything(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+    const PAGE: usize = 16;
+    let mut anchor = None;
+    loop {
+        let page = reader.messages(session, Order::Ascending, anchor.as_ref(), PAGE)?;
+        if page.iter().any(|(_, message)| says_something(message)) {
+            return Ok(true);
+        }
+        match page.last() {
+            Some((seq, _)) if page.len() == PAGE => {
+                let (at, before) = (*seq, false);
+                anchor = Some(Anchored { at, before });
+            }
+            _ => return Ok(false),
+        }
+    }
+}
+
+fn says_something(message: &SessionMessage) -> bool {
+    !matches!(
+        message,
+        SessionMessage::AgentSwitched { .. }
+            | SessionMessage::ModelSwitched { .. }
+            | SessionMessage::System { .. }
+    )
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it does not say why")
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use opencode_llm::BlockId;
 use opencode_schema::event::{
-    LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepStarted,
-    TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded, ToolInputStarted,
+    LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepFailed,
+    StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded,
+    ToolInputStarted,
 };
 use opencode_schema::id::MessageID;
-use opencode_schema::message::ProviderMetadata;
+use opencode_schema::message::{ProviderMetadata, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_store::{Draft, SessionRow};
 
@@ -90,6 +91,16 @@ impl Publisher {
                 snapshot: None,
             });
         }
+    }
+
+    /// Ends what is open and fails the step, which begins with this if it had not begun.
+    pub(super) fn fail_step(&mut self, error: SessionErrorUnknown) {
+        self.end_all();
+        self.ensure_step();
+        self.push(StepFailed {
+            assistant_message_id: self.message_id.clone(),
+            error,
+        });
     }
 
     /// Commits what is collected.

@@ -1,8 +1,11 @@
 //! What the model crate says, in the vocabulary of events.
 
-use opencode_llm::{LlmError, ToolResultValue, Usage};
-use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown, ToolContent};
+use opencode_llm::{LlmError, ToolContent as LlmContent, ToolResultValue, Usage};
+use opencode_schema::message::{
+    ErrorCause, ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent,
+};
 use opencode_schema::session::{CacheTokens, Tokens};
+use serde_json::{Value, json};
 
 use super::calls::Hosted;
 
@@ -19,45 +22,54 @@ pub(super) fn tokens_of(usage: Option<&Usage>) -> Tokens {
     }
 }
 
+/// The outcome of a call that the provider ran. Its result is stored as it came, because only so can
+/// it be sent back; what others read of it is what the adapter says, else what can be told from it.
 pub(super) fn hosted(
     result: ToolResultValue,
     output: Option<Box<opencode_llm::ToolOutput>>,
-    metadata: Option<opencode_schema::message::ProviderMetadata>,
+    metadata: Option<ProviderMetadata>,
 ) -> Hosted {
-    match result {
-        ToolResultValue::Error(value) => {
-            let message = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            Hosted::Failed {
-                message,
-                result: Some(value),
+    let native = serde_json::to_value(&result).ok();
+    let (structured, content) = match (output, result) {
+        (_, ToolResultValue::Error(value)) => {
+            let text = value.as_str().map(str::to_owned);
+            return Hosted::Failed {
+                message: text.unwrap_or_else(|| value.to_string()),
+                result: native,
                 metadata,
-            }
+            };
         }
-        native => {
-            let native = serde_json::to_value(native).unwrap_or_default();
-            let (structured, content) = output
-                .map(|output| (output.structured, output.content))
-                .unwrap_or_default();
-            let content = content.into_iter().map(content_of).collect();
-            let result = native.get("value").cloned();
-            Hosted::Success {
-                structured,
-                content,
-                result,
-                metadata,
-            }
-        }
+        (Some(output), _) => (output.structured, output.content),
+        (None, ToolResultValue::Json(value)) => (value, Vec::new()),
+        (None, ToolResultValue::Text(text)) => (json!({}), vec![LlmContent::Text { text }]),
+        (None, ToolResultValue::Content(content)) => (json!({}), content),
+    };
+    Hosted::Success {
+        structured,
+        content: content.into_iter().map(content_of).collect(),
+        result: native,
+        metadata,
     }
 }
 
-fn content_of(content: opencode_llm::ToolContent) -> ToolContent {
+/// The failure of a call that the provider ran, where it gave no result at all.
+pub(super) fn hosted_failure(
+    message: String,
+    error: Option<Value>,
+    metadata: Option<ProviderMetadata>,
+) -> Hosted {
+    let native = error.map(ToolResultValue::Error);
+    Hosted::Failed {
+        message,
+        result: native.and_then(|native| serde_json::to_value(native).ok()),
+        metadata,
+    }
+}
+
+fn content_of(content: LlmContent) -> ToolContent {
     match content {
-        opencode_llm::ToolContent::Text { text } => ToolContent::Text { text },
-        opencode_llm::ToolContent::File { uri, mime, name } => {
-            ToolContent::File { uri, mime, name }
-        }
+        LlmContent::Text { text } => ToolContent::Text { text },
+        LlmContent::File { uri, mime, name } => ToolContent::File { uri, mime, name },
     }
 }
 

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use opencode_llm::{EventStream, FinishReason, HttpOverlay, LlmError, LlmEvent, LlmRequest, Usage};
-use opencode_schema::event::{StepEnded, StepFailed};
+use opencode_llm::{EventStream, FinishReason, LlmError, LlmEvent, Usage};
+use opencode_schema::event::StepEnded;
 use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
 
 use super::boundary::Boundary;
-use super::calls::{Calls, Hosted, shared_context};
+use super::calls::{Calls, LocalCalls, shared_context};
 use super::publisher::{FragmentKind, Publisher};
-use super::translate::{cause_of, hosted, kind_of, step_error, tokens_of};
+use super::translate::{cause_of, hosted, hosted_failure, kind_of, step_error, tokens_of};
 use super::{INTERRUPTED_CALL, Runner, Stop};
+use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::lowering::from_llm;
 
@@ -33,14 +34,14 @@ enum StreamEnd {
 }
 
 /// What a turn has so far.
-struct Turn {
+struct Turn<'a> {
+    /// Stops the drain when somebody declines a call.
+    stopper: &'a Stopper,
     publisher: Publisher,
     calls: Calls,
     finish: Option<(FinishReason, Option<Usage>)>,
     /// The provider reported a failure inside its stream; the rest is ignored.
     provider_failed: bool,
-    /// Somebody declined a call.
-    declined: bool,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
     /// Provider and protocol, for failures.
@@ -48,10 +49,11 @@ struct Turn {
 }
 
 impl Runner {
-    /// Runs one turn. Returns whether the model waits for results, so that another must follow.
-    pub(super) async fn turn(&mut self, boundary: Boundary) -> Result<bool, Stop> {
-        let tools = Arc::new(self.core.tools.materialize(|_| true));
-        let request = self.request(&boundary, &tools);
+    /// Runs one turn, with no tools if it is the last that the agent allows. Returns whether the
+    /// model waits for results, so that another must follow.
+    pub(super) async fn turn(&mut self, boundary: Boundary, is_last: bool) -> Result<bool, Stop> {
+        let tools = Arc::new(self.core.tools.materialize(|_| !is_last));
+        let request = self.request(&boundary, &tools, is_last);
         let cost = boundary.model.cost.clone();
         let route = boundary.model.model.route();
         let Boundary {
@@ -67,14 +69,20 @@ impl Runner {
             model_ref,
         );
         let message_id = publisher.message_id();
-        let context = shared_context(&self.core, &session, &agent, message_id, &self.cancel);
-        let calls = Calls::new(tools, context);
+        let stopped = self.stopper.stopped();
+        let context = shared_context(&self.core, &session, &agent, message_id, stopped);
+        let local = if is_last {
+            LocalCalls::Refused
+        } else {
+            LocalCalls::Run(tools, self.shared.tasks.clone())
+        };
+        let calls = Calls::new(local, context);
         let mut turn = Turn {
+            stopper: &self.stopper,
             publisher,
             calls,
             finish: None,
             provider_failed: false,
-            declined: false,
             received: 0,
             route,
         };
@@ -82,35 +90,15 @@ impl Runner {
         let end = turn.follow(stream).await?;
         turn.settle(end, |tokens| cost.of(tokens)).await
     }
-
-    fn request(&self, boundary: &Boundary, tools: &opencode_tools::Materialized) -> LlmRequest {
-        let session_id = boundary.session.info.id.to_string();
-        let mut headers = vec![
-            ("x-session-affinity".to_owned(), session_id.clone()),
-            ("X-Session-Id".to_owned(), session_id),
-        ];
-        if let Some(parent) = &boundary.session.info.parent_id {
-            headers.push(("x-parent-session-id".to_owned(), parent.to_string()));
-        }
-        LlmRequest {
-            system: boundary.system.clone(),
-            messages: self.transcript.lowered(),
-            tools: self.offer.definitions(tools),
-            http: HttpOverlay {
-                headers,
-                ..HttpOverlay::default()
-            },
-            prefix: self.prefix.clone(),
-            ..LlmRequest::new(Arc::clone(&boundary.model.model))
-        }
-    }
 }
 
-impl Turn {
+impl Turn<'_> {
     /// Reads the stream to its end while calls run and settle beside it.
     async fn follow(&mut self, mut stream: EventStream) -> Result<StreamEnd, Stop> {
         let cancelled = self.calls.cancelled().clone();
         loop {
+            // A stream that always has more must not keep its thread from everybody else.
+            tokio::task::coop::consume_budget().await;
             tokio::select! {
                 biased;
                 () = cancelled.cancelled() => {
@@ -229,6 +217,9 @@ impl Turn {
                     .calls
                     .record(&id, &name, input, provider_executed, metadata);
                 publisher.push(called);
+                if let Some(refused) = self.calls.refuse(&id) {
+                    publisher.push(refused);
+                }
             }
             LlmEvent::ToolResult {
                 id,
@@ -250,11 +241,7 @@ impl Turn {
                 ..
             } => {
                 let metadata = from_llm(provider_metadata);
-                let outcome = Hosted::Failed {
-                    message,
-                    result: error,
-                    metadata,
-                };
+                let outcome = hosted_failure(message, error, metadata);
                 if let Some(event) = self.calls.settle_hosted(&id, outcome) {
                     publisher.push(event);
                 }
@@ -277,7 +264,7 @@ impl Turn {
                     retry_after_ms: None,
                     provider_id: None,
                 };
-                self.fail_step(SessionErrorUnknown {
+                publisher.fail_step(SessionErrorUnknown {
                     cause: Some(cause),
                     ..SessionErrorUnknown::new(message)
                 });
@@ -292,21 +279,9 @@ impl Turn {
             self.publisher.push(event);
         }
         if settled.declined {
-            self.declined = true;
-            self.calls.cancel();
+            self.stopper.decline();
         }
         self.publisher.flush().await
-    }
-
-    /// Ends what is open and records the failure of the step.
-    fn fail_step(&mut self, error: SessionErrorUnknown) {
-        self.publisher.end_all();
-        self.publisher.ensure_step();
-        let assistant_message_id = self.publisher.message_id().clone();
-        self.publisher.push(StepFailed {
-            assistant_message_id,
-            error,
-        });
     }
 
     fn fail_calls(&mut self, hosted_only: bool, error: &SessionErrorUnknown) {
@@ -321,18 +296,15 @@ impl Turn {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
             self.fail_calls(true, &lost);
-            self.fail_step(step_error(error));
+            self.publisher.fail_step(step_error(error));
             self.publisher.flush().await?;
-        }
-        if matches!(end, StreamEnd::Interrupted) {
-            self.calls.cancel();
         }
         while self.calls.any_running() {
             let settled = self.calls.next().await;
             self.settled(settled).await?;
         }
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
-        let was_stopped = self.declined || self.calls.cancelled().is_cancelled();
+        let was_stopped = self.calls.cancelled().is_cancelled();
         // After a broken stream a call whose arguments never became complete stays open: the next
         // drain fails it, as it does after a crash.
         if was_stopped || self.provider_failed {
@@ -364,7 +336,7 @@ impl Turn {
         let Some((reason, usage)) = self.finish.take() else {
             if self.publisher.has_started() {
                 let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_TURN);
-                self.fail_step(error);
+                self.publisher.fail_step(error);
             }
             return;
         };

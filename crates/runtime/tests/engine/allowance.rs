@@ -30,8 +30,17 @@ async fn a_drain_gives_up_when_the_allowance_is_spent_and_says_so() {
     };
     assert_eq!(error.tag(), "StepLimitExceeded");
     assert_eq!(f.model.requests().len(), ALLOWANCE);
+    let turn = [
+        "step.started",
+        "tool.input.started c1 echo",
+        "tool.input.ended c1 {}",
+        "tool.called c1 echo {}",
+        "tool.success c1 {}",
+        "step.ended tool-calls",
+    ];
     let events = f.events(&session).await;
-    assert_eq!(events.last().unwrap(), "step.ended tool-calls");
+    let asked = ["prompt.admitted Go", "prompted Go"];
+    assert_eq!(events, [&asked[..], &turn.repeat(ALLOWANCE)].concat());
     f.heard(&mut live, &format!("session.error {error}")).await;
     assert_eq!(
         live.values().last().unwrap()["data"]["error"]["cause"],

@@ -2,7 +2,7 @@
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Fixture, Gate, Reply};
+use opencode_testkit::{Fixture, Gate, Reply, compact};
 use opencode_tools::ToolFailure;
 use serde_json::json;
 
@@ -54,7 +54,7 @@ async fn a_declined_call_ends_the_drain_with_a_closed_step() {
             "step.ended tool-calls",
         ]
     );
-    // What was queued waits for the next wake.
+    // What was pending waits for the next wake.
     f.model
         .reply(Reply::says("Fine."))
         .reply(Reply::says("Later it is."));
@@ -98,6 +98,83 @@ async fn a_call_declined_while_the_answer_goes_on_ends_the_answer_too() {
             "text.ended I will",
             "tool.failed a Tool execution interrupted",
             "step.failed Provider turn interrupted",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_was_woken_before_a_call_was_declined_stays_pending() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let ask = Gate::new();
+    declining_tool(&f, &ask);
+    f.model.reply(Reply::calls("a", "ask", json!({})));
+    f.prompt(&session, "Go").await;
+    f.reached(&ask).await;
+    f.recorded(&session, "tool.called a ask {}").await;
+    f.queue(&session, "Queued").await;
+    f.prompt(&session, "Steer").await;
+    ask.release();
+    f.wait(&session).await;
+    assert_eq!(
+        f.events(&session).await,
+        [
+            "prompt.admitted Go",
+            "prompted Go",
+            "step.started",
+            "tool.input.started a ask",
+            "tool.input.ended a {}",
+            "tool.called a ask {}",
+            "prompt.admitted Queued (queue)",
+            "prompt.admitted Steer",
+            "tool.failed a Tool execution interrupted",
+            "step.ended tool-calls",
+        ]
+    );
+    assert_eq!(f.inbox(&session).await, ["Queued (queue)", "Steer"]);
+    assert_eq!(f.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_woken_after_a_call_was_declined_runs_right_after_the_drain() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let ask = Gate::new();
+    declining_tool(&f, &ask);
+    f.model
+        .reply(Reply::calls("a", "ask", json!({})).in_one_piece())
+        .reply(Reply::says("Fine."));
+    f.prompt(&session, "Go").await;
+    f.reached(&ask).await;
+    f.queue(&session, "Queued").await;
+    // The writer stands in the settlement, and the prompt comes to wait behind it.
+    let hold = f.clock.hold_writer(0);
+    ask.release();
+    f.writer_held(&hold).await;
+    let release = async {
+        tokio::task::yield_now().await;
+        drop(hold);
+    };
+    f.model.reply(Reply::says("Later."));
+    tokio::join!(f.prompt(&session, "Something else"), release);
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events_after(&session, 2).await),
+        [
+            "step.started",
+            "prompted Something else",
+            "step.started",
+            "prompted Queued (queue)",
+            "step.started",
+        ]
+    );
+    assert_eq!(
+        compact::messages(&f.model.requests()[1]),
+        [
+            "user: Go",
+            "assistant: a ask{}",
+            "tool: a = failed: Tool execution interrupted",
+            "user: Something else",
         ]
     );
 }

@@ -1,6 +1,6 @@
 //! Calls that the provider runs itself: recorded and settled like others, never started here.
 
-use opencode_llm::{ErrorKind, LlmError, ToolContent, ToolOutput, ToolResultValue};
+use opencode_llm::{ErrorKind, LlmError, LlmEvent, Part, ToolContent, ToolOutput, ToolResultValue};
 use opencode_testkit::{Fixture, Reply, compact};
 use serde_json::{Value, json};
 
@@ -28,8 +28,10 @@ async fn a_hosted_call_keeps_the_result_of_its_provider() {
     f.model.reply(reply).reply(Reply::says("Again."));
     f.ask(&session, "Search").await;
     assert_eq!(
-        f.events_after(&session, 2).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Search",
+            "prompted Search",
             "step.started",
             "tool.input.started h1 web_search",
             "tool.input.ended h1",
@@ -52,7 +54,7 @@ async fn a_hosted_call_keeps_the_result_of_its_provider() {
             "content": [{"type": "text", "text": "Example"}],
             "outputPaths": [],
             "structured": {"found": 1},
-            "result": native,
+            "result": {"type": "json", "value": native},
         })
     );
     // The same model reads call and result where they stood.
@@ -63,20 +65,23 @@ async fn a_hosted_call_keeps_the_result_of_its_provider() {
     );
 }
 
-/// The durable events of one answer after `step.started`.
+/// The durable events of a session with one answer.
 async fn answer(reply: Reply) -> Vec<String> {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(reply);
     f.ask(&session, "Search").await;
-    f.events_after(&session, 3).await
+    f.events(&session).await
 }
 
 fn hosted_call() -> Reply {
     Reply::new().hosted_call("h1", "web_search", json!({}))
 }
 
-const RECORDED: [&str; 3] = [
+const RECORDED: [&str; 6] = [
+    "prompt.admitted Search",
+    "prompted Search",
+    "step.started",
     "tool.input.started h1 web_search",
     "tool.input.ended h1",
     "tool.called h1 web_search {}",
@@ -151,7 +156,86 @@ async fn a_hosted_failure_keeps_the_error_of_its_provider() {
                 "message": error.to_string(),
                 "cause": {"kind": "tool", "retryable": false},
             },
-            "result": error,
+            "result": {"type": "error", "value": error},
         })
     );
+}
+
+#[tokio::test]
+async fn what_others_read_of_a_result_is_told_from_it() {
+    let file = || ToolContent::File {
+        uri: "https://example.com/a.png".into(),
+        mime: "image/png".into(),
+        name: None,
+    };
+    let file_json =
+        json!({"type": "file", "uri": "https://example.com/a.png", "mime": "image/png"});
+    for (result, stored, structured, content) in [
+        (
+            ToolResultValue::Json(json!([1])),
+            json!({"type": "json", "value": [1]}),
+            json!({"value": [1]}),
+            json!([]),
+        ),
+        (
+            ToolResultValue::Text("found".into()),
+            json!({"type": "text", "value": "found"}),
+            json!({}),
+            json!([{"type": "text", "text": "found"}]),
+        ),
+        (
+            ToolResultValue::Content(vec![file()]),
+            json!({"type": "content", "value": [file_json]}),
+            json!({}),
+            json!([file_json]),
+        ),
+    ] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        let reply = hosted_call().hosted_result("h1", "web_search", result.clone(), None);
+        f.model.reply(reply.stop()).reply(Reply::says("Again."));
+        f.ask(&session, "Search").await;
+        let success = &f.payloads(&session, "tool.success").await[0];
+        assert_eq!(
+            [
+                &success["result"],
+                &success["structured"],
+                &success["content"]
+            ],
+            [&stored, &structured, &content]
+        );
+        // It goes back as it came.
+        f.ask(&session, "Again").await;
+        let request = f.model.last_request();
+        let Part::ToolResult(sent) = &request.messages[1].content[1] else {
+            panic!("{:?}", request.messages[1])
+        };
+        assert_eq!(sent.result, result);
+    }
+}
+
+#[tokio::test]
+async fn a_hosted_call_may_fail_without_a_result() {
+    for (error, result) in [
+        (None, Value::Null),
+        (
+            Some(json!({"code": 1})),
+            json!({"type": "error", "value": {"code": 1}}),
+        ),
+    ] {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        let failed = LlmEvent::ToolError {
+            id: "h1".into(),
+            name: "web_search".into(),
+            message: "no such luck".into(),
+            error,
+            provider_metadata: None,
+        };
+        f.model.reply(hosted_call().events([failed]).stop());
+        f.ask(&session, "Search").await;
+        let failed = &f.payloads(&session, "tool.failed").await[0];
+        assert_eq!(failed["error"]["message"], "no such luck");
+        assert_eq!(failed["result"], result);
+    }
 }

@@ -7,8 +7,6 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::json;
 
-use crate::flow;
-
 /// A session whose first answer stands at the gate, after its text and before its finish.
 async fn held(f: &Fixture, gate: &Gate, calls: bool) -> opencode_schema::id::SessionID {
     let session = f.session().await;
@@ -35,13 +33,26 @@ async fn steers_during_a_tool_turn_join_the_next_one_together() {
     gate.release();
     f.wait(&session).await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
             "prompted Go",
             "step.started",
+            "text.started",
+            "text.ended Working.",
+            "prompt.admitted One",
+            "prompt.admitted Two",
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "tool.success c1 {}",
+            "step.ended tool-calls",
             "prompted One",
             "prompted Two",
             "step.started",
+            "text.started",
+            "text.ended Both.",
+            "step.ended stop",
         ]
     );
     assert_eq!(
@@ -66,12 +77,20 @@ async fn a_steer_during_the_final_answer_gets_a_turn_more() {
     gate.release();
     f.wait(&session).await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
             "prompted Go",
             "step.started",
+            "text.started",
+            "text.ended Working.",
+            "prompt.admitted Shorter",
+            "step.ended stop",
             "prompted Shorter",
-            "step.started"
+            "step.started",
+            "text.started",
+            "text.ended Ok.",
+            "step.ended stop",
         ]
     );
 }
@@ -89,16 +108,35 @@ async fn queued_inputs_get_an_activity_each() {
     gate.release();
     f.wait(&session).await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
             "prompted Go",
             "step.started",
+            "text.started",
+            "text.ended Working.",
+            "prompt.admitted One (queue)",
+            "prompt.admitted Two (queue)",
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "tool.success c1 {}",
+            "step.ended tool-calls",
             // The first activity needs its second turn before anything queued is looked at.
             "step.started",
+            "text.started",
+            "text.ended Done.",
+            "step.ended stop",
             "prompted One (queue)",
             "step.started",
+            "text.started",
+            "text.ended One done.",
+            "step.ended stop",
             "prompted Two (queue)",
             "step.started",
+            "text.started",
+            "text.ended Two done.",
+            "step.ended stop",
         ]
     );
 }
@@ -117,16 +155,32 @@ async fn a_steer_overtakes_what_is_queued() {
     gate.release();
     f.wait(&session).await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
             "prompted Go",
             "step.started",
+            "text.started",
+            "text.ended Working.",
+            "prompt.admitted One (queue)",
+            "prompt.admitted Now",
+            "prompt.admitted Two (queue)",
+            "step.ended stop",
             "prompted Now",
             "step.started",
+            "text.started",
+            "text.ended Now done.",
+            "step.ended stop",
             "prompted One (queue)",
             "step.started",
+            "text.started",
+            "text.ended One done.",
+            "step.ended stop",
             "prompted Two (queue)",
             "step.started",
+            "text.started",
+            "text.ended Two done.",
+            "step.ended stop",
         ]
     );
 }
@@ -152,14 +206,22 @@ async fn prompts_at_one_time_on_an_idle_session_share_one_turn() {
         .collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5]);
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted 1",
+            "prompt.admitted 2",
+            "prompt.admitted 3",
+            "prompt.admitted 4",
+            "prompt.admitted 5",
             "prompted 1",
             "prompted 2",
             "prompted 3",
             "prompted 4",
             "prompted 5",
             "step.started",
+            "text.started",
+            "text.ended All five.",
+            "step.ended stop",
         ]
     );
 }
@@ -177,14 +239,24 @@ async fn inputs_without_a_wake_wait_for_the_next_one_of_any_kind() {
         .reply(Reply::says("Queued."));
     f.ask(&session, "Third").await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted First",
+            "prompt.admitted Queued (queue)",
+            "prompt.admitted Second",
+            "prompt.admitted Third",
             "prompted First",
             "prompted Second",
             "prompted Third",
             "step.started",
+            "text.started",
+            "text.ended Three.",
+            "step.ended stop",
             "prompted Queued (queue)",
             "step.started",
+            "text.started",
+            "text.ended Queued.",
+            "step.ended stop",
         ]
     );
 }
@@ -197,33 +269,55 @@ async fn a_queued_input_starts_an_idle_session() {
     f.queue(&session, "Hi").await;
     f.wait(&session).await;
     assert_eq!(
-        flow(&f.events(&session).await),
-        ["prompted Hi (queue)", "step.started"]
+        f.events(&session).await,
+        [
+            "prompt.admitted Hi (queue)",
+            "prompted Hi (queue)",
+            "step.started",
+            "text.started",
+            "text.ended Hello.",
+            "step.ended stop",
+        ]
     );
 }
 
 #[tokio::test]
 async fn after_a_failure_a_woken_input_goes_on_and_one_without_a_wake_waits() {
-    for (wakes, outcome) in [(true, 2), (false, 1)] {
+    for wakes in [true, false] {
         let f = Fixture::open().await;
         let session = f.session().await;
         let gate = Gate::new();
-        let failure = || opencode_llm::LlmError::invalid_request("no");
-        f.model.reply(Reply::nothing().hold(&gate).fail(failure()));
+        let failure = opencode_llm::LlmError::invalid_request("no");
+        f.model.reply(Reply::nothing().hold(&gate).fail(failure));
         f.prompt(&session, "Go").await;
         f.reached(&gate).await;
         if wakes {
-            f.model.reply(Reply::says("Later."));
+            f.model.reply(Reply::says("Later done."));
             f.queue(&session, "Later").await;
         } else {
             f.leave(&session, "Later", Delivery::Queue).await;
         }
         gate.release();
         f.wait(&session).await;
-        assert_eq!(f.model.requests().len(), outcome);
-        let events = f.events(&session).await;
-        let promoted = events.contains(&"prompted Later (queue)".to_owned());
-        assert_eq!(promoted, wakes);
+        let mut expected = vec![
+            "prompt.admitted Go",
+            "prompted Go",
+            "prompt.admitted Later (queue)",
+            "step.started",
+            "step.failed no",
+        ];
+        if wakes {
+            expected.extend([
+                "prompted Later (queue)",
+                "step.started",
+                "text.started",
+                "text.ended Later done.",
+                "step.ended stop",
+            ]);
+        }
+        assert_eq!(f.events(&session).await, expected);
+        let waiting: &[&str] = if wakes { &[] } else { &["Later (queue)"] };
+        assert_eq!(f.inbox(&session).await, waiting);
     }
 }
 

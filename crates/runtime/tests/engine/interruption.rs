@@ -6,8 +6,6 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::json;
 
-use crate::flow;
-
 #[tokio::test]
 async fn an_interrupted_text_keeps_what_there_is_of_it() {
     let f = Fixture::open().await;
@@ -26,8 +24,10 @@ async fn an_interrupted_text_keeps_what_there_is_of_it() {
     f.interrupt(&session).await;
     assert_eq!(f.runtime().active(), []);
     assert_eq!(
-        f.events_after(&session, 2).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Tell",
+            "prompted Tell",
             "step.started",
             "text.started",
             "text.ended Long story",
@@ -56,24 +56,37 @@ async fn an_interrupted_text_keeps_what_there_is_of_it() {
 async fn an_interruption_while_tools_run_fails_those_and_ends_the_step() {
     let f = Fixture::open().await;
     let session = f.session().await;
-    let gate = Gate::new();
+    let (gate, stream) = (Gate::new(), Gate::new());
     f.held_tool("slow", &gate)
         .tool("quick", |input, _| async { output(input) });
     let reply = Reply::new()
         .call("a", "slow", json!({}))
         .call("b", "quick", json!({}))
+        .hold(&stream)
         .begin_text()
         .tool_calls();
     f.model.reply(reply);
     f.prompt(&session, "Go").await;
     f.reached(&gate).await;
     f.recorded(&session, "tool.success b {}").await;
+    stream.release();
     f.recorded(&session, "text.ended").await;
     f.interrupt(&session).await;
-    let events = f.events(&session).await;
     assert_eq!(
-        events[events.len() - 2..],
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
+            "prompted Go",
+            "step.started",
+            "tool.input.started a slow",
+            "tool.input.ended a {}",
+            "tool.called a slow {}",
+            "tool.input.started b quick",
+            "tool.input.ended b {}",
+            "tool.called b quick {}",
+            "tool.success b {}",
+            "text.started",
+            "text.ended",
             "tool.failed a Tool execution interrupted",
             "step.ended tool-calls",
         ]
@@ -108,8 +121,14 @@ async fn an_interruption_of_an_unfinished_answer_fails_its_calls_then_its_step()
     f.reached(&stream).await;
     f.interrupt(&session).await;
     assert_eq!(
-        f.events_after(&session, 6).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
+            "prompted Go",
+            "step.started",
+            "tool.input.started a slow",
+            "tool.input.ended a {}",
+            "tool.called a slow {}",
             "tool.input.started b slow",
             r#"tool.input.ended b {"n""#,
             "tool.failed a Tool execution interrupted",
@@ -154,14 +173,24 @@ async fn what_was_pending_waits_for_a_later_prompt() {
         .reply(Reply::says("Queued."));
     f.ask(&session, "New").await;
     assert_eq!(
-        flow(&f.events(&session).await),
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
             "prompted Go",
+            "prompt.admitted Queued (queue)",
+            "prompt.admitted Steer",
+            "prompt.admitted New",
             "prompted Steer",
             "prompted New",
             "step.started",
+            "text.started",
+            "text.ended Both.",
+            "step.ended stop",
             "prompted Queued (queue)",
             "step.started",
+            "text.started",
+            "text.ended Queued.",
+            "step.ended stop",
         ]
     );
 }

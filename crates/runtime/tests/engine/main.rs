@@ -11,6 +11,8 @@ mod broken_answers;
 #[cfg(test)]
 mod declined;
 #[cfg(test)]
+mod forced;
+#[cfg(test)]
 mod hosted;
 #[cfg(test)]
 mod identity;
@@ -19,13 +21,25 @@ mod inbox;
 #[cfg(test)]
 mod interruption;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod lifetime;
+#[cfg(test)]
+mod limits;
 #[cfg(test)]
 mod models;
 #[cfg(test)]
+mod moves;
+#[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
+mod resuming;
+#[cfg(test)]
 mod sessions;
+#[cfg(test)]
+mod steps;
 #[cfg(test)]
 mod tails;
 #[cfg(test)]
@@ -33,7 +47,19 @@ mod tools;
 #[cfg(test)]
 mod transcript;
 #[cfg(test)]
+mod transfer;
+#[cfg(test)]
 mod turns;
+#[cfg(test)]
+mod unresolvable;
+#[cfg(test)]
+mod unresponsive;
+#[cfg(test)]
+mod vanished;
+#[cfg(test)]
+mod waiting;
+#[cfg(test)]
+mod wire;
 
 /// The events that say what ran for which input: promotions, and the beginnings of steps.
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Which model answers: the session's own, else the Location's default, resolved before anything
-//! is promoted.
+//! Which model answers: the session's own, else its agent's, else the Location's default, resolved
+//! before anything is promoted.
 
 use opencode_llm::{JsonMap, Part, ProviderMetadata};
 use opencode_runtime::{CreateSession, DrainOutcome};
@@ -71,16 +71,33 @@ async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
         f.ask(&session, "Sure?").await;
         assert_eq!(&answer_as_sent(&f), expected);
     }
-    let events = f.events(&session).await;
-    let switches: Vec<_> = events
-        .iter()
-        .filter(|event| event.starts_with("model"))
-        .collect();
-    // Choosing what is chosen already is no event.
-    assert_eq!(
-        switches,
-        ["model.switched mock m2", "model.switched mock m1"]
-    );
+    let sure = [
+        "prompt.admitted Sure?",
+        "prompted Sure?",
+        "step.started",
+        "text.started",
+        "text.ended Yes.",
+        "step.ended stop",
+    ];
+    let expected = [
+        &[
+            "prompt.admitted Hi",
+            "prompted Hi",
+            "step.started",
+            "reasoning.started",
+            "reasoning.ended Hm.",
+            "text.started",
+            "text.ended Hello.",
+            "step.ended stop",
+        ],
+        // Choosing what is chosen already is no event.
+        &sure[..],
+        &["model.switched mock m2"],
+        &sure,
+        &["model.switched mock m1"],
+        &sure,
+    ];
+    assert_eq!(f.events(&session).await, expected.concat());
 }
 
 #[tokio::test]
@@ -93,7 +110,8 @@ async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
         .text("One.")
         .hold(&gate)
         .call("c1", "echo", json!({}))
-        .tool_calls();
+        .tool_calls()
+        .in_one_piece();
     f.model.reply(reply).reply(Reply::says("Two."));
     f.prompt(&session, "Hi").await;
     f.reached(&gate).await;
@@ -104,6 +122,26 @@ async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
     let models: Vec<_> = started.iter().map(|step| &step["model"]["id"]).collect();
     assert_eq!(models, ["m1", "m2"]);
     assert_eq!(f.model.last_request().model.id, "m2");
+    assert_eq!(
+        f.events(&session).await,
+        [
+            "prompt.admitted Hi",
+            "prompted Hi",
+            "step.started",
+            "text.started",
+            "text.ended One.",
+            "model.switched mock m2",
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "tool.success c1 {}",
+            "step.ended tool-calls",
+            "step.started",
+            "text.started",
+            "text.ended Two.",
+            "step.ended stop",
+        ]
+    );
 }
 
 #[tokio::test]

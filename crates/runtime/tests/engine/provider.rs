@@ -61,8 +61,13 @@ async fn a_refused_request_is_a_failed_step_that_says_why() {
         };
         assert_eq!((error.tag(), &*error.to_string()), ("ProviderFailed", "no"));
         assert_eq!(
-            f.events_after(&session, 2).await,
-            ["step.started", "step.failed no"]
+            f.events(&session).await,
+            [
+                "prompt.admitted Hi",
+                "prompted Hi",
+                "step.started",
+                "step.failed no",
+            ]
         );
         let data = &f.payloads(&session, "step.failed").await[0];
         assert_eq!(
@@ -86,16 +91,24 @@ async fn a_connection_lost_in_a_text_keeps_the_text() {
     let reply = Reply::new().begin_text().delta("Hel").fail(lost());
     f.model.reply(reply).reply(Reply::says("Hello."));
     f.ask(&session, "Hi").await;
+    f.ask(&session, "Go on").await;
     assert_eq!(
-        f.events_after(&session, 2).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Hi",
+            "prompted Hi",
             "step.started",
             "text.started",
             "text.ended Hel",
             "step.failed the connection was lost",
+            "prompt.admitted Go on",
+            "prompted Go on",
+            "step.started",
+            "text.started",
+            "text.ended Hello.",
+            "step.ended stop",
         ]
     );
-    f.ask(&session, "Go on").await;
     assert_eq!(
         compact::messages(&f.model.last_request()),
         ["user: Hi", "assistant: Hel", "user: Go on"]
@@ -103,39 +116,38 @@ async fn a_connection_lost_in_a_text_keeps_the_text() {
 }
 
 #[tokio::test]
-async fn a_connection_lost_in_arguments_leaves_the_call_to_the_next_drain() {
-    for (reply, arguments) in [
+async fn broken_arguments_leave_the_call_to_the_next_drain() {
+    let unread = || LlmError::invalid_output("mock", "Invalid JSON input");
+    for (reply, text, arguments, failed) in [
         (
             Reply::new()
                 .begin_call("c1", "echo", r#"{"n":"#)
                 .fail(lost()),
+            &[][..],
             r#"{"n":"#,
+            "step.failed the connection was lost",
         ),
         (
             Reply::new()
                 .text("Look.")
                 .begin_call("c1", "echo", "not json")
-                .fail(lost()),
+                .fail(unread()),
+            &["text.started", "text.ended Look."],
             "not json",
+            "step.failed Invalid JSON input",
         ),
     ] {
         let f = Fixture::open().await;
         let session = f.session().await;
         f.model.reply(reply).reply(Reply::says("Sorry."));
         f.ask(&session, "Hi").await;
-        let events = f.events(&session).await;
-        assert_eq!(
-            events[events.len() - 3..],
-            [
-                "tool.input.started c1 echo",
-                &format!("tool.input.ended c1 {arguments}"),
-                "step.failed the connection was lost",
-            ]
-        );
         f.ask(&session, "Again").await;
-        assert_eq!(
-            f.events_after(&session, events.len()).await,
-            [
+        let arguments = format!("tool.input.ended c1 {arguments}");
+        let expected = [
+            &["prompt.admitted Hi", "prompted Hi", "step.started"],
+            text,
+            &["tool.input.started c1 echo", &arguments, failed],
+            &[
                 "prompt.admitted Again",
                 "tool.failed c1 Tool execution interrupted",
                 "prompted Again",
@@ -143,8 +155,9 @@ async fn a_connection_lost_in_arguments_leaves_the_call_to_the_next_drain() {
                 "text.started",
                 "text.ended Sorry.",
                 "step.ended stop",
-            ]
-        );
+            ],
+        ];
+        assert_eq!(f.events(&session).await, expected.concat());
         let request = compact::messages(&f.model.last_request());
         assert_eq!(
             request[2..],
@@ -157,8 +170,8 @@ async fn a_connection_lost_in_arguments_leaves_the_call_to_the_next_drain() {
 }
 
 /// Runs a turn whose stream goes wrong with `gone` while a local tool runs and an input waits
-/// without a wake, and returns what happened after the tool was called.
-async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> (SessionID, Vec<String>) {
+/// without a wake.
+async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
     f.held_tool("slow", &tool);
@@ -166,29 +179,41 @@ async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> (SessionID, 
     f.model.reply(wrong(reply));
     f.prompt(&session, "Go").await;
     f.reached(&tool).await;
-    let before = f.events(&session).await.len();
     f.leave(&session, "Later", Delivery::Queue).await;
     stream.release();
     f.recorded(&session, "step.failed gone").await;
     tool.release();
     f.wait(&session).await;
-    let events = f.events_after(&session, before).await;
-    (session, events)
+    session
 }
+
+/// What is recorded of that turn.
+const WENT_WRONG: [&str; 9] = [
+    "prompt.admitted Go",
+    "prompted Go",
+    "step.started",
+    "tool.input.started c1 slow",
+    "tool.input.ended c1 {}",
+    "tool.called c1 slow {}",
+    "prompt.admitted Later (queue)",
+    "step.failed gone",
+    "tool.success c1 {}",
+];
+
+const LATER: [&str; 5] = [
+    "prompted Later (queue)",
+    "step.started",
+    "text.started",
+    "text.ended Later it is.",
+    "step.ended stop",
+];
 
 #[tokio::test]
 async fn a_running_tool_settles_after_the_exchange_broke_and_the_drain_ends() {
     let f = Fixture::open().await;
     let gone = || LlmError::invalid_output("mock", "gone");
-    let (session, events) = goes_wrong(&f, |reply| reply.fail(gone())).await;
-    assert_eq!(
-        events,
-        [
-            "prompt.admitted Later (queue)",
-            "step.failed gone",
-            "tool.success c1 {}",
-        ]
-    );
+    let session = goes_wrong(&f, |reply| reply.fail(gone())).await;
+    assert_eq!(f.events(&session).await, WENT_WRONG);
     f.model.reply(Reply::says("I know."));
     f.model.reply(Reply::says("Later it is."));
     f.ask(&session, "And?").await;
@@ -208,20 +233,9 @@ async fn a_running_tool_settles_after_an_error_of_the_provider_and_the_drain_goe
     let f = Fixture::open().await;
     f.model.otherwise(|_| Reply::says("Later it is."));
     let wrong = |reply: Reply| reply.provider_error("gone", ErrorKind::Overloaded);
-    let (_, events) = goes_wrong(&f, wrong).await;
-    assert_eq!(
-        events,
-        [
-            "prompt.admitted Later (queue)",
-            "step.failed gone",
-            "tool.success c1 {}",
-            "prompted Later (queue)",
-            "step.started",
-            "text.started",
-            "text.ended Later it is.",
-            "step.ended stop",
-        ]
-    );
+    let session = goes_wrong(&f, wrong).await;
+    let expected = [&WENT_WRONG[..], &LATER].concat();
+    assert_eq!(f.events(&session).await, expected);
 }
 
 #[tokio::test]
@@ -236,8 +250,11 @@ async fn an_error_of_the_provider_ends_the_turn_and_not_the_drain() {
     f.model.reply(reply).reply(Reply::says("Now."));
     f.ask(&session, "Hi").await;
     assert_eq!(
-        f.events_after(&session, 3).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Later (queue)",
+            "prompt.admitted Hi",
+            "prompted Hi",
             "step.started",
             "text.started",
             "text.ended Hel",

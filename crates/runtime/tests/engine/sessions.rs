@@ -1,6 +1,8 @@
 //! Sessions beside each other.
 
 use futures::future::join_all;
+use opencode_runtime::{Order, SessionFilter};
+use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact};
 
 #[tokio::test]
@@ -51,5 +53,124 @@ async fn a_hundred_sessions_at_once_all_settle() {
                 "step.ended stop",
             ]
         );
+    }
+}
+
+#[tokio::test]
+async fn a_record_is_as_new_as_its_last_choice_or_move_and_not_as_its_last_turn() {
+    let f = Fixture::open().await;
+    f.project.write("sub/a.txt", "a");
+    let session = f.session().await;
+    let created = f.info(&session).await.time.created;
+    let (mut now, mut updated) = (created, created);
+    f.model.otherwise(|_| Reply::says("Hello."));
+    for (step, is_newer) in [
+        ("a turn", false),
+        ("a prompt", false),
+        ("another delivery", false),
+        ("a withdrawal", false),
+        ("an agent", true),
+        ("the same agent", true),
+        ("a model", true),
+        ("the same model", false),
+        ("a move", true),
+        ("the same place", false),
+    ] {
+        f.clock.advance(1000);
+        now += 1000;
+        match step {
+            "a turn" => drop(f.ask(&session, "Hi").await),
+            "a prompt" => drop(f.leave(&session, "Later", Delivery::Queue).await),
+            "another delivery" => {
+                let input = f.leave(&session, "Sooner", Delivery::Queue).await;
+                f.set_delivery(&input, Delivery::Steer).await;
+                f.wait(&session).await;
+            }
+            "a withdrawal" => {
+                let input = f.leave(&session, "Never", Delivery::Queue).await;
+                f.withdraw(&input).await;
+            }
+            "an agent" | "the same agent" => {
+                let switched = f.runtime().switch_agent(&session, "plan".into()).await;
+                switched.unwrap();
+            }
+            "a model" | "the same model" => f.switch_model(&session, "m2").await,
+            _ => {
+                let sub = f.project.path("sub");
+                f.move_to(&session, sub.to_string_lossy()).await;
+            }
+        }
+        if is_newer {
+            updated = now;
+        }
+        let time = f.info(&session).await.time;
+        assert_eq!((time.created, time.updated), (created, updated), "{step}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_listed_where_they_live_now() {
+    let f = Fixture::open().await;
+    f.project.write("sub/a.txt", "a");
+    f.project.git();
+    let (moved, stays) = (f.session().await, f.session().await);
+    let sub = f.project.path("sub").to_string_lossy().into_owned();
+    f.move_to(&moved, &sub).await;
+    let project = f.info(&stays).await.project_id;
+    let none = SessionFilter::default;
+    for (filter, expected) in [
+        (none(), &[&moved, &stays][..]),
+        (
+            SessionFilter {
+                directory: Some(f.project.directory()),
+                ..none()
+            },
+            &[&stays],
+        ),
+        (
+            SessionFilter {
+                directory: Some(sub),
+                ..none()
+            },
+            &[&moved],
+        ),
+        (
+            SessionFilter {
+                project: Some(project.clone()),
+                ..none()
+            },
+            &[&moved, &stays],
+        ),
+        (
+            SessionFilter {
+                project: Some(project),
+                subpath: Some("sub".into()),
+                ..none()
+            },
+            &[&moved],
+        ),
+        (
+            SessionFilter {
+                search: Some("new SESSION".into()),
+                ..none()
+            },
+            &[&moved, &stays],
+        ),
+        (
+            SessionFilter {
+                search: Some("nothing".into()),
+                ..none()
+            },
+            &[],
+        ),
+    ] {
+        let order = Order::Ascending;
+        let listed = f.runtime().sessions(filter.clone(), order, None, 10).await;
+        let mut listed: Vec<_> = listed.unwrap().into_iter().map(|it| it.id).collect();
+        let mut expected: Vec<_> = expected.iter().map(|it| (*it).clone()).collect();
+        // Both were created in one instant, which leaves their order to their ids.
+        listed.sort();
+        expected.sort();
+        assert_eq!(listed, expected, "{filter:?}");
     }
 }

@@ -42,8 +42,10 @@ async fn calls_of_one_turn_run_side_by_side_and_settle_as_they_complete() {
     slow.release();
     f.wait(&session).await;
     assert_eq!(
-        f.events_after(&session, 2).await,
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
+            "prompted Go",
             "step.started",
             "text.started",
             "tool.input.started a slow",
@@ -138,25 +140,41 @@ async fn what_cannot_be_carried_out_fails_and_the_turn_goes_on() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.register(built_in_tools());
+    let (first, second) = (Gate::new(), Gate::new());
     let reply = Reply::new()
         .call("a", "nothing", json!({}))
+        .hold(&first)
         .call("b", "read", json!({}))
+        .hold(&second)
         .tool_calls();
     f.model.reply(reply).reply(Reply::says("I see."));
-    f.ask(&session, "Go").await;
-    let mut settled = f.events(&session).await;
-    settled.retain(|event| event.starts_with("tool.failed") || event.starts_with("step."));
-    // The second call may settle at any time after its record.
-    settled.sort_by_key(|event| event.starts_with("tool.failed b"));
+    f.prompt(&session, "Go").await;
+    let unknown = "tool.failed a Unknown tool: nothing";
+    let invalid = "tool.failed b Invalid tool input: Missing key\n  at [\"path\"]";
+    f.recorded(&session, unknown).await;
+    first.release();
+    f.recorded(&session, invalid).await;
+    second.release();
+    f.wait(&session).await;
     assert_eq!(
-        settled,
+        f.events(&session).await,
         [
+            "prompt.admitted Go",
+            "prompted Go",
             "step.started",
-            "tool.failed a Unknown tool: nothing",
+            "tool.input.started a nothing",
+            "tool.input.ended a {}",
+            "tool.called a nothing {}",
+            unknown,
+            "tool.input.started b read",
+            "tool.input.ended b {}",
+            "tool.called b read {}",
+            invalid,
             "step.ended tool-calls",
             "step.started",
+            "text.started",
+            "text.ended I see.",
             "step.ended stop",
-            "tool.failed b Invalid tool input: Missing key\n  at [\"path\"]",
         ]
     );
     let failed = f.payloads(&session, "tool.failed").await;

@@ -68,3 +68,85 @@ async fn another_model_reads_everything_anew() {
         ["user: Go", "assistant: Hm. | c1 echo{}", "tool: c1 = {}"]
     );
 }
+
+#[tokio::test]
+async fn a_following_drain_goes_on_from_the_one_before() {
+    let mut f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    for text in ["One", "Two", "Three"] {
+        f.ask(&session, text).await;
+    }
+    // Another session does not disturb it.
+    let other = f.session().await;
+    f.ask(&other, "Hi").await;
+    f.ask(&session, "Four").await;
+    // Another process knows nothing.
+    f.reopen().await;
+    f.ask(&session, "Five").await;
+    let requests = f.model.requests();
+    let [one, two, three, _, four, five] = &requests[..] else {
+        panic!("{} requests", requests.len())
+    };
+    let said = |count: usize| {
+        let texts = ["One", "Two", "Three", "Four", "Five"];
+        let mut messages = Vec::new();
+        for text in &texts[..count] {
+            messages.extend([format!("user: {text}"), "assistant: Hello.".to_owned()]);
+        }
+        messages.pop();
+        messages
+    };
+    assert_eq!(compact::messages(four), said(4));
+    assert_eq!(compact::messages(five), said(5));
+    let pairs = [(one, two), (two, three), (three, four), (four, five)];
+    assert_eq!(
+        pairs.map(|(before, after)| shared(before, after)),
+        [1, 3, 5, 0]
+    );
+}
+
+#[tokio::test]
+async fn a_drain_that_failed_leaves_what_it_knew() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    let lost = opencode_llm::LlmError::invalid_output("mock", "lost");
+    f.model
+        .reply(Reply::new().begin_text().delta("Hel").fail(lost))
+        .reply(Reply::nothing().hold(&gate))
+        .reply(Reply::says("Hello."));
+    f.ask(&session, "One").await;
+    f.prompt(&session, "Two").await;
+    f.reached(&gate).await;
+    f.interrupt(&session).await;
+    f.ask(&session, "Three").await;
+    let requests = f.model.requests();
+    let pairs = [(0, 1), (1, 2)];
+    assert_eq!(
+        pairs.map(|(before, after)| shared(&requests[before], &requests[after])),
+        [1, 3]
+    );
+    assert_eq!(
+        compact::messages(&requests[2]),
+        ["user: One", "assistant: Hel", "user: Two", "user: Three"]
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_moved_is_read_anew() {
+    let f = Fixture::open().await;
+    f.project.write("inner/a.txt", "");
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    f.ask(&session, "One").await;
+    let inner = f.project.path("inner");
+    f.move_to(&session, inner.to_string_lossy()).await;
+    f.ask(&session, "Two").await;
+    let requests = f.model.requests();
+    assert_eq!(shared(&requests[0], &requests[1]), 0);
+    assert_eq!(
+        compact::messages(&requests[1]),
+        ["user: One", "assistant: Hello.", "user: Two"]
+    );
+}

@@ -57,9 +57,19 @@ impl Answer {
 
 impl Api {
     pub(crate) async fn open() -> Self {
-        let f = Fixture::open().await;
+        Self::on(Fixture::open().await)
+    }
+
+    /// The host of this runtime.
+    pub(crate) fn on(f: Fixture) -> Self {
         let router = opencode_server::router(f.runtime().clone());
         Self { f, router }
+    }
+
+    /// Goes on with what a process that is killed now leaves behind.
+    pub(crate) async fn kill(mut self) -> Self {
+        self.f.kill().await;
+        Self::on(self.f)
     }
 
     /// A host with one session.
@@ -107,6 +117,17 @@ impl Api {
         self.post_json("/api/session", &body).await.ok()["data"].clone()
     }
 
+    /// Puts JSON.
+    pub(crate) async fn put_json(&self, path: &str, body: &Value) -> Answer {
+        let json = Some("application/json");
+        self.send_text("PUT", path, json, body.to_string()).await
+    }
+
+    /// Deletes.
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(request("DELETE", path, Body::empty())).await
+    }
+
     /// Posts any bytes as any type.
     pub(crate) async fn post_text(
         &self,
@@ -114,7 +135,17 @@ impl Api {
         content_type: Option<&str>,
         body: impl Into<Body>,
     ) -> Answer {
-        let mut request = request("POST", path, body.into());
+        self.send_text("POST", path, content_type, body).await
+    }
+
+    async fn send_text(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: Option<&str>,
+        body: impl Into<Body>,
+    ) -> Answer {
+        let mut request = request(method, path, body.into());
         if let Some(content_type) = content_type {
             let value = content_type.parse().unwrap();
             request.headers_mut().insert("content-type", value);

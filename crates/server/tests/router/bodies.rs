@@ -139,7 +139,7 @@ async fn what_can_be_understood_is_taken_as_meant() {
 
 #[tokio::test]
 async fn a_prompt_may_be_large() {
-    const SIZE: usize = 32 * 1024 * 1024;
+    const SIZE: usize = 7 * 1024 * 1024;
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
     let text = "x".repeat(SIZE);

@@ -271,21 +271,6 @@ async fn ids_that_no_path_can_carry_are_refused_for_new_records() {
 }
 
 #[tokio::test]
-async fn what_is_not_built_yet_says_so() {
-    let (api, session) = Api::with_session().await;
-    let answer = api.post(&format!("/api/session/{session}/compact")).await;
-    let (status, told) = answer.told();
-    assert_eq!(
-        (status, &told["_tag"], &told["service"]),
-        (
-            503,
-            &json!("ServiceUnavailableError"),
-            &json!("session.compact")
-        )
-    );
-}
-
-#[tokio::test]
 async fn a_bug_ends_one_request_and_not_the_host() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");

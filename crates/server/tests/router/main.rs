@@ -7,15 +7,21 @@ mod api;
 #[cfg(test)]
 mod bodies;
 #[cfg(test)]
+mod compaction;
+#[cfg(test)]
 mod durable_stream;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
+mod inbox;
+#[cfg(test)]
 mod live_stream;
 #[cfg(test)]
 mod messages;
+#[cfg(test)]
+mod moving;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
@@ -25,8 +31,14 @@ mod pipeline;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod recovery;
+#[cfg(test)]
 mod session_lists;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sse;
+#[cfg(test)]
+mod storage;
+#[cfg(test)]
+mod transfer;

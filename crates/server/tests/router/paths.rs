@@ -49,6 +49,8 @@ async fn whatever_is_no_operation_is_nothing() {
         ("OPTIONS", "/api/health"),
         ("PUT", "/api/session"),
         ("DELETE", "/api/session/active"),
+        ("GET", "/api/session/import"),
+        ("POST", "/api/session/interrupted"),
         ("GET", "/api/session/ses_%zz"),
         ("GET", "/api/session/ses_%2"),
         ("GET", "/api/session/ses_%ff"),
@@ -126,5 +128,27 @@ async fn a_fixed_segment_wins_over_a_parameter() {
         "/api/session/%61ctive",
     ] {
         assert_eq!(api.get(path).await.ok(), json!({"data": {}}), "{path}");
+    }
+    for path in [
+        "/api/session/interrupted",
+        "/api/session/INTERRUPTED/",
+        "/api/session/interrupte%64",
+    ] {
+        assert_eq!(api.get(path).await.ok(), json!({"data": []}), "{path}");
+    }
+    // Beside one that is meant, a fixed segment is a parameter like any other, and no session's id.
+    for (method, path) in [
+        ("POST", "/api/session/interrupted/prompt"),
+        ("GET", "/api/session/interrupted/inbox"),
+        ("DELETE", "/api/session/import/inbox/msg_x"),
+        ("POST", "/api/session/import/move"),
+    ] {
+        let answer = api.send(request(method, path, Body::empty())).await;
+        let told = json!({
+            "_tag": "InvalidRequestError",
+            "message": "Invalid session ID",
+            "field": "sessionID",
+        });
+        assert_eq!(answer.told(), (400, told), "{method} {path}");
     }
 }

@@ -89,6 +89,23 @@ async fn lists_hold_what_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_directory_that_is_none_is_told() {
+    let api = five().await;
+    let relative = json!({
+        "_tag": "InvalidRequestError",
+        "message": "The directory \"a/b\" is not an absolute path; give the full path, from the root on",
+        "field": "directory",
+    });
+    let answer = api.get("/api/session?directory=a%2Fb").await;
+    assert_eq!(answer.told(), (400, relative));
+    // Beside a cursor a filter says nothing.
+    let page = list(&api, "limit=2").await;
+    let next = page["cursor"]["next"].as_str().unwrap();
+    let page = list(&api, &format!("cursor={next}&directory=a%2Fb")).await;
+    assert_eq!(ids(&page), "ses_3 ses_2");
+}
+
+#[tokio::test]
 async fn cursors_from_elsewhere_are_refused() {
     let api = five().await;
     api.f.model.reply(Reply::says("Hello."));

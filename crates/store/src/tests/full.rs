@@ -17,6 +17,7 @@ async fn full(path: DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
         durability: Durability::Normal,
         ids: ids(),
         listener: Box::new(move |committed| *count.lock().unwrap() += committed.len()),
+        seam: None,
     };
     let store = Store::open(options).await.unwrap();
     let write = store.write(|transaction| {

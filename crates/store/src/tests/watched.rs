@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::open::open;
 use crate::reader::Reader;
+use crate::seam::Watched;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::transaction::Transaction;
 use crate::{DatabasePath, Durability, Epoch, Order};
@@ -165,6 +166,7 @@ impl Bench {
         work(&mut Transaction::new(
             &self.connection,
             &ids(),
+            &Watched::default(),
             &mut committed,
         ));
     }

@@ -99,6 +99,23 @@ async fn whoever_closes_finds_the_file_free() {
 }
 
 #[tokio::test]
+async fn an_abandoned_store_takes_nothing_more_and_can_be_read_and_closed() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let (store, id) = (&bench.store, &session.info.id);
+    let before = append(store, id, 5, admitted("msg_before", "x", "steer")).await;
+    assert!(before.unwrap().is_ok());
+    store.abandon();
+    let after = append(store, id, 5, admitted("msg_after", "x", "steer")).await;
+    assert!(matches!(after, Err(StoreError::Poisoned(_))), "{after:?}");
+    let key = session.key;
+    let read = store.read(move |db| db.latest_seq(key));
+    assert_eq!(read.await.unwrap(), 1);
+    store.close().await;
+    let again = open(&bench.path()).await.unwrap();
+    assert_eq!(again.read(move |db| db.latest_seq(key)).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn a_read_under_way_is_finished_first() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let store = Arc::new(bench.store);

@@ -9,7 +9,7 @@ use opencode_schema::event::{DURABLE_EVENTS, SessionEvent, is_streamed};
 use opencode_schema::id::{IdSource, MessageID, SessionID};
 use opencode_store::{
     Anchored, CommitListener, Committed, DatabasePath, Draft, Durability, LifecycleConflict,
-    OpenError, Order, SessionRow, Store, StoreError, StoreOptions, StoredEvent,
+    OpenError, Order, Seam, SessionRow, Store, StoreError, StoreOptions, StoredEvent,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -46,7 +46,18 @@ pub(crate) fn options(path: DatabasePath, listener: CommitListener) -> StoreOpti
         durability: Durability::Normal,
         ids: ids(),
         listener,
+        seam: None,
     }
+}
+
+/// A store whose file is watched by `seam`.
+pub(crate) async fn open_watched(path: &Path, seam: Arc<dyn Seam>) -> Result<Store, OpenError> {
+    let path = DatabasePath::File(path.to_owned());
+    let options = StoreOptions {
+        seam: Some(seam),
+        ..options(path, Box::new(|_| {}))
+    };
+    Store::open(options).await
 }
 
 pub(crate) async fn open(path: &Path) -> Result<Store, OpenError> {

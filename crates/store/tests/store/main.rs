@@ -1,9 +1,13 @@
 //! The store as its callers see it, on real files.
 
 #[cfg(test)]
+mod backlog;
+#[cfg(test)]
 mod closing;
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod growing;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
@@ -11,17 +15,27 @@ mod history;
 #[cfg(test)]
 mod inbox;
 #[cfg(test)]
+mod interrupted;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod ownership;
+#[cfg(test)]
 mod records;
 #[cfg(test)]
 mod refused;
 #[cfg(test)]
 mod repeated;
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod replay_refused;
+#[cfg(test)]
+mod seam;
 #[cfg(test)]
 mod sequences;
 #[cfg(test)]
@@ -32,5 +46,7 @@ mod tails;
 mod tools;
 #[cfg(test)]
 mod turns;
+#[cfg(test)]
+mod versions;
 #[cfg(test)]
 mod writer;

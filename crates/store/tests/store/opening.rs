@@ -9,6 +9,9 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Bench, admitted, append, create, open, options, prompted, raw, step_started};
 
+/// The newest version of the schema.
+const NEWEST: i64 = 2;
+
 fn outcome(opened: Result<Store, OpenError>) -> Result<(), String> {
     match opened {
         Ok(_) => Ok(()),
@@ -50,7 +53,7 @@ async fn missing_folders_are_made() {
     assert!(path.is_file());
     let raw = raw(&path);
     let number = |name| raw.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    assert_eq!(number("user_version"), Ok(1));
+    assert_eq!(number("user_version"), Ok(NEWEST));
     assert_eq!(
         number("application_id"),
         Ok(i64::from(u32::from_be_bytes(*b"OCED")))
@@ -196,10 +199,13 @@ async fn databases_of_others_and_of_newer_versions_are_left_as_they_were() {
             "unavailable",
         ),
         ("PRAGMA application_id = 7;".to_owned(), "unavailable"),
-        (format!("{ours} PRAGMA user_version = 2;"), "version 2 of 1"),
+        (
+            format!("{ours} PRAGMA user_version = {};", NEWEST + 1),
+            "version 3 of 2",
+        ),
         (
             format!("{ours} PRAGMA user_version = 99;"),
-            "version 99 of 1",
+            "version 99 of 2",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -1,26 +1,37 @@
-//! The live stream: everything that happens in this host, told to whoever listens now.
-//!
-//! Nothing is stored or replayed here. Each subscriber has a bounded queue; one that does not keep
-//! up is cut, so that it can tell a loss from an end.
+//! Who listens, and what waits for each.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Events that may wait for a subscriber that takes none.
-const WAITING_EVENTS: usize = 256;
-/// How long a subscriber may take none while more than that wait. A fast model produces events
-/// quicker than any reader turns them into objects, so a bare count would cut attentive readers.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// Bytes that may wait at all.
-const WAITING_BYTES: usize = 8 * 1024 * 1024;
+use super::sync::{Mutex, MutexGuard, Notify, RwLock, RwLockWriteGuard};
+
+/// How much may wait for one subscriber.
+pub(crate) struct Bounds {
+    /// Events that may wait while none is taken.
+    pub(crate) events: usize,
+    /// How long none may be taken while that many wait. A fast model produces events quicker than
+    /// any reader turns them into objects, so a bare count would cut attentive readers.
+    pub(crate) patience: Duration,
+    /// Bytes that may wait at all.
+    pub(crate) bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            events: 256,
+            patience: Duration::from_millis(100),
+            bytes: 8 * 1024 * 1024,
+        }
+    }
+}
 
 /// Fans events out to the subscribers of one host.
-#[derive(Default)]
 pub(crate) struct LiveEvents {
+    bounds: Bounds,
     /// Locked to add, remove or walk; never across an await.
     subscribers: RwLock<Subscribers>,
 }
@@ -71,7 +82,20 @@ pub struct LiveSubscription {
     subscriber: Arc<Subscriber>,
 }
 
+impl Default for LiveEvents {
+    fn default() -> Self {
+        Self::new(Bounds::default())
+    }
+}
+
 impl LiveEvents {
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            subscribers: RwLock::default(),
+        }
+    }
+
     pub(crate) fn subscribe(self: &Arc<Self>) -> LiveSubscription {
         let mut subscribers = self.change();
         let state = if subscribers.ended {
@@ -108,7 +132,7 @@ impl LiveEvents {
         }
         let text: Arc<str> = event().into();
         for subscriber in &subscribers.all {
-            subscriber.push(&text);
+            subscriber.push(&text, &self.bounds);
         }
     }
 
@@ -134,7 +158,7 @@ impl LiveEvents {
 }
 
 impl Subscriber {
-    fn push(&self, text: &Arc<str>) {
+    fn push(&self, text: &Arc<str>, bounds: &Bounds) {
         let mut queue = self.queue();
         if queue.state != QueueState::Open {
             return;
@@ -143,9 +167,10 @@ impl Subscriber {
             // However long nothing happened: the patience is for what waits.
             queue.waiting = Instant::now();
         }
-        let crowded = queue.events.len() >= WAITING_EVENTS && queue.waiting.elapsed() >= PATIENCE;
+        let waiting = queue.events.len() >= bounds.events;
+        let crowded = waiting && queue.waiting.elapsed() >= bounds.patience;
         // One event alone may be larger than the bound: a prompt can carry a large image.
-        let heavy = queue.bytes > 0 && queue.bytes + text.len() > WAITING_BYTES;
+        let heavy = queue.bytes > 0 && queue.bytes + text.len() > bounds.bytes;
         if crowded || heavy {
             queue.state = QueueState::Cut;
             queue.events = VecDeque::new();
@@ -180,7 +205,7 @@ impl Subscriber {
 
 impl LiveSubscription {
     /// Waits for events and takes what is there, at most `most`.
-    pub async fn next(&self, most: usize) -> LiveBatch {
+    pub async fn next(&mut self, most: usize) -> LiveBatch {
         loop {
             if let Some(batch) = self.subscriber.take(most) {
                 return batch;
@@ -196,79 +221,5 @@ impl Drop for LiveSubscription {
         subscribers
             .all
             .retain(|subscriber| !Arc::ptr_eq(subscriber, &self.subscriber));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(batch: LiveBatch) -> Vec<String> {
-        match batch {
-            LiveBatch::Events(events) => events.iter().map(ToString::to_string).collect(),
-            other => panic!("expected events, got {other:?}"),
-        }
-    }
-
-    #[tokio::test]
-    async fn subscribers_get_what_is_published_after_they_came() {
-        let live = Arc::new(LiveEvents::default());
-        live.publish(|| panic!("nobody listens"));
-        let one = live.subscribe();
-        live.publish(|| "a".into());
-        let two = live.subscribe();
-        live.publish(|| "b".into());
-        assert_eq!(texts(one.next(10).await), ["a", "b"]);
-        assert_eq!(texts(two.next(10).await), ["b"]);
-        drop(two);
-        live.publish(|| "c".into());
-        live.end();
-        live.publish(|| "after the end".into());
-        assert_eq!(texts(one.next(10).await), ["c"]);
-        assert_eq!(one.next(10).await, LiveBatch::Ended);
-        assert_eq!(one.next(10).await, LiveBatch::Ended);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_subscriber_that_takes_nothing_is_cut_and_an_attentive_one_is_not() {
-        let live = Arc::new(LiveEvents::default());
-        let idle = live.subscribe();
-        let attentive = live.subscribe();
-        for _ in 0..1000 {
-            live.publish(|| "x".into());
-        }
-        assert_eq!(texts(attentive.next(usize::MAX).await).len(), 1000);
-        tokio::time::advance(PATIENCE).await;
-        live.publish(|| "y".into());
-        assert_eq!(idle.next(1).await, LiveBatch::Cut);
-        assert_eq!(texts(attentive.next(1).await), ["y"]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_burst_after_a_long_silence_cuts_nobody() {
-        let live = Arc::new(LiveEvents::default());
-        let subscription = live.subscribe();
-        tokio::time::advance(10 * PATIENCE).await;
-        for _ in 0..1000 {
-            live.publish(|| "x".into());
-        }
-        assert_eq!(texts(subscription.next(usize::MAX).await).len(), 1000);
-    }
-
-    #[tokio::test]
-    async fn who_comes_after_the_end_is_told_so() {
-        let live = Arc::new(LiveEvents::default());
-        live.end();
-        assert_eq!(live.subscribe().next(1).await, LiveBatch::Ended);
-    }
-
-    #[tokio::test]
-    async fn too_many_bytes_cut() {
-        let live = Arc::new(LiveEvents::default());
-        let subscription = live.subscribe();
-        for _ in 0..9 {
-            live.publish(|| "x".repeat(1024 * 1024));
-        }
-        assert_eq!(subscription.next(1).await, LiveBatch::Cut);
     }
 }

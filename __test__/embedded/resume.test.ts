@@ -1,0 +1,64 @@
+import { Child } from "../lifecycle/child";
+import { readTranscript, run, setUp, setUpSession } from "./support";
+
+test("a session whose turn failed goes on without a prompt", async () => {
+  const { model, host, sessionID } = await setUpSession();
+  model.reply({ status: 401, body: { error: { message: "No key" } } }, { text: "Hello." });
+  await run(host, sessionID, "Hi");
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: "]);
+  // It settled, so nobody has to take it up; but anybody may.
+  await expect(host.sessions.interrupted()).resolves.toEqual([]);
+  await expect(host.sessions.resume({ sessionID })).resolves.toBeUndefined();
+  await host.sessions.wait({ sessionID });
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: ", "assistant: Hello."]);
+});
+
+test("what waits is answered", async () => {
+  const { model, host, sessionID } = await setUpSession();
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" }, resume: false });
+  model.reply({ text: "Hello." });
+  await host.sessions.resume({ sessionID });
+  await host.sessions.wait({ sessionID });
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
+});
+
+test("resuming what runs joins it", async () => {
+  const { model, host, sessionID } = await setUpSession();
+  model.reply({ deltas: ["Once", " more."], gate: "middle" });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  await model.reached("middle");
+  await host.sessions.resume({ sessionID });
+  model.release("middle");
+  await host.sessions.wait({ sessionID });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("a session nobody knows cannot be resumed", async () => {
+  const { host } = await setUpSession();
+  const missing = { _tag: "SessionNotFoundError", sessionID: "ses_nowhere" };
+  await expect(host.sessions.resume({ sessionID: "ses_nowhere" })).rejects.toMatchObject(missing);
+});
+
+test("what a dead process has left open is listed, and taken up", async () => {
+  const setup = await setUp();
+  setup.model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
+  const sessionID = "ses_victim";
+  const prompts = [{ id: "msg_victim", prompt: { text: "Hi" } }];
+  const child = new Child("victim", { options: setup.options(), prompts });
+  await child.said("event", ({ type }) => type === "session.next.text.started");
+  child.kill("SIGKILL");
+  await expect(child.exited).resolves.toBe("SIGKILL");
+
+  const host = await setup.open();
+  const { items } = await host.sessions.messages({ sessionID });
+  const answer = items[0]!;
+  expect(answer.type).toBe("assistant");
+  await expect(host.sessions.interrupted()).resolves.toStrictEqual([
+    { sessionID, state: "step-open", messageID: answer.id, seq: 3, time: answer.time.created },
+  ]);
+  setup.model.reply({ text: "Where was I?" });
+  await host.sessions.resume({ sessionID });
+  await host.sessions.wait({ sessionID });
+  await expect(host.sessions.interrupted()).resolves.toEqual([]);
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: Where was I?");
+});

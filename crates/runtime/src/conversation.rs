@@ -1,0 +1,152 @@
+//! What one drain leaves for the next of its session, so that a turn costs no more the longer the
+//! session is: the history as the model reads it, and the request as it was last written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use opencode_llm::PrefixCache;
+use opencode_schema::id::SessionID;
+
+use crate::transcript::Transcript;
+
+/// Bytes that the conversations of sessions at rest take at most, in all. Those that were used
+/// longest ago go first; who comes back to one of them reads its history again.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// What an empty conversation counts for.
+const OVERHEAD: usize = 1024;
+
+/// A session's history on its way to the model.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    pub(crate) transcript: Transcript,
+    pub(crate) prefix: PrefixCache,
+}
+
+impl Conversation {
+    /// About what it takes: the messages, and the same again as they were written.
+    fn bytes(&self) -> usize {
+        OVERHEAD + 2 * self.transcript.bytes()
+    }
+}
+
+/// The conversations of sessions that are at rest. Holding an outdated one is harmless: what
+/// changed is read before it is used, and it knows what made it invalid.
+pub(crate) struct Conversations {
+    max_bytes: usize,
+    /// Held for one lookup or one eviction; never across an await.
+    resting: Mutex<Resting>,
+}
+
+#[derive(Default)]
+struct Resting {
+    sessions: HashMap<SessionID, (u64, Conversation)>,
+    /// By their last use, oldest first.
+    order: BTreeMap<u64, SessionID>,
+    uses: u64,
+    bytes: usize,
+}
+
+impl Default for Conversations {
+    fn default() -> Self {
+        Self::with_max_bytes(MAX_BYTES)
+    }
+}
+
+impl Conversations {
+    fn with_max_bytes(max_bytes: usize) -> Self {
+        let resting = Mutex::default();
+        Self { max_bytes, resting }
+    }
+
+    /// The conversation of a session, which begins to run; an empty one if none is kept.
+    pub(crate) fn take(&self, session: &SessionID) -> Conversation {
+        self.resting().remove(session).unwrap_or_default()
+    }
+
+    /// Keeps the conversation of a session that comes to rest.
+    pub(crate) fn keep(&self, session: SessionID, conversation: Conversation) {
+        let mut resting = self.resting();
+        resting.remove(&session);
+        resting.insert(session, conversation);
+        while resting.bytes > self.max_bytes && resting.remove_oldest() {}
+    }
+
+    fn resting(&self) -> MutexGuard<'_, Resting> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Resting {
+    fn insert(&mut self, session: SessionID, conversation: Conversation) {
+        self.uses += 1;
+        self.bytes += conversation.bytes();
+        self.order.insert(self.uses, session.clone());
+        self.sessions.insert(session, (self.uses, conversation));
+    }
+
+    fn remove(&mut self, session: &SessionID) -> Option<Conversation> {
+        let (used, conversation) = self.sessions.remove(session)?;
+        self.order.remove(&used);
+        self.bytes -= conversation.bytes();
+        Some(conversation)
+    }
+
+    /// Whether there was one.
+    fn remove_oldest(&mut self) -> bool {
+        let oldest = self.order.values().next().cloned();
+        oldest.is_some_and(|session| self.remove(&session).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> SessionID {
+        SessionID::parse(&format!("ses_{name}")).unwrap()
+    }
+
+    /// Which of `a`, `b` and `c` are kept, where two empty conversations have room.
+    fn kept(story: &[(&str, bool)]) -> Vec<&'static str> {
+        let conversations = Conversations::with_max_bytes(2 * OVERHEAD);
+        for (name, takes) in story {
+            let conversation = if *takes {
+                conversations.take(&id(name))
+            } else {
+                Conversation::default()
+            };
+            conversations.keep(id(name), conversation);
+        }
+        let resting = conversations.resting();
+        assert_eq!(resting.bytes, resting.sessions.len() * OVERHEAD);
+        assert_eq!(resting.order.len(), resting.sessions.len());
+        let all = ["a", "b", "c"].into_iter();
+        all.filter(|name| resting.sessions.contains_key(&id(name)))
+            .collect()
+    }
+
+    #[test]
+    fn the_last_used_are_kept_within_the_bound() {
+        for (story, expected) in [
+            (&[][..], &[][..]),
+            (&[("a", false)], &["a"]),
+            (&[("a", false), ("a", false), ("b", false)], &["a", "b"]),
+            (&[("a", false), ("b", false), ("c", false)], &["b", "c"]),
+            (
+                &[("a", false), ("b", false), ("a", true), ("c", false)],
+                &["a", "c"],
+            ),
+        ] {
+            assert_eq!(kept(story), expected, "{story:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_too_large_by_itself_is_not_kept() {
+        let conversations = Conversations::with_max_bytes(OVERHEAD - 1);
+        conversations.keep(id("a"), Conversation::default());
+        let resting = conversations.resting();
+        assert_eq!((resting.sessions.len(), resting.bytes), (0, 0));
+    }
+}

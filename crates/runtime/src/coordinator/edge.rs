@@ -1,0 +1,207 @@
+//! The asynchronous edge: it carries out what the reducer decides.
+//!
+//! Every input is one transition under one lock, with everything it brings about: who is answered,
+//! what is cancelled, which drain begins. So nobody sees a session between two of its states.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+use futures::future::BoxFuture;
+use opencode_schema::id::SessionID;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::state::{Answer, Effect, Exit, Input, State, Ticket};
+use super::sync::{Mutex, MutexGuard, spawn};
+use crate::error::DrainError;
+
+/// Runs one Session Drain until it has nothing left to do.
+pub(crate) type Drain =
+    Arc<dyn Fn(SessionID, bool, Stopper) -> BoxFuture<'static, DrainExit> + Send + Sync>;
+
+/// How a drain of this runtime ends.
+pub(crate) type DrainExit = Exit<DrainError>;
+
+/// What somebody is told who asked for a run, an interruption or idleness.
+pub(crate) type RunAnswer = Answer<DrainError>;
+
+/// Owns the drains of all sessions of a host.
+#[derive(Clone)]
+pub(crate) struct Coordinator {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    drain: Drain,
+    tasks: TaskTracker,
+    /// Ends every drain when the host closes.
+    closing: CancellationToken,
+    /// Held for one transition; never across an await.
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    state: State,
+    next_ticket: Ticket,
+    answers: HashMap<Ticket, oneshot::Sender<RunAnswer>>,
+    cancels: HashMap<SessionID, CancellationToken>,
+}
+
+/// How a drain learns that it must stop, and how it stops itself.
+pub(crate) struct Stopper {
+    coordinator: Coordinator,
+    session: SessionID,
+    cancel: CancellationToken,
+}
+
+/// Somebody waits. Going away costs nothing but the answer.
+struct Waiting {
+    here: Coordinator,
+    session: SessionID,
+    ticket: Ticket,
+}
+
+impl Coordinator {
+    pub(crate) fn new(drain: Drain, tasks: TaskTracker, closing: CancellationToken) -> Self {
+        let table = Mutex::default();
+        Self {
+            inner: Arc::new(Inner {
+                drain,
+                tasks,
+                closing,
+                table,
+            }),
+        }
+    }
+
+    /// Lets the session run if there is something eligible. Returns at once.
+    pub(crate) fn wake(&self, session: &SessionID) {
+        if !self.inner.closing.is_cancelled() {
+            self.step(&mut self.table(), session, Input::Wake);
+        }
+    }
+
+    /// Joins the running drain, or starts one that makes at least one Provider Turn. The future
+    /// gives the exit; the run is registered at once and stands even if nobody awaits that.
+    pub(crate) fn run(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
+        self.ask(session, Input::Run)
+    }
+
+    /// Stops the running drain. The future is done when everything of it is settled.
+    pub(crate) fn interrupt(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
+        self.ask(session, Input::Interrupt)
+    }
+
+    /// The future is done when the session has no drain.
+    pub(crate) fn wait(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
+        self.ask(session, Input::Wait)
+    }
+
+    /// Sessions with a drain.
+    pub(crate) fn active(&self) -> Vec<SessionID> {
+        self.table().state.active().cloned().collect()
+    }
+
+    fn ask(
+        &self,
+        session: &SessionID,
+        input: fn(Ticket) -> Input<DrainError>,
+    ) -> impl Future<Output = RunAnswer> + use<> {
+        let (answer, told) = oneshot::channel();
+        let mut table = self.table();
+        table.next_ticket += 1;
+        let ticket = table.next_ticket;
+        table.answers.insert(ticket, answer);
+        self.step(&mut table, session, input(ticket));
+        drop(table);
+        let waiting = Waiting {
+            here: self.clone(),
+            session: session.clone(),
+            ticket,
+        };
+        async move {
+            let _waiting = waiting;
+            // The answer is dropped only together with the coordinator.
+            told.await.unwrap_or(Answer::Interrupted)
+        }
+    }
+
+    fn step(&self, table: &mut Table, session: &SessionID, input: Input<DrainError>) {
+        for effect in table.state.step(session, input) {
+            match effect {
+                Effect::Start { force } => {
+                    let cancel = self.inner.closing.child_token();
+                    table.cancels.insert(session.clone(), cancel.clone());
+                    self.start(session.clone(), force, cancel);
+                }
+                Effect::Cancel => {
+                    if let Some(cancel) = table.cancels.get(session) {
+                        cancel.cancel();
+                    }
+                }
+                Effect::Resolve(ticket, answer) => {
+                    if let Some(waiting) = table.answers.remove(&ticket) {
+                        // Who has just gone away needs no answer.
+                        let _ = waiting.send(answer);
+                    }
+                }
+            }
+        }
+        if !table.state.is_active(session) {
+            table.cancels.remove(session);
+        }
+    }
+
+    fn start(&self, session: SessionID, force: bool, cancel: CancellationToken) {
+        let here = self.clone();
+        let guarded = async move {
+            let drain = Arc::clone(&here.inner.drain);
+            // A drain in a task of its own: if it panics, its session is told and stays usable.
+            let stopper = Stopper {
+                coordinator: here.clone(),
+                session: session.clone(),
+                cancel,
+            };
+            let running = spawn(drain(session.clone(), force, stopper));
+            let exit = running.await.unwrap_or_else(|error| {
+                tracing::error!(%error, session_id = %session, "a Session Drain panicked");
+                Exit::Failed(DrainError::Internal(error.to_string()))
+            });
+            here.step(&mut here.table(), &session, Input::Exited(exit));
+        };
+        drop(spawn(self.inner.tasks.track_future(guarded)));
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.inner
+            .table
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stopper {
+    /// Fires when the drain must stop.
+    pub(crate) fn stopped(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// Stops the drain because somebody declined what it asked for. As with an interruption, what
+    /// was woken before this stays pending, and what is woken from now on runs after the drain.
+    pub(crate) fn decline(&self) {
+        let here = &self.coordinator;
+        here.step(&mut here.table(), &self.session, Input::Declined);
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut table = self.here.table();
+        if table.answers.remove(&self.ticket).is_some() {
+            let forget = Input::Forget(self.ticket);
+            self.here.step(&mut table, &self.session, forget);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The edge under chosen schedules: wakes, runs, interruptions and the close at the same time.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use opencode_interleave::{self as sync, block_on, check, thread, yield_now};
+use opencode_schema::id::SessionID;
+use sync::{Mutex, Notify};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::edge::{Coordinator, DrainExit, RunAnswer, Stopper};
+use super::state::{self, Answer, Exit};
+
+#[path = "edge.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    clippy::duplicate_mod,
+    reason = "compiled once more"
+)]
+mod edge;
+
+/// What the model does in a turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Answers,
+    /// Nothing, until somebody stops it.
+    Hangs,
+    /// Asks for something that is declined; the first time only.
+    IsDeclined,
+}
+
+/// One session, its inbox, and what its drains do.
+struct House {
+    session: SessionID,
+    turn: Turn,
+    seen: Mutex<Seen>,
+    /// Something was asked for, or declined.
+    said: Notify,
+}
+
+#[derive(Default)]
+struct Seen {
+    admitted: u32,
+    pending: BTreeSet<u32>,
+    /// The drains that run, by number.
+    inside: BTreeSet<u32>,
+    drains: u32,
+    turns: u32,
+}
+
+/// A coordinator over one house.
+#[derive(Clone)]
+struct Host {
+    house: Arc<House>,
+    coordinator: Coordinator,
+    closing: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Host {
+    fn open(turn: Turn) -> Self {
+        let house = Arc::new(House {
+            session: SessionID::parse("ses_one").unwrap(),
+            turn,
+            seen: Mutex::default(),
+            said: Notify::new(),
+        });
+        let (closing, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let drained = Arc::clone(&house);
+        let coordinator = Coordinator::new(
+            Arc::new(move |_, force, stopper| drain(Arc::clone(&drained), force, stopper).boxed()),
+            tasks.clone(),
+            closing.clone(),
+        );
+        Self {
+            house,
+            coordinator,
+            closing,
+            tasks,
+        }
+    }
+
+    fn seen(&self) -> sync::MutexGuard<'_, Seen> {
+        self.house.seen.lock().unwrap()
+    }
+
+    fn wake(&self) {
+        self.coordinator.wake(&self.house.session);
+    }
+
+    /// Admits an input and wakes the session. Returns its number.
+    fn prompt(&self) -> u32 {
+        let mut seen = self.seen();
+        seen.admitted += 1;
+        let number = seen.admitted;
+        seen.pending.insert(number);
+        drop(seen);
+        self.wake();
+        number
+    }
+
+    fn run(&self) -> RunAnswer {
+        block_on(self.coordinator.run(&self.house.session))
+    }
+
+    fn interrupt(&self) {
+        let answer = block_on(self.coordinator.interrupt(&self.house.session));
+        assert!(matches!(answer, Answer::Done));
+    }
+
+    fn wait(&self) {
+        let answer = block_on(self.coordinator.wait(&self.house.session));
+        assert!(matches!(answer, Answer::Done));
+    }
+
+    fn is_pending(&self, number: u32) -> bool {
+        self.seen().pending.contains(&number)
+    }
+
+    fn check_idle(&self) {
+        assert_eq!(self.coordinator.active(), []);
+        assert_eq!(self.seen().inside, BTreeSet::new());
+    }
+
+    fn beside(&self, work: impl FnOnce(Self) + Send + 'static) -> thread::JoinHandle<()> {
+        let host = self.clone();
+        thread::spawn(move || work(host))
+    }
+}
+
+async fn drain(house: Arc<House>, force: bool, stopper: Stopper) -> DrainExit {
+    let number = {
+        let mut seen = house.seen.lock().unwrap();
+        seen.drains += 1;
+        let number = seen.drains;
+        seen.inside.insert(number);
+        assert_eq!(seen.inside.len(), 1, "two drains at one time");
+        number
+    };
+    let exit = turns(&house, force, &stopper).await;
+    house.seen.lock().unwrap().inside.remove(&number);
+    exit
+}
+
+async fn turns(house: &House, mut force: bool, stopper: &Stopper) -> DrainExit {
+    let mut idle = true;
+    while !stopper.stopped().is_cancelled() {
+        {
+            let mut seen = house.seen.lock().unwrap();
+            if seen.pending.is_empty() && !force {
+                return if idle { Exit::Idle } else { Exit::Done };
+            }
+            seen.pending.clear();
+            seen.turns += 1;
+        }
+        (idle, force) = (false, false);
+        match house.turn {
+            Turn::Answers => yield_now().await,
+            Turn::Hangs => stopper.stopped().cancelled().await,
+            Turn::IsDeclined if house.seen.lock().unwrap().turns > 1 => {}
+            Turn::IsDeclined => {
+                stopper.decline();
+                house.said.notify_one();
+                assert!(stopper.stopped().is_cancelled());
+            }
+        }
+    }
+    Exit::Interrupted
+}
+
+#[test]
+fn who_prompts_and_waits_finds_the_prompt_done() {
+    check(|| {
+        let host = Host::open(Turn::Answers);
+        let prompt = |host: Host| {
+            let number = host.prompt();
+            host.wait();
+            assert!(!host.is_pending(number));
+        };
+        let others = [host.beside(prompt), host.beside(prompt)];
+        prompt(host.clone());
+        others.into_iter().for_each(|it| it.join().unwrap());
+        host.wait();
+        host.check_idle();
+    });
+}
+
+#[test]
+fn who_asks_to_run_gets_a_turn_whatever_runs_already() {
+    check(|| {
+        let host = Host::open(Turn::Answers);
+        // A wake with nothing to do, which the run may join.
+        let wakes = host.beside(|host| host.wake());
+        let runs = host.beside(|host| {
+            let answer = host.run();
+            assert!(matches!(answer, Answer::Done));
+            assert!(host.seen().turns > 0);
+        });
+        wakes.join().unwrap();
+        runs.join().unwrap();
+        host.wait();
+        assert_eq!(host.seen().turns, 1);
+        host.check_idle();
+    });
+}
+
+#[test]
+fn an_interruption_returns_when_everything_before_it_has_settled() {
+    check(|| {
+        let host = Host::open(Turn::Hangs);
+        let runs = host.beside(|host| {
+            let told = host.coordinator.run(&host.house.session);
+            host.house.said.notify_one();
+            assert!(matches!(block_on(told), Answer::Interrupted));
+        });
+        let stops = |host: Host| {
+            let before = host.seen().drains;
+            host.interrupt();
+            let left = host.seen().inside.first().copied();
+            assert!(left.is_none_or(|it| it > before));
+        };
+        let stopping = [host.beside(stops), host.beside(stops)];
+        block_on(host.house.said.notified());
+        host.interrupt();
+        host.check_idle();
+        runs.join().unwrap();
+        stopping.into_iter().for_each(|it| it.join().unwrap());
+    });
+}
+
+#[test]
+fn nothing_woken_before_an_interruption_runs_after_it_and_later_prompts_do() {
+    check(|| {
+        let host = Host::open(Turn::Answers);
+        let prompts = [
+            host.beside(|host| _ = host.prompt()),
+            host.beside(|host| host.wake()),
+        ];
+        host.interrupt();
+        prompts.into_iter().for_each(|it| it.join().unwrap());
+        host.interrupt();
+        host.check_idle();
+        let number = host.prompt();
+        host.wait();
+        assert!(!host.is_pending(number));
+        host.check_idle();
+    });
+}
+
+#[test]
+fn what_is_woken_after_a_call_was_declined_runs_after_its_drain() {
+    check(|| {
+        let host = Host::open(Turn::IsDeclined);
+        host.prompt();
+        let later = host.beside(|host| {
+            block_on(host.house.said.notified());
+            let number = host.prompt();
+            host.wait();
+            assert!(!host.is_pending(number));
+        });
+        later.join().unwrap();
+        assert_eq!(host.seen().turns, 2);
+        host.check_idle();
+    });
+}
+
+#[test]
+fn a_close_ends_everything_and_answers_everybody() {
+    check(|| {
+        let host = Host::open(Turn::Hangs);
+        let asking = [
+            host.beside(|host| _ = host.prompt()),
+            host.beside(|host| {
+                assert!(matches!(host.run(), Answer::Interrupted));
+            }),
+            host.beside(|host| {
+                host.prompt();
+                host.wait();
+            }),
+        ];
+        host.closing.cancel();
+        host.tasks.close();
+        block_on(host.tasks.wait());
+        asking.into_iter().for_each(|it| it.join().unwrap());
+        host.wait();
+        host.check_idle();
+    });
+}
+
+#[test]
+fn who_goes_away_takes_nothing_with_him() {
+    check(|| {
+        let host = Host::open(Turn::Answers);
+        let goes = host.beside(|host| {
+            let session = host.house.session.clone();
+            // Asked for, and not waited for.
+            drop(host.coordinator.run(&session));
+            let waits = host.coordinator.wait(&session);
+            drop(waits.now_or_never());
+        });
+        let number = host.prompt();
+        host.wait();
+        assert!(!host.is_pending(number));
+        goes.join().unwrap();
+        host.wait();
+        assert!(host.seen().turns > 0);
+        host.check_idle();
+    });
+}

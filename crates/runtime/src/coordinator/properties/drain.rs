@@ -1,0 +1,143 @@
+//! An inbox, and a drain that does with it what those of the runner do.
+
+use opencode_schema::prompt::Delivery;
+
+use super::super::state::Exit;
+use super::Progress;
+use super::onlooker::Ended;
+
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    pub(super) pending: Vec<Pending>,
+    /// Something was promoted, so that there is something to ask the model.
+    pub(super) has_history: bool,
+}
+
+/// An admitted input that is not promoted.
+#[derive(Debug)]
+pub(super) struct Pending {
+    delivery: Delivery,
+    /// As many drains had begun when it was woken for, unless that wake is used up.
+    pub(super) due: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct Drain {
+    pub(super) number: u32,
+    pub(super) force: bool,
+    pub(super) stopped: bool,
+    /// Provider Turns that it began.
+    pub(super) turns: u32,
+    at: At,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Beginning,
+    Boundary { steers: bool, continues: bool },
+    Turn,
+}
+
+impl Inbox {
+    pub(super) fn admit(&mut self, delivery: Delivery) {
+        let due = None;
+        self.pending.push(Pending { delivery, due });
+    }
+
+    pub(super) fn wake(&mut self, drains: u32) {
+        for input in &mut self.pending {
+            input.due = Some(drains);
+        }
+    }
+
+    pub(super) fn use_up_wakes(&mut self, used_up: impl Fn(u32) -> bool) {
+        for input in &mut self.pending {
+            input.due = input.due.filter(|due| !used_up(*due));
+        }
+    }
+
+    fn oldest(&self, delivery: Delivery) -> Option<usize> {
+        self.pending.iter().position(|it| it.delivery == delivery)
+    }
+
+    fn holds(&self, delivery: Delivery) -> bool {
+        self.oldest(delivery).is_some()
+    }
+
+    /// Returns whether anything was promoted.
+    fn promote(&mut self, steers: bool) -> bool {
+        let before = self.pending.len();
+        let opener = self.oldest(Delivery::Queue).filter(|_| !steers);
+        if let Some(opener) = opener {
+            self.pending.remove(opener);
+        }
+        self.pending.retain(|it| it.delivery != Delivery::Steer);
+        let promoted = self.pending.len() < before;
+        self.has_history |= promoted;
+        promoted
+    }
+}
+
+impl Drain {
+    pub(super) fn new(number: u32, force: bool) -> Self {
+        Self {
+            number,
+            force,
+            stopped: false,
+            turns: 0,
+            at: At::Beginning,
+        }
+    }
+
+    /// One step. Returns the exit, if that was the last one.
+    pub(super) fn go_on(
+        &mut self,
+        progress: Progress,
+        inbox: &mut Inbox,
+        run_wanted: bool,
+    ) -> Option<Ended> {
+        if self.stopped && progress != Progress::Late {
+            return Some(Exit::Interrupted);
+        }
+        match self.at {
+            At::Beginning => self.begin(inbox),
+            At::Boundary { steers, continues } => {
+                let promoted = inbox.promote(steers);
+                if self.stopped {
+                    // What is under way is written, but the model is not asked any more.
+                    return Some(Exit::Interrupted);
+                }
+                let wanted = promoted || continues || run_wanted;
+                assert!(wanted, "the model is asked and nobody wants that: {self:?}");
+                self.turns += 1;
+                self.at = At::Turn;
+                None
+            }
+            At::Turn => self.end_turn(progress, inbox),
+        }
+    }
+
+    fn begin(&mut self, inbox: &Inbox) -> Option<Ended> {
+        let has_work = !inbox.pending.is_empty() || self.force && inbox.has_history;
+        if !has_work {
+            return Some(Exit::Idle);
+        }
+        let queued = inbox.holds(Delivery::Queue) && !inbox.holds(Delivery::Steer);
+        self.boundary(!queued, false)
+    }
+
+    fn end_turn(&mut self, progress: Progress, inbox: &Inbox) -> Option<Ended> {
+        match progress {
+            Progress::Fails => Some(Exit::Failed("no")),
+            Progress::Calls => self.boundary(true, true),
+            _ if inbox.holds(Delivery::Steer) => self.boundary(true, false),
+            _ if inbox.holds(Delivery::Queue) => self.boundary(false, false),
+            _ => Some(Exit::Done),
+        }
+    }
+
+    fn boundary(&mut self, steers: bool, continues: bool) -> Option<Ended> {
+        self.at = At::Boundary { steers, continues };
+        None
+    }
+}

@@ -1,0 +1,217 @@
+use super::Input::*;
+use super::*;
+
+type In = Input<&'static str>;
+type Out = Effect<&'static str>;
+
+const START: Out = Effect::Start { force: false };
+const FORCE: Out = Effect::Start { force: true };
+const DONE: In = Exited(Exit::Done);
+const IDLE: In = Exited(Exit::Idle);
+const INTERRUPTED: In = Exited(Exit::Interrupted);
+const FAILED: In = Exited(Exit::Failed("no"));
+
+fn done(ticket: Ticket) -> Out {
+    Effect::Resolve(ticket, Answer::Done)
+}
+
+fn cut(ticket: Ticket) -> Out {
+    Effect::Resolve(ticket, Answer::Interrupted)
+}
+
+fn failed(ticket: Ticket) -> Out {
+    Effect::Resolve(ticket, Answer::Failed("no"))
+}
+
+/// Feeds inputs to one session and compares the effects of each. At the end the session is idle.
+fn check(steps: &[(In, &[Out])]) {
+    let session = SessionID::parse("ses_one").unwrap();
+    let mut state = State::default();
+    for (at, (input, effects)) in steps.iter().enumerate() {
+        assert_eq!(
+            &state.step(&session, input.clone()),
+            effects,
+            "step {at}: {input:?}"
+        );
+    }
+    assert_eq!(state.active().collect::<Vec<_>>(), [&session; 0]);
+}
+
+#[test]
+fn nothing_is_interrupted_or_awaited_where_nothing_runs() {
+    check(&[
+        (Interrupt(1), &[done(1)]),
+        (Wait(2), &[done(2)]),
+        (Forget(2), &[]),
+        (DONE, &[]),
+    ]);
+}
+
+#[test]
+fn a_wake_starts_one_drain_and_later_wakes_coalesce_into_one_rerun() {
+    check(&[
+        (Wake, &[START]),
+        (Wake, &[]),
+        (Wake, &[]),
+        (DONE, &[START]),
+        (DONE, &[]),
+    ]);
+}
+
+#[test]
+fn runs_join_and_share_the_exit_of_the_last_rerun() {
+    check(&[
+        (Run(1), &[FORCE]),
+        (Run(2), &[]),
+        (Wake, &[]),
+        (DONE, &[START]),
+        (FAILED, &[failed(1), failed(2)]),
+    ]);
+}
+
+#[test]
+fn a_run_that_joined_a_drain_without_anything_to_do_gets_its_turn() {
+    check(&[
+        (Wake, &[START]),
+        (Run(1), &[]),
+        (Wait(2), &[]),
+        (IDLE, &[FORCE]),
+        (DONE, &[done(1), done(2)]),
+    ]);
+    // Unless there is nothing that the model could be asked.
+    check(&[(Run(1), &[FORCE]), (IDLE, &[done(1)])]);
+    check(&[
+        (Run(1), &[FORCE]),
+        (Run(2), &[]),
+        (IDLE, &[FORCE]),
+        (IDLE, &[done(1), done(2)]),
+    ]);
+    // Whoever has got a turn needs no other because a rerun finds nothing.
+    check(&[
+        (Run(1), &[FORCE]),
+        (Wake, &[]),
+        (DONE, &[START]),
+        (IDLE, &[done(1)]),
+    ]);
+}
+
+#[test]
+fn an_interrupt_suppresses_earlier_wakes_and_keeps_later_ones() {
+    check(&[
+        (Wake, &[START]),
+        (Wake, &[]),
+        (Interrupt(1), &[Effect::Cancel]),
+        (Interrupt(2), &[]),
+        (INTERRUPTED, &[done(1), done(2)]),
+    ]);
+    check(&[
+        (Wake, &[START]),
+        (Interrupt(1), &[Effect::Cancel]),
+        (Wake, &[]),
+        (INTERRUPTED, &[done(1), START]),
+        (DONE, &[]),
+    ]);
+    // It holds for what was asked while an earlier interruption settled, too.
+    check(&[
+        (Run(1), &[FORCE]),
+        (Interrupt(2), &[Effect::Cancel]),
+        (Wake, &[]),
+        (Run(3), &[]),
+        (Interrupt(4), &[cut(3)]),
+        (INTERRUPTED, &[cut(1), done(2), done(4)]),
+    ]);
+}
+
+#[test]
+fn a_drain_that_was_done_when_it_was_stopped_does_not_rerun_earlier_wakes() {
+    for (exit, answer) in [(DONE, done(1)), (IDLE, cut(1)), (FAILED, failed(1))] {
+        check(&[
+            (Run(1), &[FORCE]),
+            (Wake, &[]),
+            (Interrupt(2), &[Effect::Cancel]),
+            (exit, &[answer, done(2)]),
+        ]);
+    }
+}
+
+#[test]
+fn a_run_while_stopping_starts_over() {
+    for exit in [INTERRUPTED, DONE, IDLE] {
+        check(&[
+            (Wake, &[START]),
+            (Interrupt(1), &[Effect::Cancel]),
+            (Wake, &[]),
+            (Run(2), &[]),
+            (exit, &[done(1), FORCE]),
+            (DONE, &[done(2)]),
+        ]);
+    }
+}
+
+#[test]
+fn a_failed_drain_keeps_wakes_that_came_while_it_ran() {
+    check(&[
+        (Run(1), &[FORCE]),
+        (Wake, &[]),
+        (FAILED, &[failed(1), START]),
+        (FAILED, &[]),
+    ]);
+}
+
+#[test]
+fn a_declined_call_stops_its_drain_and_keeps_later_wakes() {
+    check(&[
+        (Declined, &[]),
+        (Run(1), &[FORCE]),
+        (Wake, &[]),
+        (Declined, &[Effect::Cancel]),
+        (Declined, &[]),
+        (INTERRUPTED, &[cut(1)]),
+    ]);
+    check(&[
+        (Wake, &[START]),
+        (Declined, &[Effect::Cancel]),
+        (Wake, &[]),
+        (Declined, &[]),
+        (INTERRUPTED, &[START]),
+        (Interrupt(1), &[Effect::Cancel]),
+        (Declined, &[]),
+        (Wake, &[]),
+        (INTERRUPTED, &[done(1), START]),
+        (DONE, &[]),
+    ]);
+}
+
+#[test]
+fn waiters_wait_over_reruns_and_restarts() {
+    check(&[
+        (Wake, &[START]),
+        (Wait(1), &[]),
+        (Wake, &[]),
+        (DONE, &[START]),
+        (Wake, &[]),
+        (FAILED, &[START]),
+        (Interrupt(2), &[Effect::Cancel]),
+        (Run(3), &[]),
+        (INTERRUPTED, &[done(2), FORCE]),
+        (DONE, &[done(3), done(1)]),
+    ]);
+}
+
+#[test]
+fn whoever_goes_away_is_not_answered_and_what_he_asked_for_stands() {
+    check(&[
+        (Wake, &[START]),
+        (Run(1), &[]),
+        (Wait(2), &[]),
+        (Forget(1), &[]),
+        (Forget(2), &[]),
+        (IDLE, &[FORCE]),
+        (Interrupt(3), &[Effect::Cancel]),
+        (Run(4), &[]),
+        (Forget(3), &[]),
+        (Forget(4), &[]),
+        (INTERRUPTED, &[FORCE]),
+        (DONE, &[]),
+    ]);
+}

@@ -1,0 +1,99 @@
+//! What can be done with inputs that wait: look at them, withdraw one, change its delivery.
+
+use opencode_schema::event::{PromptRedelivered, PromptWithdrawn};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use opencode_store::{SessionRow, Transaction};
+
+use super::Decided;
+use crate::core::{Core, append};
+use crate::error::RuntimeError;
+
+impl Core {
+    /// Everything that waits, in the order of admission, each with the delivery it has now.
+    pub(crate) async fn inbox(
+        &self,
+        id: &SessionID,
+    ) -> Result<Vec<SessionInputAdmitted>, RuntimeError> {
+        let wanted = id.clone();
+        let pending = self.store.read(move |reader| {
+            let session = reader.session(&wanted)?;
+            session.map(|it| reader.pending_inputs(&it)).transpose()
+        });
+        let pending = pending.await?;
+        pending.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
+    }
+
+    /// Takes an input out of the inbox before it becomes visible.
+    pub(crate) async fn withdraw(
+        &self,
+        session_id: SessionID,
+        message_id: MessageID,
+    ) -> Result<(), RuntimeError> {
+        let now = self.now();
+        let withdrawn = self.store.write(move |transaction| {
+            let (session, _) = match pending(transaction, session_id, &message_id)? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error)),
+            };
+            append(transaction, &session, now, PromptWithdrawn { message_id })?;
+            Ok(Ok(()))
+        });
+        withdrawn.await?
+    }
+
+    /// Changes how a waiting input enters its session. Not recorded when nothing changes.
+    pub(crate) async fn set_delivery(
+        &self,
+        session_id: SessionID,
+        message_id: MessageID,
+        delivery: Delivery,
+    ) -> Result<SessionInputAdmitted, RuntimeError> {
+        let now = self.now();
+        let changed = self.store.write(move |transaction| {
+            let (session, input) = match pending(transaction, session_id, &message_id)? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error)),
+            };
+            if input.delivery != delivery {
+                let payload = PromptRedelivered {
+                    message_id,
+                    delivery,
+                };
+                append(transaction, &session, now, payload)?;
+            }
+            Ok(Ok(SessionInputAdmitted { delivery, ..input }))
+        });
+        changed.await?
+    }
+}
+
+/// A session and an input that waits in it, with the delivery it has now.
+fn pending(
+    transaction: &Transaction<'_>,
+    session_id: SessionID,
+    message_id: &MessageID,
+) -> Decided<(SessionRow, SessionInputAdmitted)> {
+    let reader = transaction.reader();
+    let Some(session) = reader.session(&session_id)? else {
+        return Ok(Err(RuntimeError::SessionNotFound(session_id)));
+    };
+    let stored = reader.input(message_id)?;
+    let stored = stored.filter(|it| it.receipt.session_id == session_id && !it.withdrawn);
+    Ok(match stored {
+        None => Err(RuntimeError::InputNotFound {
+            session_id,
+            message_id: message_id.clone(),
+        }),
+        Some(it) if it.receipt.promoted_seq.is_some() => {
+            Err(RuntimeError::InputPromoted(message_id.clone()))
+        }
+        Some(it) => Ok((
+            session,
+            SessionInputAdmitted {
+                delivery: it.delivery,
+                ..it.receipt
+            },
+        )),
+    })
+}

@@ -1,0 +1,22 @@
+//! Bounds that a host chooses.
+
+/// How much input a session takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Admitted Prompts of one session that may wait for their promotion; 10,000 by default. A
+    /// prompt beyond it is refused with [`Backlog`](crate::RuntimeError::Backlog), and nothing of
+    /// it is stored.
+    pub inbox: u64,
+    /// Steers that one Safe Provider-Turn Boundary promotes at most, the oldest first; 10,000 by
+    /// default. The others stay pending and go at the following boundaries.
+    pub steer_batch: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            inbox: 10_000,
+            steer_batch: 10_000,
+        }
+    }
+}

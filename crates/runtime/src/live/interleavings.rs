@@ -1,0 +1,148 @@
+//! The live stream under chosen schedules: publishers, readers and the end at the same time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use opencode_interleave::{self as sync, block_on, check, thread};
+
+use self::events::{Bounds, LiveBatch, LiveEvents, LiveSubscription};
+
+#[path = "events.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    clippy::duplicate_mod,
+    reason = "compiled once more"
+)]
+mod events;
+
+/// Publishes its name with a number, one after the other.
+fn publisher(live: &Arc<LiveEvents>, name: char, count: usize) -> thread::JoinHandle<()> {
+    let live = Arc::clone(live);
+    thread::spawn(move || {
+        for number in 0..count {
+            live.publish(|| format!("{name}{number}"));
+        }
+    })
+}
+
+/// Reads to the end. Returns what it got, and whether it was cut.
+fn read(mut subscription: LiveSubscription, most: usize) -> (Vec<String>, bool) {
+    let mut got = Vec::new();
+    loop {
+        let cut = match block_on(subscription.next(most)) {
+            LiveBatch::Events(events) => {
+                assert!(!events.is_empty() && events.len() <= most);
+                got.extend(events.iter().map(ToString::to_string));
+                continue;
+            }
+            LiveBatch::Cut => true,
+            LiveBatch::Ended => false,
+        };
+        // It stays as it ended.
+        let again = block_on(subscription.next(most));
+        let expected = if cut {
+            LiveBatch::Cut
+        } else {
+            LiveBatch::Ended
+        };
+        assert_eq!(again, expected);
+        return (got, cut);
+    }
+}
+
+/// The events of one publisher among others, by their numbers.
+fn of(got: &[String], name: char) -> Vec<usize> {
+    let numbers = got.iter().filter_map(|event| event.strip_prefix(name));
+    numbers.map(|number| number.parse().unwrap()).collect()
+}
+
+fn counted(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    numbers.into_iter().collect()
+}
+
+#[test]
+fn readers_get_everything_from_when_they_came_in_order_up_to_the_end() {
+    check(|| {
+        let live = Arc::new(LiveEvents::default());
+        let early = live.subscribe();
+        let publishers = ['a', 'b'].map(|name| publisher(&live, name, 2));
+        let early = thread::spawn(|| read(early, 2));
+        let comes = Arc::clone(&live);
+        let late = thread::spawn(move || read(comes.subscribe(), usize::MAX));
+        publishers.into_iter().for_each(|it| it.join().unwrap());
+        live.end();
+        let (got, cut) = early.join().unwrap();
+        assert!(!cut);
+        assert_eq!([of(&got, 'a'), of(&got, 'b')], [[0, 1], [0, 1]]);
+        let (got, cut) = late.join().unwrap();
+        assert!(!cut);
+        for name in ['a', 'b'] {
+            let numbers = of(&got, name);
+            assert_eq!(numbers, counted(2 - numbers.len()..2));
+        }
+    });
+}
+
+#[test]
+fn an_end_in_the_middle_cuts_nobody_and_leaves_no_gap() {
+    check(|| {
+        let live = Arc::new(LiveEvents::default());
+        let reader = live.subscribe();
+        let publishing = publisher(&live, 'a', 3);
+        let reading = thread::spawn(|| read(reader, 1));
+        let ends = Arc::clone(&live);
+        let ending = thread::spawn(move || ends.end());
+        let late = read(live.subscribe(), 1);
+        let (got, cut) = reading.join().unwrap();
+        let numbers = of(&got, 'a');
+        assert_eq!((&numbers, cut), (&counted(0..numbers.len()), false));
+        assert!(!late.1);
+        publishing.join().unwrap();
+        ending.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_that_does_not_keep_up_is_cut_where_the_gap_would_be() {
+    check(|| {
+        let live = Arc::new(LiveEvents::new(Bounds {
+            events: 2,
+            patience: Duration::ZERO,
+            ..Bounds::default()
+        }));
+        let reader = live.subscribe();
+        let reading = thread::spawn(|| read(reader, 1));
+        publisher(&live, 'a', 4).join().unwrap();
+        live.end();
+        let (got, cut) = reading.join().unwrap();
+        let numbers = of(&got, 'a');
+        assert_eq!(numbers, counted(0..numbers.len()));
+        // Whoever is not told of a loss has lost nothing.
+        assert!(cut || numbers.len() == 4, "{got:?}");
+        assert!(!cut || numbers.len() <= 1, "{got:?}");
+    });
+}
+
+#[test]
+fn who_waits_is_woken_and_who_goes_away_is_forgotten() {
+    check(|| {
+        let live = Arc::new(LiveEvents::default());
+        let mut stays = live.subscribe();
+        let goes = live.subscribe();
+        let publishing = publisher(&live, 'a', 2);
+        let going = thread::spawn(|| drop(goes));
+        // No end comes to its help.
+        let mut got = 0;
+        while got < 2 {
+            match block_on(stays.next(usize::MAX)) {
+                LiveBatch::Events(events) => got += events.len(),
+                other => panic!("{other:?}"),
+            }
+        }
+        going.join().unwrap();
+        publishing.join().unwrap();
+        drop(stays);
+        live.publish(|| panic!("nobody listens"));
+    });
+}

@@ -1,0 +1,77 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::events::*;
+
+fn patience() -> Duration {
+    Bounds::default().patience
+}
+
+fn texts(batch: LiveBatch) -> Vec<String> {
+    match batch {
+        LiveBatch::Events(events) => events.iter().map(ToString::to_string).collect(),
+        other => panic!("expected events, got {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn subscribers_get_what_is_published_after_they_came() {
+    let live = Arc::new(LiveEvents::default());
+    live.publish(|| panic!("nobody listens"));
+    let mut one = live.subscribe();
+    live.publish(|| "a".into());
+    let mut two = live.subscribe();
+    live.publish(|| "b".into());
+    assert_eq!(texts(one.next(10).await), ["a", "b"]);
+    assert_eq!(texts(two.next(10).await), ["b"]);
+    drop(two);
+    live.publish(|| "c".into());
+    live.end();
+    live.publish(|| "after the end".into());
+    assert_eq!(texts(one.next(10).await), ["c"]);
+    assert_eq!(one.next(10).await, LiveBatch::Ended);
+    assert_eq!(one.next(10).await, LiveBatch::Ended);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_that_takes_nothing_is_cut_and_an_attentive_one_is_not() {
+    let live = Arc::new(LiveEvents::default());
+    let mut idle = live.subscribe();
+    let mut attentive = live.subscribe();
+    for _ in 0..1000 {
+        live.publish(|| "x".into());
+    }
+    assert_eq!(texts(attentive.next(usize::MAX).await).len(), 1000);
+    tokio::time::advance(patience()).await;
+    live.publish(|| "y".into());
+    assert_eq!(idle.next(1).await, LiveBatch::Cut);
+    assert_eq!(texts(attentive.next(1).await), ["y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_after_a_long_silence_cuts_nobody() {
+    let live = Arc::new(LiveEvents::default());
+    let mut subscription = live.subscribe();
+    tokio::time::advance(10 * patience()).await;
+    for _ in 0..1000 {
+        live.publish(|| "x".into());
+    }
+    assert_eq!(texts(subscription.next(usize::MAX).await).len(), 1000);
+}
+
+#[tokio::test]
+async fn who_comes_after_the_end_is_told_so() {
+    let live = Arc::new(LiveEvents::default());
+    live.end();
+    assert_eq!(live.subscribe().next(1).await, LiveBatch::Ended);
+}
+
+#[tokio::test]
+async fn too_many_bytes_cut() {
+    let live = Arc::new(LiveEvents::default());
+    let mut subscription = live.subscribe();
+    for _ in 0..9 {
+        live.publish(|| "x".repeat(1024 * 1024));
+    }
+    assert_eq!(subscription.next(1).await, LiveBatch::Cut);
+}

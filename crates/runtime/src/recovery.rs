@@ -1,0 +1,117 @@
+//! Sessions whose last activity was cut: which they are, and going on with them.
+//!
+//! What is stored alone tells it. Going on is a run of the session, never a wake: a wake asks the
+//! provider only for input that is still to be promoted, and the input of these is promoted.
+
+use std::sync::Arc;
+
+use futures::{StreamExt, stream};
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{Retried, RetryError};
+use opencode_schema::id::SessionID;
+use opencode_store::{Interrupted, InterruptedState, StoreError, Transaction};
+use tokio_util::sync::CancellationToken;
+
+use crate::coordinator::Coordinator;
+use crate::core::{Core, append};
+use crate::error::RuntimeError;
+
+/// Sessions that are gone on with at the same time.
+const SESSIONS_AT_ONCE: usize = 16;
+
+/// Attempts without a finished step after which a session is left alone.
+const ATTEMPTS: u32 = 3;
+
+/// What a host does at opening with sessions whose last activity was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Recovery {
+    /// Nothing: each waits until it is prompted or resumed.
+    #[default]
+    Manual,
+    /// It goes on with each of them in the background, unless three attempts before brought no
+    /// finished step.
+    Resume,
+}
+
+impl Core {
+    pub(crate) async fn interrupted(&self) -> Result<Vec<Interrupted>, RuntimeError> {
+        Ok(self.store.read(|reader| reader.interrupted()).await?)
+    }
+
+    /// Records that the host goes on with a session by itself. Returns whether it may: the session
+    /// is still cut, and has not been tried too often.
+    async fn record_attempt(&self, id: SessionID) -> Result<bool, RuntimeError> {
+        let now = self.now();
+        let recorded = self
+            .store
+            .write(move |transaction| record(transaction, &id, now).map(Ok::<_, RuntimeError>));
+        recorded.await?
+    }
+}
+
+/// Goes on with every session whose last activity was cut, until the host closes.
+pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: CancellationToken) {
+    let recovered = async {
+        let interrupted = core.interrupted().await?;
+        let sessions = stream::iter(interrupted).map(|it| it.session_id);
+        sessions
+            .for_each_concurrent(SESSIONS_AT_ONCE, |id| resume(&core, &coordinator, id))
+            .await;
+        Ok::<_, RuntimeError>(())
+    };
+    if let Some(Err(error)) = closing.run_until_cancelled(recovered).await {
+        tracing::error!(%error, "interrupted sessions cannot be found");
+    }
+}
+
+async fn resume(core: &Core, coordinator: &Coordinator, id: SessionID) {
+    // Somebody was quicker.
+    if coordinator.active().contains(&id) {
+        return;
+    }
+    match core.record_attempt(id.clone()).await {
+        // Whatever it ends with is told where every drain's end is.
+        Ok(true) => drop(coordinator.run(&id).await),
+        Ok(false) => {}
+        Err(error) => {
+            tracing::error!(session_id = %id, %error, "an interrupted session cannot be resumed");
+        }
+    }
+}
+
+fn record(
+    transaction: &mut Transaction<'_>,
+    id: &SessionID,
+    now: Millis,
+) -> Result<bool, StoreError> {
+    let reader = transaction.reader();
+    let Some(session) = reader.session(id)? else {
+        return Ok(false);
+    };
+    let Some(interrupted) = reader.interruption(session.key)? else {
+        return Ok(false);
+    };
+    let attempts = reader.retries_since_progress(session.key)?;
+    if attempts >= ATTEMPTS {
+        tracing::warn!(session_id = %id, attempts, "an interrupted session is left alone");
+        return Ok(false);
+    }
+    let payload = Retried {
+        attempt: attempts + 1,
+        error: RetryError {
+            message: explain(interrupted.state).to_owned(),
+            status_code: None,
+            is_retryable: true,
+        },
+    };
+    append(transaction, &session, now, payload)?;
+    Ok(true)
+}
+
+fn explain(state: InterruptedState) -> &'static str {
+    match state {
+        InterruptedState::InputUnanswered => "The newest input has no answer",
+        InterruptedState::StepOpen => "The newest answer was cut off",
+        InterruptedState::ContinuationDue => "The results of the newest tool calls were not sent",
+    }
+}

@@ -1,0 +1,68 @@
+//! Moving a session to another directory of its project.
+
+use opencode_location::directory::normalise;
+use opencode_location::location::LocationError;
+use opencode_schema::event::Moved;
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::session::SessionInfo;
+
+use crate::core::{Core, append};
+use crate::error::RuntimeError;
+
+impl Core {
+    /// Moves a session, which forgets its Context Epoch with it: its next Provider Turn begins with
+    /// a complete baseline of the new Location. Staying where it is records nothing.
+    ///
+    /// A running turn settles where it began, and its drain goes on in the new Location. An idle
+    /// session is not woken. Files are left alone.
+    pub(crate) async fn relocate(
+        &self,
+        id: &SessionID,
+        destination: LocationRef,
+    ) -> Result<SessionInfo, RuntimeError> {
+        let session = self.session(id).await?;
+        let directory = normalise(&destination.directory).map_err(LocationError::from)?;
+        let destination = LocationRef {
+            directory,
+            ..destination
+        };
+        if session.info.location == destination {
+            return Ok(session.info);
+        }
+        let projects = self.locations.projects();
+        let project = projects.resolve(&destination.directory).await;
+        if project.id != session.info.project_id {
+            return Err(RuntimeError::OtherProject {
+                directory: destination.directory,
+                found: project.id,
+                project: session.info.project_id,
+            });
+        }
+        let subpath = project.subpath(&destination.directory);
+        let moved = Moved {
+            location: destination,
+            subdirectory: Some(subpath).filter(|path| !path.is_empty()),
+        };
+        self.record_move(id, moved).await
+    }
+
+    async fn record_move(&self, id: &SessionID, moved: Moved) -> Result<SessionInfo, RuntimeError> {
+        let (id, now) = (id.clone(), self.now());
+        let recorded = self.store.write(move |transaction| {
+            // Somebody else may have moved it, or removed it, meanwhile.
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(id)));
+            };
+            if session.info.location == moved.location {
+                return Ok(Ok(session.info));
+            }
+            append(transaction, &session, now, moved)?;
+            let moved = transaction.reader().session(&id)?;
+            Ok(moved
+                .map(|session| session.info)
+                .ok_or(RuntimeError::SessionNotFound(id)))
+        });
+        recorded.await?
+    }
+}

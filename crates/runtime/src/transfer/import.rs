@@ -1,0 +1,282 @@
+//! A session on its way in: read line by line, then replayed in one transaction.
+
+use std::fmt::Display;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures::{Stream, StreamExt};
+use opencode_schema::Record;
+use opencode_schema::id::{EventID, SessionID};
+use opencode_schema::session::SessionInfo;
+use opencode_store::{
+    ReplayConflict, ReplayEvent, ReplayOptions, ReplayOrder, Replayed, StoreError, Transaction,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{FORMAT, Header, VERSION};
+use crate::coordinator::Coordinator;
+use crate::core::Core;
+use crate::error::RuntimeError;
+
+/// Bytes of one line at most: as much as clients accept as one event.
+pub const MAX_IMPORT_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Bytes that all imports under way in one host may hold. A session is applied as a whole, so all
+/// of its lines are held until the last one has come.
+const MAX_HELD_BYTES: usize = 1024 * 1024 * 1024;
+
+/// What an entry takes beside its text, so that a great many short lines count, too.
+const ENTRY_BYTES: usize = 256;
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The session as it is now.
+    pub session: SessionInfo,
+    /// Entries that were new here.
+    pub applied: u64,
+    /// Entries that were here already.
+    pub skipped: u64,
+}
+
+/// Why a session was not imported. Nothing of it was stored. Lines count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// A line is not what the format says.
+    #[error("line {line}: {reason}")]
+    Unreadable {
+        /// The line.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A line is longer than any entry.
+    #[error("line {line} is longer than {MAX_IMPORT_LINE_BYTES} bytes")]
+    LineTooLong {
+        /// The line.
+        line: u64,
+    },
+    /// The session is larger than what a host holds.
+    #[error(
+        "the imports under way are larger than {MAX_HELD_BYTES} bytes; import fewer sessions at a time"
+    )]
+    TooLarge,
+    /// The lines stopped before their end.
+    #[error("the lines broke off after line {line}: {reason}")]
+    BrokenOff {
+        /// The last line that came.
+        line: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A line contradicts what is stored here.
+    #[error("line {line}: {conflict}")]
+    Conflict {
+        /// The line.
+        line: u64,
+        /// The contradiction.
+        conflict: ReplayConflict,
+    },
+}
+
+/// The bytes that the imports of a host may still take.
+pub(crate) struct ImportBudget(Arc<Semaphore>);
+
+impl Default for ImportBudget {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_HELD_BYTES)))
+    }
+}
+
+/// The lines of an import, understood as far as one can without the store.
+struct Upload {
+    session_id: SessionID,
+    events: Vec<(u64, ReplayEvent)>,
+    /// Given back when the entries are.
+    held: OwnedSemaphorePermit,
+}
+
+/// A line behind the first.
+#[derive(Deserialize)]
+struct Entry {
+    id: EventID,
+    #[serde(rename = "type")]
+    kind: String,
+    seq: u64,
+    data: Box<RawValue>,
+    metadata: Option<Record>,
+}
+
+impl Core {
+    pub(crate) async fn import<E: Display>(
+        &self,
+        coordinator: Coordinator,
+        lines: impl Stream<Item = Result<String, E>>,
+    ) -> Result<Imported, RuntimeError> {
+        let upload = read(&self.imports, lines).await?;
+        let applied = self.store.write(move |transaction| {
+            // A drain that starts after this look writes before it reads what it goes by, and its
+            // write comes after this command.
+            if coordinator.active().contains(&upload.session_id) {
+                return Ok(Err(RuntimeError::SessionBusy(upload.session_id)));
+            }
+            apply(transaction, upload)
+        });
+        applied.await?
+    }
+}
+
+async fn read<E: Display>(
+    budget: &ImportBudget,
+    lines: impl Stream<Item = Result<String, E>>,
+) -> Result<Upload, ImportError> {
+    let mut lines = pin!(lines.enumerate());
+    let mut upload: Option<Upload> = None;
+    let mut order = ReplayOrder::default();
+    while let Some((at, text)) = lines.next().await {
+        let line = at as u64 + 1;
+        let text = text.map_err(|error| ImportError::BrokenOff {
+            line: line - 1,
+            reason: error.to_string(),
+        })?;
+        if text.len() > MAX_IMPORT_LINE_BYTES {
+            return Err(ImportError::LineTooLong { line });
+        }
+        match &mut upload {
+            None => upload = Some(begin(budget, &text)?),
+            Some(upload) => upload.take(budget, &mut order, line, &text)?,
+        }
+    }
+    let upload = upload.filter(|it| !it.events.is_empty());
+    upload.ok_or_else(|| ImportError::Unreadable {
+        line: 2,
+        reason: "it is missing; an export has two lines at least".to_owned(),
+    })
+}
+
+fn begin(budget: &ImportBudget, text: &str) -> Result<Upload, ImportError> {
+    let wrong = |reason: String| ImportError::Unreadable { line: 1, reason };
+    let header: Header = serde_json::from_str(text)
+        .map_err(|error| wrong(format!("it does not describe an exported session: {error}")))?;
+    if header.format != FORMAT {
+        let format = header.format;
+        return Err(wrong(format!("the format is {format:?}, not {FORMAT:?}")));
+    }
+    if header.version != VERSION {
+        let version = header.version;
+        return Err(wrong(format!(
+            "version {version} of the format is not known, only {VERSION}"
+        )));
+    }
+    Ok(Upload {
+        session_id: header.session.id,
+        events: Vec::new(),
+        held: budget.hold(0)?,
+    })
+}
+
+impl Upload {
+    fn take(
+        &mut self,
+        budget: &ImportBudget,
+        order: &mut ReplayOrder,
+        line: u64,
+        text: &str,
+    ) -> Result<(), ImportError> {
+        self.held.merge(budget.hold(text.len() + ENTRY_BYTES)?);
+        let entry: Entry = serde_json::from_str(text).map_err(|error| ImportError::Unreadable {
+            line,
+            reason: format!("it is no entry of a log: {error}"),
+        })?;
+        let event = ReplayEvent {
+            id: entry.id,
+            session_id: self.session_id.clone(),
+            seq: entry.seq,
+            kind: entry.kind,
+            data: Box::<str>::from(entry.data).into_string(),
+            metadata: entry.metadata,
+        };
+        order
+            .next(&event)
+            .map_err(|conflict| ImportError::Conflict { line, conflict })?;
+        self.events.push((line, event));
+        Ok(())
+    }
+}
+
+impl ImportBudget {
+    fn hold(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ImportError> {
+        let bytes = u32::try_from(bytes).map_err(|_| ImportError::TooLarge)?;
+        let held = Arc::clone(&self.0).try_acquire_many_owned(bytes);
+        held.map_err(|_| ImportError::TooLarge)
+    }
+}
+
+fn apply(
+    transaction: &mut Transaction<'_>,
+    upload: Upload,
+) -> Result<Result<Imported, RuntimeError>, StoreError> {
+    // Nobody owns the lines, so a log that somebody owns is not theirs to extend.
+    let options = ReplayOptions {
+        strict_owner: true,
+        ..ReplayOptions::default()
+    };
+    let (mut applied, mut skipped) = (0, 0);
+    for (line, event) in upload.events {
+        match transaction.replay(&event, &options)? {
+            Ok(Replayed::Applied) => applied += 1,
+            Ok(Replayed::Skipped) => skipped += 1,
+            Err(conflict) => return Ok(Err(refused(line, conflict).into())),
+        }
+    }
+    let Some(session) = transaction.reader().session(&upload.session_id)? else {
+        return Ok(Err(RuntimeError::SessionNotFound(upload.session_id)));
+    };
+    Ok(Ok(Imported {
+        session: session.info,
+        applied,
+        skipped,
+    }))
+}
+
+/// What cannot be understood contradicts nothing.
+fn refused(line: u64, conflict: ReplayConflict) -> ImportError {
+    match conflict {
+        ReplayConflict::UnknownType { kind, .. } => ImportError::Unreadable {
+            line,
+            reason: format!("the type {kind:?} is not known"),
+        },
+        ReplayConflict::Payload { reason, .. } => ImportError::Unreadable { line, reason },
+        conflict => ImportError::Conflict { line, conflict },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn held(budget: &ImportBudget, entries: usize) -> Result<Upload, ImportError> {
+        let header = r#"{"format":"opencode-session","version":1,"session":{"id":"ses_a","projectID":"p","cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}},"time":{"created":1,"updated":1},"title":"t","location":{"directory":"/d"}}}"#;
+        let entry =
+            |seq: usize| format!(r#"{{"id":"evt_{seq}","type":"t.1","seq":{seq},"data":{{}}}}"#);
+        let lines = std::iter::once(header.to_owned()).chain((0..entries).map(entry));
+        read(budget, futures::stream::iter(lines.map(Ok::<_, String>))).await
+    }
+
+    #[tokio::test]
+    async fn imports_under_way_share_what_may_be_held_and_give_it_back() {
+        let budget = ImportBudget(Arc::new(Semaphore::new(10 * (ENTRY_BYTES + 48))));
+        let all = held(&budget, 10).await.unwrap();
+        assert_eq!(all.events.len(), 10);
+        assert!(matches!(held(&budget, 1).await, Err(ImportError::TooLarge)));
+        drop(all);
+        // What was refused has given back its part, too.
+        for _ in 0..3 {
+            let refused = held(&budget, 11).await;
+            assert!(matches!(refused, Err(ImportError::TooLarge)));
+        }
+        assert_eq!(held(&budget, 10).await.unwrap().events.len(), 10);
+    }
+}

@@ -1,0 +1,48 @@
+//! Runs that somebody asks for although nothing is pending.
+
+use opencode_runtime::DrainOutcome;
+use opencode_testkit::{Fixture, Reply};
+
+#[tokio::test]
+async fn a_run_of_a_session_without_history_asks_nobody() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    // However many records there are that say nothing to a model, one that cannot be had too.
+    for _ in 0..10 {
+        for model in ["m2", "m9"] {
+            f.switch_model(&session, model).await;
+        }
+    }
+    let before = f.events(&session).await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    assert_eq!(f.model.requests().len(), 0);
+    assert_eq!(f.events(&session).await, before);
+}
+
+#[tokio::test]
+async fn a_run_of_an_answered_session_asks_once() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    for _ in 0..20 {
+        f.switch_model(&session, "m2").await;
+        f.switch_model(&session, "m1").await;
+    }
+    f.model.otherwise(|_| Reply::says("Hello."));
+    f.ask(&session, "Hi").await;
+    let before = f.events(&session).await.len();
+    let outcome = f.run(&session).await;
+    assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
+    assert_eq!(
+        f.events_after(&session, before).await,
+        [
+            "step.started",
+            "text.started",
+            "text.ended Hello.",
+            "step.ended stop",
+        ]
+    );
+    assert_eq!(f.model.requests().len(), 2);
+}

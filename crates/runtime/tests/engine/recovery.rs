@@ -1,0 +1,328 @@
+//! Sessions that a crash cut: which they are, and a host that goes on with them by itself.
+
+use opencode_runtime::{Interrupted, InterruptedState, Recovery};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use serde_json::json;
+
+/// A session that waits for the first output of the model.
+async fn unanswered(f: &Fixture) -> SessionID {
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.model.reply(Reply::nothing().hold(&gate));
+    f.prompt(&session, "Unanswered").await;
+    f.reached(&gate).await;
+    session
+}
+
+/// A session whose answer has begun, with a call that runs.
+async fn open_step(f: &Fixture) -> SessionID {
+    let session = f.session().await;
+    let (stream, tool) = (Gate::new(), Gate::new());
+    f.held_tool("slow", &tool);
+    let reply = Reply::new().call("c1", "slow", json!({})).hold(&stream);
+    f.model.reply(reply);
+    f.prompt(&session, "Open").await;
+    f.reached(&tool).await;
+    f.reached(&stream).await;
+    session
+}
+
+/// A session whose model is asked to go on with the result of its call.
+async fn due(f: &Fixture) -> SessionID {
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.tool("echo", |input, _| async { output(input) });
+    f.model
+        .reply(Reply::calls("c1", "echo", json!({})))
+        .reply(Reply::nothing().hold(&gate));
+    f.prompt(&session, "Due").await;
+    f.reached(&gate).await;
+    session
+}
+
+/// A session in which everything is said.
+async fn settled(f: &Fixture) -> SessionID {
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Settled").await;
+    session
+}
+
+fn resuming(options: &mut opencode_runtime::RuntimeOptions) {
+    options.recovery = Recovery::Resume;
+}
+
+/// What is said of the `seq`th event of a session, which made its newest prompt or answer.
+async fn cut(f: &Fixture, session: &SessionID, state: InterruptedState, seq: usize) -> Interrupted {
+    let stored = &f.stored(session).await[seq - 1];
+    let data: serde_json::Value = serde_json::from_str(&stored.data).unwrap();
+    let id = data.get("messageID").or(data.get("assistantMessageID"));
+    Interrupted {
+        session_id: session.clone(),
+        state,
+        message_id: serde_json::from_value(id.unwrap().clone()).unwrap(),
+        seq: seq as u64,
+        time: stored.timestamp,
+    }
+}
+
+#[tokio::test]
+async fn sessions_that_a_crash_cut_are_listed_and_nothing_runs_by_itself() {
+    let mut f = Fixture::open().await;
+    settled(&f).await;
+    f.session().await;
+    let unanswered = unanswered(&f).await;
+    f.clock.advance(10);
+    let open = open_step(&f).await;
+    f.clock.advance(10);
+    let due = due(&f).await;
+    // They run.
+    assert_eq!(f.interrupted().await, []);
+    f.kill().await;
+    let expected = [
+        cut(&f, &unanswered, InterruptedState::InputUnanswered, 2).await,
+        cut(&f, &open, InterruptedState::StepOpen, 3).await,
+        cut(&f, &due, InterruptedState::ContinuationDue, 3).await,
+    ];
+    assert_eq!(f.interrupted().await, expected);
+    assert_eq!(f.runtime().active(), []);
+    assert_eq!(f.model.requests().len(), 5);
+    // One that runs is none of them, and neither is one that has its answer.
+    let gate = Gate::new();
+    f.model
+        .reply(Reply::nothing().hold(&gate).text("Fine.").stop());
+    f.resume(&open).await;
+    f.reached(&gate).await;
+    let others = [&expected[..1], &expected[2..]].concat();
+    assert_eq!(f.interrupted().await, others);
+    gate.release();
+    f.wait(&open).await;
+    assert_eq!(f.interrupted().await, others);
+}
+
+#[tokio::test]
+async fn a_host_that_recovers_goes_on_where_each_session_was_cut() {
+    let mut f = Fixture::open().await;
+    let settled = settled(&f).await;
+    let unanswered = unanswered(&f).await;
+    let open = open_step(&f).await;
+    let due = due(&f).await;
+    f.change(resuming);
+    f.model.otherwise(|_| Reply::says("On we go."));
+    f.kill().await;
+    for session in [&unanswered, &open, &due] {
+        f.recorded(session, "step.ended stop").await;
+    }
+    f.idle().await;
+    let goes_on = [
+        "retried 1",
+        "step.started",
+        "text.started",
+        "text.ended On we go.",
+        "step.ended stop",
+    ];
+    assert_eq!(f.events_after(&unanswered, 2).await, goes_on);
+    assert_eq!(f.events_after(&due, 8).await, goes_on);
+    let mut with_failure = goes_on.to_vec();
+    with_failure.insert(1, "tool.failed c1 Tool execution interrupted");
+    assert_eq!(f.events_after(&open, 6).await, with_failure);
+    assert_eq!(f.events(&settled).await.len(), 6);
+    let message =
+        |text: &str| json!({"attempt": 1, "error": {"message": text, "isRetryable": true}});
+    for (session, text) in [
+        (&unanswered, "The newest input has no answer"),
+        (&open, "The newest answer was cut off"),
+        (&due, "The results of the newest tool calls were not sent"),
+    ] {
+        assert_eq!(f.payloads(session, "retried").await, [message(text)]);
+    }
+    assert_eq!(f.interrupted().await, []);
+    let mut asked: Vec<_> = f.model.requests()[5..]
+        .iter()
+        .map(compact::messages)
+        .collect();
+    asked.sort();
+    assert_eq!(
+        asked,
+        [
+            &["user: Due", "assistant: c1 echo{}", "tool: c1 = {}"][..],
+            &[
+                "user: Open",
+                "assistant: c1 slow{}",
+                "tool: c1 = failed: Tool execution interrupted",
+            ],
+            &["user: Unanswered"],
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_three_attempts_did_not_help_is_left_alone() {
+    let mut f = Fixture::open().await;
+    let session = unanswered(&f).await;
+    f.change(resuming);
+    for attempt in 1..=3 {
+        let gate = Gate::new();
+        f.model.reply(Reply::nothing().hold(&gate));
+        f.kill().await;
+        f.reached(&gate).await;
+        let attempts = f.payloads(&session, "retried").await;
+        let attempts: Vec<_> = attempts.iter().map(|it| it["attempt"].clone()).collect();
+        assert_eq!(
+            attempts,
+            (1..=attempt).map(|it| json!(it)).collect::<Vec<_>>()
+        );
+    }
+    // Another session tells when the host has looked at all of them.
+    let later = unanswered(&f).await;
+    f.model.reply(Reply::says("On we go."));
+    f.kill().await;
+    f.recorded(&later, "step.ended stop").await;
+    assert_eq!(
+        f.events_after(&session, 2).await,
+        ["retried 1", "retried 2", "retried 3"]
+    );
+    let left = cut(&f, &session, InterruptedState::InputUnanswered, 2).await;
+    assert_eq!(f.interrupted().await, [left]);
+    // Whoever asks for it may go on all the same, and success makes a new beginning.
+    let gate = Gate::new();
+    f.tool("echo", |input, _| async { output(input) });
+    f.model
+        .reply(Reply::calls("c1", "echo", json!({})))
+        .reply(Reply::nothing().hold(&gate))
+        .reply(Reply::says("Done."));
+    f.resume(&session).await;
+    f.reached(&gate).await;
+    f.kill().await;
+    f.recorded(&session, "step.ended stop").await;
+    let attempts = f.payloads(&session, "retried").await;
+    assert_eq!(attempts.len(), 4);
+    assert_eq!(attempts[3]["attempt"], 1);
+}
+
+#[tokio::test]
+async fn recovery_goes_on_with_a_few_sessions_at_a_time_and_ends_with_the_host() {
+    const AT_ONCE: usize = 16;
+    let mut f = Fixture::open().await;
+    let mut sessions = Vec::new();
+    for _ in 0..AT_ONCE + 3 {
+        sessions.push(unanswered(&f).await);
+    }
+    f.change(resuming);
+    let gate = Gate::new();
+    let held = gate.clone();
+    f.model
+        .otherwise(move |_| Reply::nothing().hold(&held).text("Done.").stop());
+    f.kill().await;
+    let before = sessions.len();
+    f.asked(before + AT_ONCE).await;
+    // Whoever is quicker than the host has the session for himself.
+    let quicker = &sessions[AT_ONCE + 1];
+    f.prompt(quicker, "Now").await;
+    f.asked(before + AT_ONCE + 1).await;
+    f.close().await;
+    f.change(|_| {});
+    f.reopen().await;
+    let mut tried = Vec::new();
+    for session in &sessions {
+        tried.push(f.payloads(session, "retried").await.len());
+    }
+    let expected = [[1; AT_ONCE].as_slice(), &[0; 3]].concat();
+    assert_eq!(tried, expected);
+    assert_eq!(f.model.requests().len(), before + AT_ONCE + 1);
+}
+
+#[tokio::test]
+async fn a_session_that_somebody_has_gone_on_with_is_not_tried_again() {
+    const AT_ONCE: usize = 16;
+    let mut f = Fixture::open().await;
+    let mut sessions = Vec::new();
+    for _ in 0..AT_ONCE + 1 {
+        sessions.push(unanswered(&f).await);
+    }
+    f.change(resuming);
+    let gate = Gate::new();
+    let held = gate.clone();
+    let before = sessions.len();
+    f.model.otherwise(move |request| {
+        let is_asked_again = request.messages.len() > 1;
+        if is_asked_again {
+            return Reply::says("Quick.");
+        }
+        Reply::nothing().hold(&held).text("Done.").stop()
+    });
+    f.kill().await;
+    f.asked(before + AT_ONCE).await;
+    let quicker = &sessions[AT_ONCE];
+    f.ask(quicker, "Now").await;
+    gate.release();
+    f.idle().await;
+    for session in &sessions[..AT_ONCE] {
+        f.recorded(session, "step.ended stop").await;
+    }
+    assert_eq!(
+        f.events_after(quicker, 2).await,
+        [
+            "prompt.admitted Now",
+            "prompted Now",
+            "step.started",
+            "text.started",
+            "text.ended Quick.",
+            "step.ended stop",
+        ]
+    );
+    assert_eq!(f.model.requests().len(), before + AT_ONCE + 1);
+}
+
+#[tokio::test]
+async fn a_host_is_idle_when_no_session_runs() {
+    let f = Fixture::open().await;
+    f.idle().await;
+    let gate = Gate::new();
+    let (one, other) = (f.session().await, f.session().await);
+    for session in [&one, &other] {
+        f.model.reply(Reply::new().text("Wait.").hold(&gate).stop());
+        f.prompt(session, "Hi").await;
+    }
+    f.reached(&gate).await;
+    let runtime = f.runtime().clone();
+    let idle = tokio::spawn(async move { runtime.until_idle().await });
+    f.interrupt(&one).await;
+    assert!(!idle.is_finished());
+    gate.release();
+    f.within("idle", idle).await.unwrap();
+    assert_eq!(f.runtime().active(), []);
+    f.close().await;
+    f.idle().await;
+}
+
+#[tokio::test]
+async fn a_host_is_not_idle_while_a_prompt_is_on_its_way_whose_caller_has_gone() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    let hold = f.clock.hold_writer(0);
+    let mut prompt = Box::pin(f.prompt(&session, "Hi"));
+    tokio::select! {
+        _ = &mut prompt => panic!("the writer is held"),
+        () = f.writer_held(&hold) => {}
+    }
+    drop(prompt);
+    let mut idle = Box::pin(f.idle());
+    assert!(futures::poll!(&mut idle).is_pending());
+    drop(hold);
+    idle.await;
+    assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
+}
+
+#[tokio::test]
+async fn a_host_is_not_idle_before_it_has_gone_on_with_what_was_cut() {
+    let mut f = Fixture::open().await;
+    let session = unanswered(&f).await;
+    f.model.reply(Reply::says("Hello."));
+    f.change(resuming);
+    f.kill().await;
+    f.idle().await;
+    assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
+}

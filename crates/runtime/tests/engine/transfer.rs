@@ -1,0 +1,492 @@
+//! Sessions that leave one host as text and arrive in another.
+
+use opencode_llm::ToolResultValue;
+use opencode_runtime::{ImportError, Imported, InterruptedState, ReplayConflict, RuntimeError};
+use opencode_schema::id::SessionID;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use opencode_tools::ToolFailure;
+use serde_json::{Value, json};
+
+use crate::flow;
+
+/// Another host, later: identifiers made there are none of those made before.
+async fn elsewhere() -> Fixture {
+    let f = Fixture::open().await;
+    f.clock.advance(3_600_000);
+    f
+}
+
+/// A session with everything in it that comes to pass in one.
+async fn eventful(f: &Fixture) -> SessionID {
+    f.project.write("sub/a.txt", "a");
+    f.project.git();
+    let session = f.session().await;
+    f.tool("echo", |input, _| async { output(input) })
+        .tool("broken", |_, _| async {
+            Err(ToolFailure::new("no such thing"))
+        });
+    let gate = Gate::new();
+    let calls = Reply::new()
+        .reasoning("Hm.", None)
+        .text("Let me see: \"\u{e4}\u{0}\"\n")
+        .call(
+            "c1",
+            "echo",
+            json!({"deep": {"z": 1, "a": [1.5, null, "x"]}}),
+        )
+        .call("c2", "broken", json!({}))
+        .hold(&gate)
+        .tool_calls();
+    f.model.reply(calls);
+    f.prompt(&session, "Go").await;
+    f.reached(&gate).await;
+    f.prompt(&session, "Steer").await;
+    f.queue(&session, "Queued").await;
+    let hosted = Reply::new()
+        .hosted_call("h1", "web_search", json!({"query": "x"}))
+        .hosted_result("h1", "web_search", ToolResultValue::Text("y".into()), None)
+        .stop();
+    f.model.reply(hosted).reply(Reply::says("Queued done."));
+    gate.release();
+    f.wait(&session).await;
+    f.clock.advance(1000);
+    f.switch_model(&session, "m2").await;
+    let runtime = f.runtime();
+    runtime.switch_agent(&session, "plan".into()).await.unwrap();
+    f.move_to(&session, f.project.path("sub").to_string_lossy())
+        .await;
+    let failure = opencode_llm::LlmError::invalid_request("no");
+    f.model.reply(Reply::fails(failure));
+    f.ask(&session, "Fail").await;
+    f.clock.advance(1000);
+    let withdrawn = f.leave(&session, "Never", Delivery::Steer).await;
+    f.leave(&session, "Waits", Delivery::Steer).await;
+    let later = f.leave(&session, "Sooner", Delivery::Queue).await;
+    f.leave(&session, "Later", Delivery::Queue).await;
+    f.withdraw(&withdrawn).await;
+    let silence = Gate::new();
+    f.model.reply(Reply::nothing().hold(&silence));
+    f.set_delivery(&later, Delivery::Steer).await;
+    f.reached(&silence).await;
+    f.interrupt(&session).await;
+    session
+}
+
+#[tokio::test]
+async fn a_recorded_session_is_the_same_wherever_it_is_replayed() {
+    let f = Fixture::open().await;
+    let session = eventful(&f).await;
+    let lines = f.export(&session).await;
+    let g = elsewhere().await;
+    let mut live = g.live();
+    let imported = g.import(&lines).await.unwrap();
+    let info = f.info(&session).await;
+    let expected = Imported {
+        session: info.clone(),
+        applied: lines.len() as u64 - 1,
+        skipped: 0,
+    };
+    assert_eq!(imported, expected);
+    assert_eq!(g.info(&session).await, info);
+    assert_eq!(g.stored(&session).await, f.stored(&session).await);
+    let text = |messages: Vec<_>| serde_json::to_string(&messages).unwrap();
+    assert_eq!(
+        text(g.messages(&session).await),
+        text(f.messages(&session).await)
+    );
+    assert_eq!(
+        g.runtime().inbox(&session).await.unwrap(),
+        f.runtime().inbox(&session).await.unwrap()
+    );
+    assert_eq!(f.inbox(&session).await, ["Later (queue)"]);
+    assert_eq!(g.export(&session).await, lines);
+    // Nothing runs because of it, and nobody is told that it happens now.
+    assert_eq!(g.runtime().active(), []);
+    g.close().await;
+    g.heard_all(&mut live).await;
+    assert_eq!(live.events(), ["global.disposed"]);
+}
+
+#[tokio::test]
+async fn an_export_is_a_line_about_the_session_and_a_line_per_event() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Hi \"you\"").await;
+    let lines = f.export(&session).await;
+    let header = json!({
+        "format": "opencode-session",
+        "version": 1,
+        "session": f.info(&session).await,
+    });
+    assert_eq!(lines[0], header.to_string());
+    let entries: Vec<Value> = lines[1..]
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let types: Vec<_> = entries
+        .iter()
+        .map(|it| it["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "session.created.1",
+            "session.next.prompt.admitted.1",
+            "session.next.prompted.1",
+            "session.next.step.started.1",
+            "session.next.text.started.1",
+            "session.next.text.ended.1",
+            "session.next.step.ended.2",
+        ]
+    );
+    let seqs: Vec<_> = entries.iter().map(|it| it["seq"].as_u64()).collect();
+    assert_eq!(seqs, (0..7).map(Some).collect::<Vec<_>>());
+    let stored = &f.stored(&session).await[0];
+    let id = &stored.id;
+    let time = stored.timestamp;
+    let message = f.payloads(&session, "prompt.admitted").await[0]["messageID"].clone();
+    assert_eq!(
+        lines[2],
+        format!(
+            r#"{{"id":"{id}","type":"session.next.prompt.admitted.1","seq":1,"data":{{"timestamp":{time},"sessionID":"{session}","messageID":{message},"prompt":{{"text":"Hi \"you\""}},"delivery":"steer"}}}}"#
+        )
+    );
+    assert_eq!(entries[0]["data"]["sessionID"], json!(session));
+    assert_eq!(entries[0]["data"]["info"]["id"], json!(session));
+}
+
+#[tokio::test]
+async fn an_export_ends_where_the_session_stood_when_it_began() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    for n in 0..600 {
+        f.leave(&session, &n.to_string(), Delivery::Steer).await;
+    }
+    let before = f.export(&session).await;
+    assert_eq!(before.len(), 602);
+    let mut export = f.runtime().export(&session).await.unwrap();
+    let mut lines = export.next().await.unwrap().unwrap();
+    f.leave(&session, "Too late", Delivery::Steer).await;
+    while let Some(more) = f.within("export", export.next()).await.unwrap() {
+        lines.extend(more);
+    }
+    assert_eq!(lines, before);
+    let nobody = SessionID::parse("ses_nope").unwrap();
+    let unknown = f.runtime().export(&nobody).await.err();
+    assert!(
+        matches!(&unknown, Some(RuntimeError::SessionNotFound(it)) if *it == nobody),
+        "{unknown:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_imported_session_goes_on_where_it_stood() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Hi").await;
+    f.leave(&session, "Waits", Delivery::Steer).await;
+    let g = elsewhere().await;
+    g.import(&f.export(&session).await).await.unwrap();
+    g.model.reply(Reply::says("Here I am."));
+    g.resume(&session).await;
+    g.wait(&session).await;
+    assert_eq!(
+        g.events_after(&session, 7).await,
+        [
+            "prompted Waits",
+            "step.started",
+            "text.started",
+            "text.ended Here I am.",
+            "step.ended stop",
+        ]
+    );
+    let request = g.model.last_request();
+    assert_eq!(
+        compact::messages(&request),
+        ["user: Hi", "assistant: Hello.", "user: Waits"]
+    );
+    // The place it works in is described anew.
+    assert!(request.system[0].text.contains(&f.project.directory()));
+}
+
+#[tokio::test]
+async fn what_is_there_already_is_skipped_and_what_is_newer_is_applied() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    f.ask(&session, "One").await;
+    let first = f.export(&session).await;
+    let g = elsewhere().await;
+    g.import(&first).await.unwrap();
+    let mut tail = g.runtime().events(&session, Some(6)).await.unwrap();
+    f.clock.advance(1000);
+    f.ask(&session, "Two").await;
+    let second = f.export(&session).await;
+    let counts = |imported: Imported| (imported.applied, imported.skipped);
+    assert_eq!(counts(g.import(&second).await.unwrap()), (6, 7));
+    let news = g.within("events", tail.next()).await.unwrap();
+    let news: Vec<_> = news.iter().map(compact::stored).collect();
+    assert_eq!(
+        news,
+        [
+            "prompt.admitted Two",
+            "prompted Two",
+            "step.started",
+            "text.started",
+            "text.ended Hello.",
+            "step.ended stop",
+        ]
+    );
+    // Neither the same again nor what is older changes anything.
+    assert_eq!(counts(g.import(&second).await.unwrap()), (0, 13));
+    assert_eq!(counts(g.import(&first).await.unwrap()), (0, 7));
+    assert_eq!(g.export(&session).await, second);
+}
+
+#[tokio::test]
+async fn two_sessions_of_one_beginning_do_not_mix() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.leave(&session, "Common", Delivery::Steer).await;
+    let g = elsewhere().await;
+    g.import(&f.export(&session).await).await.unwrap();
+    f.leave(&session, "Here", Delivery::Steer).await;
+    g.leave(&session, "There", Delivery::Steer).await;
+    g.leave(&session, "There, too", Delivery::Steer).await;
+    let before = g.export(&session).await;
+    let refused = g.import(&f.export(&session).await).await;
+    let expected = ImportError::Conflict {
+        line: 4,
+        conflict: ReplayConflict::Diverged {
+            session_id: session.clone(),
+            seq: 2,
+        },
+    };
+    assert!(
+        matches!(&refused, Err(RuntimeError::Import(it)) if *it == expected),
+        "{refused:?}"
+    );
+    assert_eq!(g.export(&session).await, before);
+}
+
+#[tokio::test]
+async fn a_running_session_is_not_changed_by_an_import() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Hello."));
+    f.ask(&session, "One").await;
+    let g = elsewhere().await;
+    g.import(&f.export(&session).await).await.unwrap();
+    f.clock.advance(1000);
+    f.ask(&session, "Two").await;
+    let lines = f.export(&session).await;
+    let gate = Gate::new();
+    g.model.reply(Reply::nothing().hold(&gate));
+    g.resume(&session).await;
+    g.reached(&gate).await;
+    let refused = g.import(&lines).await;
+    assert!(
+        matches!(&refused, Err(RuntimeError::SessionBusy(it)) if *it == session),
+        "{refused:?}"
+    );
+    g.interrupt(&session).await;
+    let imported = g.import(&lines).await.unwrap();
+    assert_eq!((imported.applied, imported.skipped), (6, 7));
+    assert_eq!(
+        flow(&g.events(&session).await),
+        [
+            "prompted One",
+            "step.started",
+            "prompted Two",
+            "step.started"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_cut_elsewhere_is_cut_here() {
+    let mut f = Fixture::open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.model.reply(Reply::nothing().hold(&gate));
+    f.prompt(&session, "Hi").await;
+    f.reached(&gate).await;
+    f.kill().await;
+    let g = elsewhere().await;
+    g.import(&f.export(&session).await).await.unwrap();
+    let interrupted = g.interrupted().await;
+    assert_eq!(interrupted, f.interrupted().await);
+    assert_eq!(interrupted[0].state, InterruptedState::InputUnanswered);
+}
+
+/// Replaces a piece of one line.
+fn with(lines: &[String], line: usize, from: &str, to: &str) -> Vec<String> {
+    let mut lines = lines.to_vec();
+    let changed = lines[line - 1].replace(from, to);
+    assert_ne!(changed, lines[line - 1]);
+    lines[line - 1] = changed;
+    lines
+}
+
+#[tokio::test]
+async fn what_is_no_export_is_refused_with_the_line_at_fault() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Hi").await;
+    let lines = f.export(&session).await;
+    let without = |line: usize| [&lines[..line - 1], &lines[line..]].concat();
+    let g = elsewhere().await;
+    for (lines, expected) in [
+        (vec![], "line 2: it is missing"),
+        (vec![lines[0].clone()], "line 2: it is missing"),
+        (
+            without(1),
+            "line 1: it does not describe an exported session",
+        ),
+        (
+            with(&lines, 1, "opencode-session", "other"),
+            "line 1: the format is \"other\"",
+        ),
+        (
+            with(&lines, 1, "\"version\":1", "\"version\":2"),
+            "line 1: version 2 of the format is not known",
+        ),
+        (
+            with(&lines, 3, "{\"id\"", "id"),
+            "line 3: it is no entry of a log",
+        ),
+        (
+            with(&lines, 3, "\"seq\":1", "\"seq\":-1"),
+            "line 3: it is no entry of a log",
+        ),
+        (
+            with(&lines, 4, "prompted.1", "prompted.7"),
+            "line 4: the type \"session.next.prompted.7\" is not known",
+        ),
+        (
+            with(&lines, 4, "\"prompt\":", "\"other\":"),
+            "line 4: the payload of session.next.prompted does not fit its type: missing field",
+        ),
+        (
+            with(&lines, 8, "\"timestamp\":", "\"time\":"),
+            "line 8: missing field `timestamp`",
+        ),
+    ] {
+        match g.import(&lines).await {
+            Err(RuntimeError::Import(error @ ImportError::Unreadable { .. })) => {
+                let text = error.to_string();
+                assert!(text.starts_with(expected), "{text}");
+            }
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+    let huge = with(&lines, 7, "Hello.", &"x".repeat(16 * 1024 * 1024));
+    let too_long = g.import(&huge).await;
+    assert!(
+        matches!(
+            too_long,
+            Err(RuntimeError::Import(ImportError::LineTooLong { line: 7 }))
+        ),
+        "{too_long:?}"
+    );
+    let broken_off = lines[..3].iter().map(|line| Ok(line.clone()));
+    let broken_off = broken_off.chain([Err("the network is gone")]);
+    let broken_off = g.runtime().import(futures::stream::iter(broken_off)).await;
+    let expected = ImportError::BrokenOff {
+        line: 3,
+        reason: "the network is gone".into(),
+    };
+    assert!(
+        matches!(&broken_off, Err(RuntimeError::Import(it)) if *it == expected),
+        "{broken_off:?}"
+    );
+    let missing = g.runtime().session(&session).await;
+    assert!(
+        matches!(missing, Err(RuntimeError::SessionNotFound(_))),
+        "{missing:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_contradicts_itself_or_the_store_is_a_conflict() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.model.reply(Reply::says("Hello."));
+    f.ask(&session, "Hi").await;
+    let lines = f.export(&session).await;
+    let other = SessionID::parse("ses_other").unwrap();
+    let (id, renamed) = (session.as_str(), other.as_str());
+    let event = f.stored(&session).await[0].id.clone();
+    let g = elsewhere().await;
+    // Half of it is there already.
+    g.import(&lines[..4]).await.unwrap();
+    let before = g.export(&session).await;
+    let copy: Vec<_> = lines.iter().map(|it| it.replace(id, renamed)).collect();
+    for (lines, line, conflict) in [
+        (
+            [&lines[..5], &lines[6..]].concat(),
+            6,
+            ReplayConflict::NotConsecutive {
+                expected: 4,
+                found: 5,
+            },
+        ),
+        (
+            [&lines[..1], &lines[5..]].concat(),
+            2,
+            ReplayConflict::Gap {
+                session_id: session.clone(),
+                expected: 3,
+                found: 4,
+            },
+        ),
+        (
+            with(&lines, 6, id, renamed),
+            6,
+            ReplayConflict::ForeignSession {
+                seq: 4,
+                session_id: session.clone(),
+                named: other.clone(),
+            },
+        ),
+        (
+            with(&lines, 3, "\"text\":\"Hi\"", "\"text\":\"Ho\""),
+            3,
+            ReplayConflict::Diverged {
+                session_id: session.clone(),
+                seq: 1,
+            },
+        ),
+        (
+            [&copy[..1], &copy[3..]].concat(),
+            2,
+            ReplayConflict::Gap {
+                session_id: other.clone(),
+                expected: 0,
+                found: 2,
+            },
+        ),
+        (
+            with(&copy, 2, "evt_", "evt_new"),
+            3,
+            ReplayConflict::EventIdInUse { seq: 1, id: event },
+        ),
+    ] {
+        let expected = ImportError::Conflict { line, conflict };
+        let refused = g.import(&lines).await;
+        assert!(
+            matches!(&refused, Err(RuntimeError::Import(it)) if *it == expected),
+            "{expected:?}: {refused:?}"
+        );
+    }
+    assert_eq!(g.export(&session).await, before);
+    let unknown = g.runtime().session(&other).await;
+    assert!(
+        matches!(unknown, Err(RuntimeError::SessionNotFound(_))),
+        "{unknown:?}"
+    );
+}

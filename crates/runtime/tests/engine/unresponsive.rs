@@ -1,0 +1,178 @@
+//! Interruptions of what would never end by itself. Each test has something that nobody releases
+//! before the interruption has returned: one that waited for it would not return at all.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use futures::future::BoxFuture;
+use futures::stream;
+use opencode_llm::{EventStream, LlmEvent, LlmRequest, ModelClient};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Fixture, Gate, Reply, output};
+use opencode_tools::{PermissionError, PermissionRequest, Permissions};
+use serde_json::json;
+
+/// What is recorded of a call that was cut after its answer had ended.
+const CUT: [&str; 8] = [
+    "prompt.admitted Go",
+    "prompted Go",
+    "step.started",
+    "tool.input.started c1 slow",
+    "tool.input.ended c1 {}",
+    "tool.called c1 slow {}",
+    "tool.failed c1 Tool execution interrupted",
+    "step.ended tool-calls",
+];
+
+fn calls() -> Reply {
+    Reply::calls("c1", "slow", json!({})).in_one_piece()
+}
+
+/// Lets the session run until its tool has come to the gate, and interrupts it.
+async fn interrupt_at(f: &Fixture, gate: &Gate) -> SessionID {
+    let session = f.session().await;
+    f.prompt(&session, "Go").await;
+    f.reached(gate).await;
+    f.interrupt(&session).await;
+    assert_eq!(f.runtime().active(), []);
+    session
+}
+
+/// A provider that never pauses.
+struct Endless;
+
+impl ModelClient for Endless {
+    fn stream(&self, _: LlmRequest) -> EventStream {
+        let (id, provider_metadata) = ("text-0".into(), None);
+        let start = LlmEvent::TextStart {
+            id,
+            provider_metadata,
+        };
+        let more = LlmEvent::TextDelta {
+            id: "text-0".into(),
+            text: String::new(),
+            provider_metadata: None,
+        };
+        let start = stream::iter([Ok(vec![start])]);
+        let endless = stream::repeat_with(move || Ok(vec![more.clone()]));
+        Box::pin(futures::StreamExt::chain(start, endless))
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_pause_is_interrupted() {
+    let f = Fixture::with(|options| options.model = Arc::new(Endless)).await;
+    let session = f.session().await;
+    f.prompt(&session, "Go").await;
+    f.recorded(&session, "text.started").await;
+    f.interrupt(&session).await;
+    assert_eq!(
+        f.events(&session).await,
+        [
+            "prompt.admitted Go",
+            "prompted Go",
+            "step.started",
+            "text.started",
+            "text.ended",
+            "step.failed Provider turn interrupted",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_tool_that_waits_for_ever_is_interrupted() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    f.held_tool("slow", &gate);
+    f.model.reply(calls());
+    let session = interrupt_at(&f, &gate).await;
+    assert_eq!(f.events(&session).await, CUT);
+    f.dropped(&gate).await;
+}
+
+/// Work that blocks until the sender is dropped.
+fn blocking_work() -> (mpsc::Sender<()>, impl Fn() + Clone + Send + 'static) {
+    let (release, held) = mpsc::channel();
+    let held = Arc::new(Mutex::new(held));
+    (release, move || {
+        let held = held.lock().expect("one tool at a time");
+        let _released = held.recv();
+    })
+}
+
+#[tokio::test]
+async fn work_on_another_thread_that_goes_on_is_left_behind() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let (release, work) = blocking_work();
+    let started = gate.clone();
+    f.tool("slow", move |input, _| {
+        let (started, work) = (started.clone(), work.clone());
+        async move {
+            let work = tokio::task::spawn_blocking(work);
+            started.come();
+            work.await.expect("it only waits");
+            output(input)
+        }
+    });
+    f.model.reply(calls());
+    let session = interrupt_at(&f, &gate).await;
+    assert_eq!(f.events(&session).await, CUT);
+    drop(release);
+}
+
+// The tool keeps one of the two threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped() {
+    let f = Fixture::open().await;
+    let gate = Gate::new();
+    let (release, work) = blocking_work();
+    let started = gate.clone();
+    f.tool("slow", move |input, _| {
+        let (started, work) = (started.clone(), work.clone());
+        async move {
+            started.come();
+            work();
+            output(input)
+        }
+    });
+    f.model.reply(calls());
+    let session = interrupt_at(&f, &gate).await;
+    assert_eq!(f.events(&session).await, CUT);
+    drop(release);
+    // Closing waits until the tool is gone.
+    f.close().await;
+    let mut f = f;
+    f.reopen().await;
+    assert_eq!(f.events(&session).await, CUT);
+}
+
+/// Asks somebody who never answers.
+struct Unanswered(Gate);
+
+impl Permissions for Unanswered {
+    fn assert(&self, _: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>> {
+        Box::pin(async {
+            self.0.pass().await;
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_is_withdrawn() {
+    let gate = Gate::new();
+    let asked = gate.clone();
+    let f = Fixture::with(move |options| {
+        options.permissions = Arc::new(Unanswered(asked.clone()));
+    })
+    .await;
+    f.tool("slow", |input, context| async move {
+        let request = context.permission_request("slow", vec!["*".to_owned()]);
+        context.assert(request, "Unable to be slow").await?;
+        output(input)
+    });
+    f.model.reply(calls());
+    let session = interrupt_at(&f, &gate).await;
+    assert_eq!(f.events(&session).await, CUT);
+    f.dropped(&gate).await;
+}

@@ -1,0 +1,291 @@
+//! From the bytes of a server to the log: however an answer fails, its step says so once, with the
+//! kind of failure.
+
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use opencode_llm::{HttpModelClient, HttpOptions, RetryPolicy};
+use opencode_runtime::CreateSession;
+use opencode_schema::id::SessionID;
+use opencode_schema::model::ModelRef;
+use opencode_testkit::{Fixture, Gate};
+use serde_json::{Value, json};
+
+use self::server::{OK, Script, Server, refuse, says};
+
+/// A session whose model is at the server, asked again at once where it is asked again.
+async fn at(server: &Server) -> (Fixture, SessionID) {
+    let f = Fixture::with(|options| {
+        let retry = RetryPolicy {
+            cap: Duration::ZERO,
+            ..RetryPolicy::default()
+        };
+        options.model = Arc::new(HttpModelClient::new(HttpOptions {
+            retry,
+            ..HttpOptions::default()
+        }));
+    })
+    .await;
+    let provider = json!({"provider": {"wire": {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": server.base_url, "apiKey": "sk-secret"},
+        "models": {"m": {}},
+    }}});
+    f.project.write("opencode.json", &provider.to_string());
+    let model = ModelRef {
+        id: "m".to_owned(),
+        provider_id: "wire".to_owned(),
+        variant: None,
+    };
+    let request = CreateSession {
+        model: Some(model),
+        ..f.new_session()
+    };
+    let session = f.create(request).await.id;
+    (f, session)
+}
+
+/// What is recorded, the cause of the failure, and how many requests were made.
+async fn outcome(scripts: Vec<Script>) -> (Vec<String>, Value, usize) {
+    let server = Server::start(scripts).await;
+    let (f, session) = at(&server).await;
+    f.ask(&session, "Hi").await;
+    let events = f.events(&session).await;
+    let failed = f.payloads(&session, "step.failed").await;
+    let cause = failed.first().map(|it| it["error"]["cause"].clone());
+    (events, cause.unwrap_or_default(), server.requests())
+}
+
+fn stop() -> String {
+    let chunk = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
+    format!("data: {chunk}\n\ndata: [DONE]\n\n")
+}
+
+/// What precedes every answer and every failure.
+const ASKED: [&str; 3] = ["prompt.admitted Hi", "prompted Hi", "step.started"];
+
+const HELLO: [&str; 3] = ["text.started", "text.ended Hello.", "step.ended stop"];
+
+#[tokio::test]
+async fn a_refusal_is_a_failed_step_and_names_its_kind() {
+    let overflow = "prompt is too long: 9 tokens";
+    let quota = r#"{"error":{"code":"insufficient_quota"}}"#;
+    let policy = r#"{"error":{"code":"content_filter"}}"#;
+    for (status, body, requests, kind) in [
+        (302, "no", 1, "unknown"),
+        (400, "no", 1, "invalid-request"),
+        (400, overflow, 1, "context-overflow"),
+        (400, policy, 1, "content-policy"),
+        (401, "no", 1, "auth"),
+        (402, "no", 1, "unknown"),
+        (403, "no", 1, "auth"),
+        (404, "no", 1, "invalid-request"),
+        (409, "no", 1, "invalid-request"),
+        (413, "no", 1, "invalid-request"),
+        (413, "", 1, "context-overflow"),
+        (422, "no", 1, "invalid-request"),
+        (429, "no", 3, "rate-limit"),
+        (429, quota, 1, "quota"),
+        (500, "no", 3, "overloaded"),
+        (500, policy, 1, "content-policy"),
+        (503, "no", 3, "overloaded"),
+        (529, "no", 3, "overloaded"),
+    ] {
+        let refusals = vec![refuse(status, "", body); requests];
+        let (events, cause, made) = outcome(refusals).await;
+        let said = if body.is_empty() { "" } else { ": " };
+        let failed = format!("step.failed Provider request failed with HTTP {status}{said}{body}");
+        assert_eq!(events, [&ASKED[..], &[&failed]].concat());
+        assert_eq!(made, requests, "{status} {body}");
+        assert_eq!(
+            cause,
+            json!({"kind": kind, "status": status, "retryable": requests > 1})
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_says_when_to_come_back_is_quoted() {
+    let refusals = vec![refuse(429, "retry-after: 3\r\n", "no"); 3];
+    let (_, cause, _) = outcome(refusals).await;
+    assert_eq!(
+        cause,
+        json!({"kind": "rate-limit", "status": 429, "retryable": true, "retryAfterMs": 3000})
+    );
+}
+
+#[tokio::test]
+async fn requests_that_are_made_again_leave_no_trace() {
+    let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
+    for refusals in [
+        vec![refuse(429, "", "no"), refuse(429, "", "no")],
+        vec![refuse(500, "", "no")],
+    ] {
+        let expected = refusals.len() + 1;
+        let scripts = [refusals, vec![answer.clone()]].concat();
+        let (events, cause, requests) = outcome(scripts).await;
+        assert_eq!((cause, requests), (Value::Null, expected));
+        assert_eq!(events, [ASKED, HELLO].concat());
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_that_breaks_before_an_answer_is_not_made_again() {
+    let (events, cause, requests) = outcome(vec![Script::HangUp]).await;
+    let [before @ .., failed] = &events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!((before, requests), (&ASKED.map(str::to_owned)[..], 1));
+    // What follows is the operating system's.
+    let transport = "step.failed HTTP transport failed: ";
+    assert!(failed.starts_with(transport), "{failed}");
+    assert_eq!(cause, json!({"kind": "transport", "retryable": false}));
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_keeps_what_there_is_of_it() {
+    let announced = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
+    let cut = format!("{announced}{}", says("Hel"));
+    for script in [Script::Answer(cut.clone()), Script::Reset(cut)] {
+        let (events, cause, requests) = outcome(vec![script]).await;
+        let [rest @ .., failed] = &events[..] else {
+            panic!("{events:?}")
+        };
+        // A reset may overtake what was sent before it.
+        let kept = [&ASKED[..], &["text.started", "text.ended Hel"]].concat();
+        assert!(rest == kept || rest == ASKED, "{rest:?}");
+        let unread = "step.failed Failed to read the wire/openai-chat stream: ";
+        assert!(failed.starts_with(unread), "{failed}");
+        assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+        assert_eq!(requests, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
+    let call = |arguments: &str| {
+        let function = json!({"name": "echo", "arguments": arguments});
+        let calls = json!([{"index": 0, "id": "c1", "function": function}]);
+        let chunk = json!({"choices": [{"delta": {"tool_calls": calls}}]});
+        format!("data: {chunk}\n\n")
+    };
+    let finish = json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]});
+    let unfinished = "step.failed The wire/openai-chat stream ended before a finish event";
+    let text = ["text.started", "text.ended Hel"];
+    for (body, before, failed) in [
+        (String::new(), &[][..], unfinished),
+        ("<html>Welcome</html>".to_owned(), &[], unfinished),
+        ("data: [DONE]\n\n".to_owned(), &[], unfinished),
+        (says("Hel"), &text, unfinished),
+        (
+            format!("{}data: {{\"choices\":[{{\"del", says("Hel")),
+            &text,
+            unfinished,
+        ),
+        (
+            format!("{}data: oops\n\n", says("Hel")),
+            &text,
+            "step.failed Invalid wire/openai-chat stream event",
+        ),
+        (
+            format!("{}data: [5]\n\n", says("Hel")),
+            &text,
+            "step.failed Invalid wire/openai-chat stream event",
+        ),
+        (
+            call("{\"n\""),
+            &["tool.input.started c1 echo", "tool.input.ended c1 {\"n\""],
+            unfinished,
+        ),
+        (
+            format!("{}data: {finish}\n\n", call("{\"n\"")),
+            &["tool.input.started c1 echo", "tool.input.ended c1 {\"n\""],
+            "step.failed Invalid JSON input for openai-chat tool call echo",
+        ),
+    ] {
+        let (events, cause, requests) = outcome(vec![Script::Answer(format!("{OK}{body}"))]).await;
+        let expected = [&ASKED[..], before, &[failed]].concat();
+        assert_eq!(events, expected, "{body}");
+        assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+        assert_eq!(requests, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_failure_that_the_server_reports_in_its_answer_names_its_kind() {
+    for (error, failed, kind, retryable) in [
+        (
+            json!({"message": "too big", "code": "context_length_exceeded"}),
+            "step.failed context_length_exceeded: too big",
+            "context-overflow",
+            false,
+        ),
+        (
+            json!({"message": "boom", "type": "server_error"}),
+            "step.failed server_error: boom",
+            "overloaded",
+            true,
+        ),
+        (
+            json!({"code": "rate_limit_exceeded"}),
+            "step.failed rate_limit_exceeded",
+            "rate-limit",
+            true,
+        ),
+        (
+            json!({"message": "bad key sk-secret", "type": "authentication_error"}),
+            "step.failed authentication_error: bad key <redacted>",
+            "auth",
+            false,
+        ),
+    ] {
+        let chunk = json!({ "error": error });
+        let body = format!("{OK}{}data: {chunk}\n\n{}", says("Hel"), stop());
+        let (events, cause, requests) = outcome(vec![Script::Answer(body)]).await;
+        let after = ["text.started", "text.ended Hel", failed];
+        assert_eq!(events, [ASKED, after].concat());
+        assert_eq!(cause, json!({"kind": kind, "retryable": retryable}));
+        assert_eq!(requests, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_or_never_done_is_left_by_an_interruption() {
+    let gate = Gate::new;
+    let begun = ["step.started", "text.started"];
+    for (gone, script, expected) in [
+        {
+            let gone = gate();
+            (gone.clone(), Script::Silence(gone), &[][..])
+        },
+        {
+            let gone = gate();
+            (gone.clone(), Script::Endless(gone), &begun[..])
+        },
+    ] {
+        let server = Server::start(vec![script]).await;
+        let (f, session) = at(&server).await;
+        f.prompt(&session, "Hi").await;
+        f.reached(&gone).await;
+        if let Some(last) = expected.last() {
+            f.recorded(&session, last).await;
+        }
+        f.interrupt(&session).await;
+        assert_eq!(f.runtime().active(), []);
+        let mut events = f.events_after(&session, 2).await;
+        if !expected.is_empty() {
+            assert_eq!(
+                events.pop().unwrap(),
+                "step.failed Provider turn interrupted"
+            );
+            // However much of it had come.
+            let text = events.pop().unwrap();
+            assert!(text.starts_with("text.ended word"), "{text}");
+        }
+        assert_eq!(events, expected);
+        // The connection is closed.
+        f.within("the server is left", gone.pass()).await;
+    }
+}

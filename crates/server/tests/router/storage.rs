@@ -1,0 +1,76 @@
+//! What the failures of storage are on the wire.
+
+use std::sync::{Arc, Mutex};
+
+use opencode_runtime::{Fault, Moment, Seam};
+use opencode_testkit::Fixture;
+use serde_json::{Value, json};
+
+use crate::api::Api;
+
+/// Fails once, where it is told to.
+#[derive(Default)]
+struct Faulty {
+    begin: Mutex<Option<Fault>>,
+    read: Mutex<Option<Fault>>,
+}
+
+impl Seam for Faulty {
+    fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
+        let fault = match moment {
+            Moment::Begin => &self.begin,
+            Moment::Read => &self.read,
+            _ => return Ok(()),
+        };
+        fault.lock().unwrap().take().map_or(Ok(()), Err)
+    }
+}
+
+async fn open() -> (Api, Arc<Faulty>) {
+    let faulty = Arc::new(Faulty::default());
+    let seam = Arc::clone(&faulty);
+    let f = Fixture::with(move |options| {
+        options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+    });
+    (Api::on(f.await), faulty)
+}
+
+/// Status, tag and service. The rest is for people.
+fn told(answer: (u16, Value)) -> (u16, Value) {
+    let (status, body) = answer;
+    (status, json!([body["_tag"], body["service"]]))
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_else_holds_is_a_service_that_is_not_there_now() {
+    let (api, faulty) = open().await;
+    let session = api.f.session().await;
+    let prompt = format!("/api/session/{session}/prompt");
+    let hi = json!({"id": "msg_hi", "prompt": {"text": "Hi"}, "resume": false});
+    let busy = (503, json!(["ServiceUnavailableError", "store"]));
+    *faulty.begin.lock().unwrap() = Some(Fault::Locked);
+    assert_eq!(told(api.post_json(&prompt, &hi).await.told()), busy);
+    *faulty.read.lock().unwrap() = Some(Fault::Locked);
+    let get = format!("/api/session/{session}");
+    assert_eq!(told(api.get(&get).await.told()), busy);
+    // Nothing was stored, and it may be tried again.
+    assert_eq!(api.f.events(&session).await, [""; 0]);
+    api.post_json(&prompt, &hi).await.ok();
+    assert_eq!(api.f.events(&session).await, ["prompt.admitted Hi"]);
+}
+
+#[tokio::test]
+async fn a_store_that_failed_takes_nothing_more() {
+    let (api, faulty) = open().await;
+    let session = api.f.session().await;
+    let prompt = format!("/api/session/{session}/prompt");
+    let hi = json!({"prompt": {"text": "Hi"}, "resume": false});
+    *faulty.begin.lock().unwrap() = Some(Fault::Full);
+    for _ in 0..2 {
+        let answer = api.post_json(&prompt, &hi).await;
+        assert_eq!(
+            told(answer.told()),
+            (503, json!(["StorePoisonedError", null]))
+        );
+    }
+}

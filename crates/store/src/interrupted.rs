@@ -1,0 +1,224 @@
+//! Sessions whose last activity was cut, by what is stored alone.
+//!
+//! Nothing says that a session runs: that would have to be taken back when the process dies, which
+//! is exactly what cannot be done. What was cut is seen in the history it left.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{ErrorCause, ErrorKind};
+use rusqlite::{OptionalExtension, Params, Row};
+
+use crate::error::StoreError;
+use crate::log::StoredEvent;
+use crate::messages::entry;
+use crate::projection::kind;
+use crate::reader::Reader;
+
+/// Provider Turns that follow one input at most. A session that has made them all is not cut: it
+/// waits for the next input.
+const ALLOWANCE: usize = 25;
+
+/// A session whose last activity was cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The session.
+    pub session_id: SessionID,
+    /// Where it was cut.
+    pub state: InterruptedState,
+    /// The message that shows it: the unanswered prompt, or the answer.
+    pub message_id: MessageID,
+    /// Sequence of that message.
+    pub seq: u64,
+    /// When that message was created.
+    pub time: Millis,
+}
+
+/// Where an activity was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterruptedState {
+    /// The newest promoted input has no answer. Whether a request was sent is unknown.
+    InputUnanswered,
+    /// A step started and neither ended nor failed.
+    StepOpen,
+    /// A step ended with results the model waits for, and no step followed.
+    ContinuationDue,
+}
+
+/// The newest prompt or answer of a session.
+struct Newest {
+    session: i64,
+    session_id: String,
+    seq: i64,
+    kind: i64,
+    settled: Option<i64>,
+}
+
+impl Reader<'_> {
+    /// Every session whose last activity was cut, in the order of their creation here. A turn that
+    /// somebody interrupted, or a history that somebody reverted since, was ended and not cut.
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
+        self.interrupted_among("1", [])
+    }
+
+    /// Where the last activity of one session was cut, if it was.
+    pub fn interruption(&self, session: i64) -> Result<Option<Interrupted>, StoreError> {
+        Ok(self.interrupted_among("a.key = ?", [session])?.pop())
+    }
+
+    fn interrupted_among(
+        &self,
+        condition: &str,
+        values: impl Params,
+    ) -> Result<Vec<Interrupted>, StoreError> {
+        let mut found = Vec::new();
+        for newest in self.newest_turns(condition, values)? {
+            if let Some(state) = self.cut(&newest)? {
+                found.push(self.described(&newest, state)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Of each session the newest prompt or answer, unless it was reverted to since.
+    fn newest_turns(
+        &self,
+        condition: &str,
+        values: impl Params,
+    ) -> Result<Vec<Newest>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT a.key, a.id, m.seq, m.type, m.settled
+             FROM session s CROSS JOIN aggregate a ON a.key = s.aggregate
+             CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
+               SELECT max(seq) FROM message INDEXED BY message_turn
+               WHERE aggregate = a.key AND type IN (1, 2))
+             WHERE m.seq > a.reverted AND {condition}"
+        ))?;
+        let rows = statement.query_map(values, |row: &Row<'_>| {
+            Ok(Newest {
+                session: row.get(0)?,
+                session_id: row.get(1)?,
+                seq: row.get(2)?,
+                kind: row.get(3)?,
+                settled: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn cut(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
+        let state = match newest.settled {
+            _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
+            None => InterruptedState::StepOpen,
+            Some(settled) if self.waits_for_results(newest, settled)? => {
+                InterruptedState::ContinuationDue
+            }
+            Some(_) => return Ok(None),
+        };
+        let may_go_on = self.has_allowance(newest)?;
+        Ok(may_go_on.then_some(state))
+    }
+
+    /// Whether the step ended well, with calls of ours that nobody interrupted.
+    fn waits_for_results(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
+        let session = newest.session;
+        let entry = self.entries(session, &[ended])?.pop();
+        let ended_well = match entry.as_ref().map(StoredEvent::payload).transpose()? {
+            Some(SessionEvent::StepEnded(_)) => true,
+            Some(_) => false,
+            None => return Err(StoreError::corrupt(ended, "the entry is missing")),
+        };
+        if !ended_well {
+            return Ok(false);
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT called, settled FROM part
+             WHERE aggregate = ? AND message = ? AND kind = 2 AND called IS NOT NULL",
+        )?;
+        let calls = statement
+            .query_map([session, newest.seq], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(i64, Option<i64>)>, _>>()?;
+        let mut is_due = false;
+        for (called, settled) in calls {
+            if self.is_provider_executed(session, called)? {
+                continue;
+            }
+            is_due = true;
+            if let Some(settled) = settled.filter(|settled| *settled < ended)
+                && self.was_interrupted(session, settled)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(is_due)
+    }
+
+    fn is_provider_executed(&self, session: i64, called: i64) -> Result<bool, StoreError> {
+        match self.payload_at(session, called)? {
+            SessionEvent::ToolCalled(it) => Ok(it.provider.executed),
+            _ => Err(StoreError::corrupt(called, "it calls no tool")),
+        }
+    }
+
+    fn was_interrupted(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
+        Ok(match self.payload_at(session, settled)? {
+            SessionEvent::ToolFailed(it) => {
+                let kind = it.error.cause.map(|ErrorCause { kind, .. }| kind);
+                kind == Some(ErrorKind::Interrupted)
+            }
+            _ => false,
+        })
+    }
+
+    fn payload_at(&self, session: i64, seq: i64) -> Result<SessionEvent, StoreError> {
+        let entries = self.gather(session, vec![seq])?;
+        entry(&entries, seq)?.payload()
+    }
+
+    /// Whether another turn may follow the newest input. Reads no further than the allowance.
+    fn has_allowance(&self, newest: &Newest) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT type FROM message INDEXED BY message_turn
+             WHERE aggregate = ? AND type IN (1, 2) ORDER BY seq DESC LIMIT ?",
+        )?;
+        let kinds = statement.query_map([newest.session, ALLOWANCE as i64], |row| {
+            row.get::<_, i64>(0)
+        })?;
+        let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
+        let turns = kinds.iter().take_while(|it| **it == kind::ASSISTANT);
+        Ok(turns.count() < ALLOWANCE)
+    }
+
+    fn described(
+        &self,
+        newest: &Newest,
+        state: InterruptedState,
+    ) -> Result<Interrupted, StoreError> {
+        let entries = self.gather(newest.session, vec![newest.seq])?;
+        let entry = entry(&entries, newest.seq)?;
+        let message_id = match entry.payload()? {
+            SessionEvent::Prompted(it) => it.message_id,
+            SessionEvent::StepStarted(it) => it.assistant_message_id,
+            _ => return Err(StoreError::corrupt(newest.seq, "it makes another message")),
+        };
+        let session_id = SessionID::parse(&newest.session_id).map_err(StoreError::corrupt_row)?;
+        Ok(Interrupted {
+            session_id,
+            state,
+            message_id,
+            seq: newest.seq as u64,
+            time: entry.timestamp,
+        })
+    }
+
+    /// How often the host went on with a session by itself since a step of it ended, or since it
+    /// was created.
+    pub fn retries_since_progress(&self, session: i64) -> Result<u32, StoreError> {
+        let retries: Option<u32> = self
+            .connection
+            .prepare_cached("SELECT retries FROM aggregate WHERE key = ?")?
+            .query_row([session], |row| row.get(0))
+            .optional()?;
+        Ok(retries.unwrap_or(0))
+    }
+}

@@ -1,0 +1,59 @@
+//! Types of entries in their versions: logs of other programs hold older ones, and keep them.
+
+use opencode_schema::event::{DURABLE_EVENTS, EventError, EventSpec, SessionEvent, number_of};
+
+/// The number of a type in an older version is that version times this, plus its number in the
+/// catalogue.
+const OLDER: u32 = 1000;
+
+/// A type of the catalogue in one of its versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub(crate) number: u32,
+    pub(crate) version: u32,
+}
+
+impl Kind {
+    pub(crate) fn of(payload: &SessionEvent) -> Self {
+        Self {
+            number: payload.number(),
+            version: payload.version(),
+        }
+    }
+
+    /// The type of a name with its version, such as `session.next.step.ended.2`.
+    pub(crate) fn parse(versioned: &str) -> Result<Self, EventError> {
+        let number = number_of(versioned)?;
+        let version = versioned.rsplit('.').next().and_then(|it| it.parse().ok());
+        version
+            .map(|version| Self { number, version })
+            .ok_or_else(|| EventError::UnknownType(versioned.to_owned()))
+    }
+
+    /// The number in the database: of the catalogue, with an older version in front of it.
+    pub(crate) fn stored(self) -> u32 {
+        let is_current = spec(self.number).is_some_and(|spec| spec.version == self.version);
+        if is_current {
+            self.number
+        } else {
+            self.version * OLDER + self.number
+        }
+    }
+
+    pub(crate) fn read(stored: u32) -> Self {
+        let (older, number) = (stored / OLDER, stored % OLDER);
+        let version = match older {
+            0 => spec(number).map_or(0, |spec| spec.version),
+            older => older,
+        };
+        Self { number, version }
+    }
+}
+
+/// What the catalogue says of the type with this number.
+pub(crate) fn spec(number: u32) -> Option<&'static EventSpec> {
+    let at = DURABLE_EVENTS
+        .binary_search_by_key(&number, |spec| spec.number)
+        .ok()?;
+    DURABLE_EVENTS.get(at)
+}

@@ -1,0 +1,344 @@
+//! Where the store touches its file, and that a failure there reaches the command it concerns and
+//! no other.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use opencode_schema::id::SessionID;
+use opencode_store::{
+    CommitListener, Committed, DatabasePath, Draft, Fault, Moment, Seam, Store, StoreError,
+    StoreOptions,
+};
+use tokio::task::yield_now;
+
+use crate::harness::{admitted, append, create, created, open, open_watched, options};
+
+/// What is to fail, once, by its name or by all that is seen of it; and what was seen.
+#[derive(Default)]
+struct Script {
+    fault: Mutex<Option<(&'static str, Fault)>>,
+    seen: Mutex<Vec<String>>,
+}
+
+impl Script {
+    fn fail(&self, moment: &'static str, fault: Fault) {
+        *self.fault.lock().unwrap() = Some((moment, fault));
+    }
+
+    fn seen(&self) -> Vec<String> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+
+    /// Waits until that is seen: callers have their answers before everybody is told.
+    async fn until(&self, text: &str) {
+        let seen = async {
+            while self.seen.lock().unwrap().iter().all(|seen| seen != text) {
+                yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), seen)
+            .await
+            .unwrap();
+    }
+
+    fn note(&self, text: &str) {
+        self.seen.lock().unwrap().push(text.to_owned());
+    }
+}
+
+fn seqs(entries: &[Committed]) -> Vec<u64> {
+    entries.iter().map(|entry| entry.event.seq).collect()
+}
+
+impl Seam for Script {
+    fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
+        let (name, text) = match moment {
+            Moment::Begin => ("begin", "begin".to_owned()),
+            Moment::Appended(event) => ("appended", format!("appended {}", event.seq)),
+            Moment::Commit(entries) => ("commit", format!("commit {:?}", seqs(entries))),
+            Moment::Committed(entries) => ("committed", format!("committed {:?}", seqs(entries))),
+            Moment::Told(entries) => ("told", format!("told {:?}", seqs(entries))),
+            Moment::Checkpoint => ("checkpoint", "checkpoint".to_owned()),
+            Moment::Read => ("read", "read".to_owned()),
+        };
+        self.note(&text);
+        let mut fault = self.fault.lock().unwrap();
+        let fault = fault.take_if(|(at, _)| *at == name || *at == text);
+        fault.map_or(Ok(()), |(_, fault)| Err(fault))
+    }
+}
+
+fn session() -> SessionID {
+    SessionID::parse("ses_a").unwrap()
+}
+
+async fn admit(store: &Store, id: &str) -> Result<u64, StoreError> {
+    let appended = append(store, &session(), 5, admitted(id, "x", "steer")).await;
+    appended.map(|seq| seq.unwrap())
+}
+
+async fn latest(store: &Store) -> Result<u64, StoreError> {
+    let read = store.read(|db| {
+        let session = db.session(&session())?.expect("the session exists");
+        db.latest_seq(session.key)
+    });
+    read.await
+}
+
+/// A watched store with the session `ses_a`.
+async fn watched(script: &Arc<Script>) -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("opencode.db");
+    let store = open_watched(&path, Arc::clone(script) as Arc<dyn Seam>)
+        .await
+        .unwrap();
+    create(&store, "ses_a").await;
+    script.until("told [0]").await;
+    script.seen();
+    (folder, store)
+}
+
+#[tokio::test]
+async fn every_moment_is_seen_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = DatabasePath::File(folder.path().join("opencode.db"));
+    for (path, at_end) in [(file, vec!["checkpoint"]), (DatabasePath::Memory, vec![])] {
+        let script = Arc::new(Script::default());
+        let hears = Arc::clone(&script);
+        let listener: CommitListener =
+            Box::new(move |entries| hears.note(&format!("heard {:?}", seqs(entries))));
+        let store = Store::open(StoreOptions {
+            seam: Some(Arc::clone(&script) as Arc<dyn Seam>),
+            ..options(path, listener)
+        });
+        let store = store.await.unwrap();
+        let made = append(&store, &session(), 5, created("ses_a", "/")).await;
+        assert_eq!(made.unwrap(), Ok(0));
+        script.until("told [0]").await;
+        latest(&store).await.unwrap();
+        assert_eq!(
+            script.seen(),
+            [
+                "begin",
+                "appended 0",
+                "commit [0]",
+                "committed [0]",
+                "heard [0]",
+                "told [0]",
+                "read"
+            ]
+        );
+        let two = store.write(|transaction| {
+            for id in ["msg_1", "msg_2"] {
+                let draft = Draft::new(5, admitted(id, "x", "steer"));
+                transaction.append(&session(), None, draft)?.unwrap();
+            }
+            Ok(Ok::<_, ()>(()))
+        });
+        two.await.unwrap().unwrap();
+        let decided = store.write(|transaction| {
+            let draft = Draft::new(5, admitted("msg_3", "x", "steer"));
+            transaction.append(&session(), None, draft)?.unwrap();
+            Ok(Err::<(), _>("decided"))
+        });
+        decided.await.unwrap().unwrap_err();
+        let other = store.write(|transaction| {
+            transaction.add_project("p", "/", 5)?;
+            Ok(Ok::<_, ()>(()))
+        });
+        other.await.unwrap().unwrap();
+        store.close().await;
+        let mut expected = vec![
+            "begin",
+            "appended 1",
+            "appended 2",
+            "commit [1, 2]",
+            "committed [1, 2]",
+            "heard [1, 2]",
+            "told [1, 2]",
+            "begin",
+            "appended 3",
+            "begin",
+            "commit []",
+            "committed []",
+            "told []",
+        ];
+        expected.extend(at_end);
+        assert_eq!(script.seen(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_storage_fails_is_not_stored_and_says_why() {
+    use Fault::{Full, Io, Locked};
+    for moment in ["begin", "appended", "commit"] {
+        for (fault, reason) in [
+            (Full, "database or disk is full"),
+            (Io, "disk I/O error"),
+            (Locked, "database is locked"),
+        ] {
+            let script = Arc::new(Script::default());
+            let (folder, store) = watched(&script).await;
+            assert_eq!(admit(&store, "msg_1").await.unwrap(), 1);
+            script.fail(moment, fault);
+            let refused = admit(&store, "msg_2").await;
+            let again = admit(&store, "msg_2").await;
+            let name = format!("{fault:?} at {moment}: {refused:?}, {again:?}");
+            let stored = match (&refused, &again) {
+                (Err(StoreError::Busy(said)), Ok(2)) if fault == Locked => {
+                    assert_eq!(said, reason, "{name}");
+                    2
+                }
+                (Err(StoreError::Poisoned(said)), Err(StoreError::Poisoned(later)))
+                    if fault != Locked =>
+                {
+                    assert_eq!((said.as_str(), later.as_str()), (reason, reason), "{name}");
+                    1
+                }
+                _ => panic!("{name}"),
+            };
+            // Reading goes on, and so does everything once it is opened again.
+            assert_eq!(latest(&store).await.unwrap(), stored, "{name}");
+            store.close().await;
+            let store = open(&folder.path().join("opencode.db")).await.unwrap();
+            assert_eq!(latest(&store).await.unwrap(), stored, "{name}");
+            assert_eq!(admit(&store, "msg_3").await.unwrap(), stored + 1, "{name}");
+            store.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_read_that_storage_fails_fails_alone() {
+    for (fault, is_busy) in [
+        (Fault::Full, false),
+        (Fault::Io, false),
+        (Fault::Locked, true),
+    ] {
+        let script = Arc::new(Script::default());
+        let (_folder, store) = watched(&script).await;
+        script.fail("read", fault);
+        let refused = latest(&store).await;
+        let said = match refused {
+            Err(StoreError::Busy(_)) => true,
+            Err(StoreError::Poisoned(_)) => false,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(said, is_busy, "{fault:?}");
+        assert_eq!(latest(&store).await.unwrap(), 0);
+        assert_eq!(admit(&store, "msg_1").await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
+async fn nothing_fails_once_it_is_committed() {
+    for moment in ["committed", "told"] {
+        let script = Arc::new(Script::default());
+        let (_folder, store) = watched(&script).await;
+        script.fail(moment, Fault::Io);
+        assert_eq!(admit(&store, "msg_1").await.unwrap(), 1);
+        assert_eq!(admit(&store, "msg_2").await.unwrap(), 2);
+    }
+}
+
+/// What `ids` are told, of which all wait when `moment` fails once.
+async fn together(
+    moment: &'static str,
+    fault: Fault,
+    ids: [&'static str; 3],
+) -> ([Result<u64, StoreError>; 3], Vec<String>) {
+    let script = Arc::new(Script::default());
+    let (_folder, store) = watched(&script).await;
+    let store = Arc::new(store);
+    let (release, held) = channel::<()>();
+    let holder = {
+        let store = Arc::clone(&store);
+        // It decides against itself, so that the next one begins anew.
+        tokio::spawn(async move {
+            let write = store.write(move |_| Ok(Err::<(), _>(held.recv().is_err())));
+            write.await
+        })
+    };
+    yield_now().await;
+    let commands = ids.map(|id| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { admit(&store, id).await })
+    });
+    script.until("begin").await;
+    script.seen();
+    script.fail(moment, fault);
+    drop(release);
+    assert_eq!(holder.await.unwrap().unwrap(), Err(true));
+    let [first, second, third] = commands;
+    let answers = [
+        first.await.unwrap(),
+        second.await.unwrap(),
+        third.await.unwrap(),
+    ];
+    if answers.iter().any(Result::is_ok) {
+        script.until("told [1, 2]").await;
+    }
+    let seen = script.seen();
+    // Whatever it was, the store goes on.
+    if !answers
+        .iter()
+        .any(|answer| matches!(answer, Err(StoreError::Poisoned(_))))
+    {
+        admit(&store, "msg_next").await.unwrap();
+    }
+    (answers, seen)
+}
+
+#[tokio::test]
+async fn commands_that_wait_together_for_a_locked_file_are_told_together() {
+    let (answers, seen) = together("begin", Fault::Locked, ["msg_1", "msg_2", "msg_3"]).await;
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Err(StoreError::Busy(_)))),
+        "{answers:?}"
+    );
+    assert_eq!(seen, ["begin"]);
+}
+
+#[tokio::test]
+async fn a_failed_entry_takes_back_its_command_and_no_other() {
+    let (answers, seen) = together("appended 2", Fault::Locked, ["msg_1", "msg_2", "msg_3"]).await;
+    let answers =
+        answers.map(|answer| answer.map_err(|error| matches!(error, StoreError::Busy(_))));
+    assert_eq!(answers, [Ok(1), Err(true), Ok(2)]);
+    assert_eq!(
+        seen,
+        [
+            "begin",
+            "appended 1",
+            "appended 2",
+            "appended 2",
+            "commit [1, 2]",
+            "committed [1, 2]",
+            "told [1, 2]"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_failed_commit_is_everybodys_failure() {
+    let (answers, seen) = together("commit", Fault::Full, ["msg_1", "msg_2", "msg_3"]).await;
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Err(StoreError::Poisoned(_)))),
+        "{answers:?}"
+    );
+    assert_eq!(
+        seen,
+        [
+            "begin",
+            "appended 1",
+            "appended 2",
+            "appended 3",
+            "commit [1, 2, 3]"
+        ]
+    );
+}

@@ -1,0 +1,101 @@
+//! Calls as tasks of their host: what happens to those that nobody waits for any more, and to those
+//! that do not stop when they are told to.
+
+mod common;
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use common::{Scripted, answer, call, context, registry, success, tools};
+use opencode_tools::{Contributions, Materialized, Registration, Settlement};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+
+/// A turn whose one tool is `tool`.
+fn turn(tool: Scripted) -> (TempDir, Registration, Arc<Materialized>) {
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let registry = registry(&Contributions::default(), temp.path());
+    let pairs = tools(vec![("tool", tool)]);
+    let registration = registry.location().register(pairs);
+    let turn = registry.materialize(|_| true);
+    (
+        temp,
+        registration.expect("the name is good"),
+        Arc::new(turn),
+    )
+}
+
+#[tokio::test]
+async fn a_call_is_a_task_that_its_host_can_wait_for() {
+    let (temp, _registration, turn) = turn(Scripted::new(|input, _| async { answer(input) }));
+    let tasks = TaskTracker::new();
+    let running = turn.start(call("tool", json!({"n": 1})), context(temp.path()), &tasks);
+    assert_eq!(tasks.len(), 1);
+    tasks.close();
+    // It goes on whether or not somebody looks at its settlement.
+    tasks.wait().await;
+    assert_eq!(running.await, success(json!({"n": 1}), vec![]));
+}
+
+/// Whether the tool that holds this was dropped.
+struct Tells(Arc<Notify>);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_cut() {
+    let [started, gone] = [Arc::new(Notify::new()), Arc::new(Notify::new())];
+    let tool = Scripted::new({
+        let (started, gone) = (Arc::clone(&started), Arc::clone(&gone));
+        move |_, _| {
+            let (started, tells) = (Arc::clone(&started), Tells(Arc::clone(&gone)));
+            async move {
+                let _tells = tells;
+                started.notify_one();
+                std::future::pending().await
+            }
+        }
+    });
+    let (temp, _registration, turn) = turn(tool);
+    let tasks = TaskTracker::new();
+    let running = turn.start(call("tool", json!({})), context(temp.path()), &tasks);
+    started.notified().await;
+    drop(running);
+    gone.notified().await;
+}
+
+// The tool keeps one of the two threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_does_not_stop_is_settled_without_it() {
+    let started = Arc::new(Notify::new());
+    let (release, held) = mpsc::channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    let tool = Scripted::new({
+        let started = Arc::clone(&started);
+        move |_, _| {
+            let (started, held) = (Arc::clone(&started), Arc::clone(&held));
+            async move {
+                started.notify_one();
+                // Not a point at which it can be dropped.
+                let _ = held.lock().expect("nobody else holds it").recv();
+                answer(json!({"late": true}))
+            }
+        }
+    });
+    let (temp, _registration, turn) = turn(tool);
+    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
+    let cancel = context.cancel.clone();
+    let running = turn.start(call("tool", json!({})), context, &tasks);
+    started.notified().await;
+    cancel.cancel();
+    assert_eq!(running.await, Settlement::Interrupted);
+    assert_eq!(tasks.len(), 1, "its host knows that it is still there");
+    drop(release);
+    tasks.close();
+    tasks.wait().await;
+}

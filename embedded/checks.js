@@ -1,0 +1,179 @@
+"use strict";
+
+// What the options may be. Every failure names the option, a member of one as `limits.inbox`.
+
+const { taggedError } = require("../client/errors.js");
+const { suggest } = require("./suggest.js");
+
+/**
+ * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
+ * @typedef {(option: string, value: unknown) => void} Check
+ */
+
+/** @type {Readonly<Record<keyof import("../index.js").Limits, Check>>} */
+const LIMITS = { inbox: checkCount, steerBatch: checkCount };
+
+/** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
+const OPTIONS = {
+  directory: checkPath,
+  database: checkPath,
+  home: checkPath,
+  dataDirectory: checkPath,
+  configDirectory: checkPath,
+  cacheDirectory: checkPath,
+  config: checkConfig,
+  env: checkEnv,
+  durability: oneOf("normal", "full"),
+  recovery: oneOf("manual", "resume"),
+  keepAlive: checkBoolean,
+  limits: checkLimits,
+};
+
+/**
+ * Throws the tagged failure `InvalidOptionError`.
+ *
+ * @param {unknown} given
+ * @returns {OpenCodeOptions}
+ */
+function checkOptions(given) {
+  if (given === undefined) return {};
+  if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
+  checkMembers(given, OPTIONS, "");
+  return given;
+}
+
+/**
+ * Every member is known and fits. One that is undefined counts as absent.
+ *
+ * @param {Record<string, unknown>} given
+ * @param {Readonly<Record<string, Check>>} checks
+ * @param {string} prefix What stands before the members' names in a failure.
+ */
+function checkMembers(given, checks, prefix) {
+  for (const [name, value] of Object.entries(given)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    if (check === undefined) throw unknownOption(name, Object.keys(checks), prefix);
+    if (value !== undefined) check(prefix + name, value);
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} known
+ * @param {string} prefix
+ */
+function unknownOption(name, known, prefix) {
+  const option = prefix + name;
+  const intended = suggest(name, known);
+  const hint = intended === undefined ? "" : `. Did you mean ${JSON.stringify(prefix + intended)}?`;
+  return invalid(option, `Unknown option ${JSON.stringify(option)}${hint}`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkPath(option, value) {
+  if (typeof value !== "string" || value === "") {
+    throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
+  }
+  if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkConfig(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+  try {
+    JSON.stringify(value);
+  } catch (error) {
+    const reason = /** @type {{ message: string }} */ (error).message;
+    throw invalid(option, `Option "config" must be representable as JSON: ${reason}`);
+  }
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkEnv(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+  for (const [name, text] of Object.entries(value)) {
+    if (text === undefined || typeof text === "string") continue;
+    throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
+  }
+}
+
+/**
+ * @param {...string} choices
+ * @returns {Check}
+ */
+function oneOf(...choices) {
+  const listed = choices.map((choice) => JSON.stringify(choice)).join(" or ");
+  return (option, value) => {
+    if (choices.some((choice) => choice === value)) return;
+    throw invalid(option, `Option "${option}" must be ${listed}, got ${describe(value)}`);
+  };
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkBoolean(option, value) {
+  if (typeof value === "boolean") return;
+  throw invalid(option, `Option "${option}" must be true or false, got ${describe(value)}`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkLimits(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, LIMITS, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkCount(option, value) {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) return;
+  throw invalid(option, `Option "${option}" must be a whole number from 1 on, got ${describe(value)}`);
+}
+
+/**
+ * Any object but an array, of whichever realm.
+ *
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Short, and without the value of an object: it may hold secrets.
+ *
+ * @param {unknown} value
+ */
+function describe(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+}
+
+/**
+ * @param {string} option
+ * @param {string} message
+ */
+function invalid(option, message) {
+  return taggedError({ _tag: "InvalidOptionError", option, message });
+}
+
+module.exports = { checkOptions };

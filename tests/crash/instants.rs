@@ -1,0 +1,36 @@
+//! Kills from outside at instants that have no name.
+
+use std::path::Path;
+
+use opencode_tests::life::Life;
+use opencode_tests::plan::{Death, Plan};
+use opencode_tests::random::Random;
+
+use super::{PROGRAM, folder, kept};
+
+/// Files, and processes on each.
+const FILES: u64 = 4;
+const GENERATIONS: u32 = 5;
+
+#[tokio::test]
+async fn any_instant() {
+    let mut random = Random::new(6000);
+    for _ in 0..FILES {
+        let folder = folder();
+        let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
+        for generation in 0..GENERATIONS {
+            let plan = Plan {
+                seed: random.number(),
+                generation,
+                resume: generation % 2 == 1,
+                settles: generation % 3 == 1,
+                death: Death::Instant {
+                    lines: 1 + random.below(100) as u32,
+                    micros: random.below(4000) as u64,
+                },
+            };
+            let (_, findings) = life.generation(&plan).await.unwrap();
+            assert!(findings.is_empty(), "{findings:#?}{}", kept(folder));
+        }
+    }
+}

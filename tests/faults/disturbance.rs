@@ -1,0 +1,190 @@
+//! Storage that fails once, where a test says.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opencode_runtime::{Fault, Moment, Recovery, RuntimeError, RuntimeOptions, Seam, StoreError};
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, LiveLog, prompt_request};
+
+/// Everything that storage can do.
+pub(crate) const FAULTS: [Fault; 3] = [Fault::Full, Fault::Io, Fault::Locked];
+
+/// A place where storage can fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The next transaction begins.
+    Begin,
+    /// An event of this name is written.
+    Appended(&'static str),
+    /// An event of this name is committed, with whatever else is.
+    Commit(&'static str),
+    /// Something is read.
+    Read,
+    /// The write-ahead log is folded into the file.
+    Checkpoint,
+}
+
+/// Where a command that writes this event can fail.
+pub(crate) fn places(event: &'static str) -> [Place; 3] {
+    [Place::Begin, Place::Appended(event), Place::Commit(event)]
+}
+
+/// Fails once each time it is told to.
+#[derive(Default)]
+pub(crate) struct Disturbance {
+    armed: Mutex<Option<(Place, Fault)>>,
+}
+
+impl Disturbance {
+    /// Fails once at the place.
+    pub(crate) fn arm(&self, place: Place, fault: Fault) {
+        *self.armed() = Some((place, fault));
+    }
+
+    /// Whether the failure is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.armed().is_none()
+    }
+
+    fn armed(&self) -> MutexGuard<'_, Option<(Place, Fault)>> {
+        self.armed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seam for Disturbance {
+    fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
+        let mut armed = self.armed();
+        match *armed {
+            Some((place, fault)) if is_at(place, moment) => {
+                *armed = None;
+                Err(fault)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_at(place: Place, moment: Moment<'_>) -> bool {
+    match (place, moment) {
+        (Place::Begin, Moment::Begin)
+        | (Place::Read, Moment::Read)
+        | (Place::Checkpoint, Moment::Checkpoint) => true,
+        (Place::Appended(name), Moment::Appended(event)) => is_named(&event.payload, name),
+        (Place::Commit(name), Moment::Commit(entries)) => entries
+            .iter()
+            .any(|entry| is_named(&entry.event.payload, name)),
+        _ => false,
+    }
+}
+
+fn is_named(payload: &SessionEvent, name: &str) -> bool {
+    let full = payload.name();
+    full.strip_prefix("session.next.").unwrap_or(full) == name
+}
+
+/// A runtime whose storage can fail.
+pub(crate) struct Scene {
+    pub(crate) f: Fixture,
+    disturbance: Arc<Disturbance>,
+}
+
+impl Scene {
+    pub(crate) async fn open() -> Self {
+        let disturbance = Arc::new(Disturbance::default());
+        let seam = Arc::clone(&disturbance);
+        let open = move |options: &mut RuntimeOptions| {
+            options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+        };
+        Self {
+            f: Fixture::with(open).await,
+            disturbance,
+        }
+    }
+
+    /// Lets storage fail once at the place.
+    pub(crate) fn arm(&self, place: Place, fault: Fault) {
+        self.disturbance.arm(place, fault);
+    }
+
+    /// Whether storage has failed as it was told.
+    pub(crate) fn is_over(&self) -> bool {
+        self.disturbance.is_over()
+    }
+
+    /// Goes on with cut sessions, or not, from the next opening on.
+    pub(crate) fn recovers(&mut self, recovery: Recovery) {
+        let seam = Arc::clone(&self.disturbance);
+        self.f.change(move |options| {
+            options.seam = Some(Arc::clone(&seam) as Arc<dyn Seam>);
+            options.recovery = recovery;
+        });
+    }
+
+    /// Storage failed, and the failure is the one that was asked for.
+    pub(crate) fn assert_failed(&self, error: &StoreError, fault: Fault) {
+        assert!(self.disturbance.is_over(), "storage did not fail");
+        assert_eq!(error.to_string(), failure(fault).to_string());
+    }
+
+    /// The same of an operation.
+    pub(crate) fn assert_refused<T: std::fmt::Debug>(
+        &self,
+        answer: Result<T, RuntimeError>,
+        fault: Fault,
+    ) {
+        match answer {
+            Err(RuntimeError::Store(error)) => self.assert_failed(&error, fault),
+            other => panic!("{fault:?} gave {other:?}"),
+        }
+    }
+
+    /// After a full disk or an I/O error nothing is written until the file is opened again, and
+    /// everything is readable. A locked file is over by itself.
+    pub(crate) async fn recover(&mut self, session: &SessionID, fault: Fault) {
+        if fault == Fault::Locked {
+            return;
+        }
+        let before = self.f.events(session).await;
+        let refused = self.f.try_admit(prompt_request(session, "Too late")).await;
+        match refused {
+            Err(RuntimeError::Store(StoreError::Poisoned(_))) => {}
+            other => panic!("a failed store answers {other:?}"),
+        }
+        // Nothing hangs because of it.
+        self.f.interrupt(session).await;
+        self.f.wait(session).await;
+        self.f.reopen().await;
+        assert_eq!(self.f.events(session).await, before);
+    }
+
+    /// A pending prompt, and what is stored with it.
+    pub(crate) async fn session_with_prompt(&self) -> SessionID {
+        let session = self.f.session().await;
+        self.f.leave(&session, "Kept", Delivery::Steer).await;
+        session
+    }
+
+    /// The live event that says why the session does not run.
+    pub(crate) async fn heard_failure(&self, live: &mut LiveLog, fault: Fault) {
+        let text = format!("session.error {}", failure(fault));
+        self.f.heard(live, &text).await;
+        assert!(self.disturbance.is_over(), "storage did not fail");
+    }
+}
+
+/// What a caller is told of it. A locked file may be tried again; after the others the file has to
+/// be opened again.
+fn failure(fault: Fault) -> StoreError {
+    match fault {
+        Fault::Full => StoreError::Poisoned("database or disk is full".to_owned()),
+        Fault::Io => StoreError::Poisoned("disk I/O error".to_owned()),
+        Fault::Locked => StoreError::Busy("database is locked".to_owned()),
+    }
+}
+
+/// An id of a caller.
+pub(crate) fn message_id(text: &str) -> MessageID {
+    MessageID::parse(text).unwrap()
+}

@@ -1,0 +1,121 @@
+//! What has to hold for the file that a killed process left, whenever it was killed.
+//!
+//! `raw` looks at the file with nothing but SQLite. Then the file is opened as a host opens it, and
+//! `found` is what the operations say. `prompts`, `sessions`, `calls` and `interrupted` compare that
+//! with what was acknowledged and done, `replayed` with what an empty store makes of the logs, and
+//! `settled` goes on working.
+
+mod calls;
+mod found;
+mod interrupted;
+mod prompts;
+mod raw;
+mod replayed;
+mod sessions;
+mod settled;
+
+use std::io;
+use std::sync::Arc;
+
+use opencode_runtime::{DatabasePath, OpenError, Recovery, RuntimeError};
+
+use crate::folder::Folder;
+use crate::host::{Host, HostOptions};
+use crate::journal;
+use crate::ledger::Ledger;
+use crate::line::Line;
+
+use self::found::Found;
+use self::settled::Recorder;
+
+/// Why a check could not be made, which is a finding as well.
+#[derive(Debug)]
+pub enum CheckError {
+    /// Files of the test itself.
+    Io(io::Error),
+    /// SQLite refused.
+    Sqlite(rusqlite::Error),
+    /// The file did not open.
+    Open(OpenError),
+    /// An operation failed that has no reason to.
+    Runtime(&'static str, RuntimeError),
+    /// Something did not come to its end.
+    Hangs(&'static str),
+}
+
+impl From<io::Error> for CheckError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<rusqlite::Error> for CheckError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<OpenError> for CheckError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+/// Looks at everything and goes on working. Returns what is wrong, and what this very check asked
+/// and was told.
+pub async fn check(folder: &Folder, ledger: &Ledger) -> (Vec<String>, Vec<Line>) {
+    let mut check = Check {
+        findings: ledger.problems.clone(),
+        lines: Vec::new(),
+    };
+    if let Err(error) = check.make(folder, ledger).await {
+        check
+            .findings
+            .push(format!("the check broke off: {error:?}"));
+    }
+    (check.findings, check.lines)
+}
+
+/// A check under way.
+struct Check {
+    findings: Vec<String>,
+    lines: Vec<Line>,
+}
+
+impl Check {
+    async fn make(&mut self, folder: &Folder, ledger: &Ledger) -> Result<(), CheckError> {
+        let entries = raw::check(folder, &mut self.findings)?;
+        let acts = journal::read(&folder.journal())?;
+        let recorder = Recorder::new(folder)?;
+        let host = Host::open(HostOptions {
+            folder: folder.path(),
+            database: DatabasePath::File(folder.database()),
+            model: Arc::new(recorder.clone()),
+            tools: Vec::new(),
+            seam: None,
+            recovery: Recovery::Manual,
+        });
+        let host = host.await?;
+        let found = Found::read(&host.runtime).await?;
+        let opened = found.sessions.values().map(|session| session.entries.len());
+        if opened.sum::<usize>() as u64 != entries {
+            self.finding("opening the file changed its logs");
+        }
+        if !host.runtime.active().is_empty() {
+            self.finding("something runs that nobody asked for");
+        }
+        sessions::check(folder, ledger, &found, &mut self.findings);
+        prompts::check(ledger, &found, &mut self.findings);
+        calls::check(ledger, &found, &acts, &mut self.findings);
+        interrupted::check(ledger, &found, &mut self.findings);
+        replayed::check(folder, &found, &mut self.findings).await?;
+        self.repeat(&host.runtime, &found, ledger).await;
+        self.settle(&host.runtime, &found, &recorder).await?;
+        host.runtime.close().await;
+        Ok(())
+    }
+
+    fn finding(&mut self, text: impl Into<String>) {
+        self.findings.push(text.into());
+    }
+}

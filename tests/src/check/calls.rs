@@ -1,0 +1,107 @@
+//! Tool calls and requests: what the journal says was done, and what the log says was decided.
+
+use std::collections::BTreeMap;
+
+use opencode_schema::id::{MessageID, SessionID};
+
+use super::found::{Entry, Found, Session};
+use crate::journal::{Act, ActingCall};
+use crate::ledger::Ledger;
+
+/// How often each thing happened to a call.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Story {
+    begun: u32,
+    called: u32,
+    settled: u32,
+    /// It has the result, or the failure, that the tool gave.
+    has_outcome: bool,
+    before: u32,
+    after: u32,
+}
+
+pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut Vec<String>) {
+    let mut stories = BTreeMap::<ActingCall, Story>::new();
+    let mut sent = BTreeMap::<&SessionID, usize>::new();
+    for act in acts {
+        match act {
+            Act::Sending { session } => *sent.entry(session).or_default() += 1,
+            Act::Before(call) => stories.entry(call.clone()).or_default().before += 1,
+            Act::After(call) => stories.entry(call.clone()).or_default().after += 1,
+        }
+    }
+    for (id, session) in &found.sessions {
+        for entry in &session.entries {
+            tell(&mut stories, id, entry);
+        }
+        let steps = count(session, "step.started");
+        let requests = sent.get(id).copied().unwrap_or_default();
+        if steps > requests && !ledger.is_import(id) {
+            findings.push(format!("{id} has {steps} steps after {requests} requests"));
+        }
+    }
+    for (call, story) in &stories {
+        if let Some(problem) = contradiction(story, ledger.is_import(&call.session)) {
+            findings.push(format!("{problem}: {call:?} {story:?}"));
+        }
+    }
+}
+
+fn count(session: &Session, name: &str) -> usize {
+    let entries = session.entries.iter();
+    entries.filter(|entry| entry.name() == name).count()
+}
+
+fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &Entry) {
+    let Some(call) = call_of(session, entry) else {
+        return;
+    };
+    let story = stories.entry(call).or_default();
+    match entry.name() {
+        "tool.input.started" => story.begun += 1,
+        "tool.called" => story.called += 1,
+        "tool.success" => {
+            story.settled += 1;
+            story.has_outcome = true;
+        }
+        "tool.failed" => {
+            story.settled += 1;
+            story.has_outcome = entry.data["error"]["message"] == "It broke";
+        }
+        _ => {}
+    }
+}
+
+/// The call that an entry is about.
+pub(super) fn call_of(session: &SessionID, entry: &Entry) -> Option<ActingCall> {
+    entry.name().starts_with("tool.").then(|| ActingCall {
+        session: session.clone(),
+        message: MessageID::parse(entry.text("assistantMessageID")).expect("the log holds ids"),
+        call: entry.text("callID").to_owned(),
+    })
+}
+
+fn contradiction(story: &Story, is_import: bool) -> Option<&'static str> {
+    [
+        (story.before <= 1 && story.after <= 1, "a tool ran twice"),
+        (story.after <= story.before, "the journal has a gap"),
+        (
+            story.before <= story.called,
+            "a tool ran whose call is not recorded",
+        ),
+        (
+            story.begun <= 1 && story.called <= 1 && story.settled <= 1,
+            "something happened twice to a call",
+        ),
+        (
+            story.settled <= story.begun && story.called <= story.begun,
+            "a call has an end without a beginning",
+        ),
+        (
+            !story.has_outcome || story.after == 1 || is_import,
+            "a call has an outcome that no tool gave",
+        ),
+    ]
+    .into_iter()
+    .find_map(|(holds, problem)| (!holds).then_some(problem))
+}

@@ -1,0 +1,116 @@
+//! What the operations say is stored.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use opencode_runtime::{Interrupted, Order, Runtime, RuntimeError, SessionFilter};
+use opencode_schema::id::SessionID;
+use opencode_schema::message::SessionMessage;
+use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_schema::session::SessionInfo;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::CheckError;
+use crate::export;
+
+/// More than any life has.
+const ALL: usize = 1_000_000;
+
+/// Everything.
+pub(super) struct Found {
+    pub(super) sessions: BTreeMap<SessionID, Session>,
+    pub(super) interrupted: Vec<Interrupted>,
+}
+
+/// One session.
+#[derive(Debug, PartialEq)]
+pub(super) struct Session {
+    pub(super) info: SessionInfo,
+    pub(super) messages: Vec<(u64, SessionMessage)>,
+    pub(super) inbox: Vec<SessionInputAdmitted>,
+    /// Its export, of which the first line is about the session.
+    pub(super) lines: Vec<String>,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// An entry of its log, as it is exported.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct Entry {
+    pub(super) seq: u64,
+    #[serde(rename = "type")]
+    kind: String,
+    pub(super) data: Value,
+}
+
+impl Entry {
+    /// `prompted`, `step.ended`, `session.created`.
+    pub(super) fn name(&self) -> &str {
+        let name = self.kind.strip_prefix("session.next.");
+        let name = name.unwrap_or(&self.kind);
+        name.rsplit_once('.').map_or(name, |(name, _version)| name)
+    }
+
+    pub(super) fn text(&self, field: &str) -> &str {
+        self.data[field].as_str().unwrap_or_default()
+    }
+}
+
+impl Found {
+    pub(super) async fn read(runtime: &Runtime) -> Result<Self, CheckError> {
+        let listed = runtime.sessions(SessionFilter::default(), Order::Ascending, None, ALL);
+        let mut sessions = BTreeMap::new();
+        for info in done("sessions", listed.await)? {
+            let id = info.id.clone();
+            sessions.insert(id.clone(), Session::read(runtime, &id).await?);
+        }
+        let interrupted = done("interrupted", runtime.interrupted().await)?;
+        Ok(Self {
+            sessions,
+            interrupted,
+        })
+    }
+
+    /// The sessions in which something happened last, at most so many.
+    pub(super) fn newest(&self, most: usize) -> Vec<(&SessionID, &Session)> {
+        let mut sessions: Vec<_> = self.sessions.iter().collect();
+        sessions.sort_by_key(|(_, session)| Reverse(session.changed()));
+        sessions.truncate(most);
+        sessions
+    }
+}
+
+impl Session {
+    /// When something happened last.
+    fn changed(&self) -> i64 {
+        let times = self
+            .entries
+            .iter()
+            .map(|entry| entry.data["timestamp"].as_i64());
+        times.flatten().max().unwrap_or(self.info.time.created)
+    }
+
+    pub(super) async fn read(runtime: &Runtime, id: &SessionID) -> Result<Self, CheckError> {
+        let lines = done("export", export::lines(runtime, id).await)?;
+        let messages = runtime.messages(id, Order::Ascending, None, ALL);
+        Ok(Self {
+            info: done("session", runtime.session(id).await)?,
+            messages: done("messages", messages.await)?,
+            inbox: done("inbox", runtime.inbox(id).await)?,
+            entries: lines.iter().skip(1).map(|line| entry(line)).collect(),
+            lines,
+        })
+    }
+}
+
+fn entry(line: &str) -> Entry {
+    serde_json::from_str(line).expect("a line of an export is an entry")
+}
+
+/// The answer of an operation that has no reason to fail.
+pub(super) fn done<T>(
+    what: &'static str,
+    answer: Result<T, RuntimeError>,
+) -> Result<T, CheckError> {
+    answer.map_err(|error| CheckError::Runtime(what, error))
+}

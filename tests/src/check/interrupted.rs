@@ -1,0 +1,90 @@
+//! What was cut, and what was said to be settled.
+
+use opencode_runtime::{Interrupted, InterruptedState};
+use opencode_schema::id::{MessageID, SessionID};
+
+use super::found::{Entry, Found, Session};
+use crate::ledger::Ledger;
+
+pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
+    let cut = found.sessions.iter();
+    let expected: Vec<_> = cut
+        .filter_map(|(id, session)| cut_in(id, session))
+        .collect();
+    let mut listed = found.interrupted.clone();
+    listed.sort_by(|one, other| one.session_id.cmp(&other.session_id));
+    if listed != expected {
+        findings.push(format!(
+            "interrupted() is {listed:?}, the logs say {expected:?}"
+        ));
+    }
+    for (id, session) in &found.sessions {
+        if let Some(attempts) = wrong_attempts(session) {
+            findings.push(format!(
+                "the host went on with {id} as its attempts {attempts:?}"
+            ));
+        }
+    }
+    // An interruption or a wait that returned left nothing open.
+    for id in ledger.quiet.iter().filter(|id| ledger.young.contains(id)) {
+        let open = expected
+            .iter()
+            .find(|cut| cut.session_id == *id && cut.state == InterruptedState::StepOpen);
+        if let Some(open) = open {
+            findings.push(format!("nothing ran in {id} any more, but {open:?}"));
+        }
+    }
+}
+
+/// What the log of a session says of its newest prompt or answer.
+fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
+    let mut entries = session.entries.iter().rev();
+    let newest = entries.find(|entry| matches!(entry.name(), "prompted" | "step.started"))?;
+    let (state, message) = match newest.name() {
+        "prompted" => (InterruptedState::InputUnanswered, newest.text("messageID")),
+        _ => {
+            let message = newest.text("assistantMessageID");
+            (state_of_step(session, message)?, message)
+        }
+    };
+    Some(Interrupted {
+        session_id: id.clone(),
+        state,
+        message_id: MessageID::parse(message).expect("the log holds ids"),
+        seq: newest.seq,
+        time: newest.data["timestamp"].as_i64().unwrap_or_default(),
+    })
+}
+
+fn state_of_step(session: &Session, message: &str) -> Option<InterruptedState> {
+    let of_step = |entry: &&Entry| entry.text("assistantMessageID") == message;
+    let of_step: Vec<_> = session.entries.iter().filter(of_step).collect();
+    let ends = |entry: &&&Entry| matches!(entry.name(), "step.ended" | "step.failed");
+    let Some(end) = of_step.iter().find(ends) else {
+        return Some(InterruptedState::StepOpen);
+    };
+    let is_called = of_step.iter().any(|entry| entry.name() == "tool.called");
+    let is_stopped = of_step.iter().any(|entry| {
+        let kind = &entry.data["error"]["cause"]["kind"];
+        entry.name() == "tool.failed" && entry.seq < end.seq && kind == "interrupted"
+    });
+    (end.name() == "step.ended" && is_called && !is_stopped)
+        .then_some(InterruptedState::ContinuationDue)
+}
+
+/// The attempts of the host to go on by itself, unless they are counted from 1 after each finished
+/// step and are no more than three.
+fn wrong_attempts(session: &Session) -> Option<Vec<u64>> {
+    let mut attempts = Vec::new();
+    for entry in &session.entries {
+        match entry.name() {
+            "step.ended" => attempts.clear(),
+            "retried" => attempts.push(entry.data["attempt"].as_u64().unwrap_or_default()),
+            _ => {}
+        }
+        if ![1, 2, 3].starts_with(&attempts) {
+            return Some(attempts);
+        }
+    }
+    None
+}

@@ -1,0 +1,208 @@
+//! Every prompt is pending, promoted or withdrawn, once, and says what was asked.
+
+use std::collections::BTreeMap;
+
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::SessionMessage;
+use opencode_schema::prompt::{Delivery, Prompt as Admitted, SessionInputAdmitted};
+use serde_json::Value;
+
+use super::found::{Entry, Found, Session};
+use crate::ledger::{Ledger, Progress, Prompt};
+
+/// What the log says of one input.
+#[derive(Debug, Default)]
+struct Fate {
+    admitted: Vec<SessionInputAdmitted>,
+    promoted: Vec<(u64, Delivery)>,
+    withdrawn: Vec<u64>,
+    /// Where it is pending: how it enters the session by now.
+    delivery: Option<Delivery>,
+}
+
+type Fates = BTreeMap<MessageID, Fate>;
+
+pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
+    let mut fates = Fates::new();
+    for (id, session) in &found.sessions {
+        let own = fates_of(id, session);
+        compare_inbox(id, session, &own, findings);
+        compare_messages(id, session, &own, findings);
+        if !ledger.is_import(id) {
+            for (message, fate) in &own {
+                asked_for(ledger, message, fate, findings);
+            }
+        }
+        fates.extend(own);
+    }
+    for prompt in ledger.prompts.values() {
+        let fate = prompt.id.as_ref().and_then(|id| fates.get(id));
+        if let Some(problem) = contradiction(prompt, fate) {
+            let text = &prompt.asked.prompt.text;
+            findings.push(format!("{text}: {problem}: {prompt:?}, {fate:?}"));
+        }
+    }
+}
+
+fn fates_of(id: &SessionID, session: &Session) -> Fates {
+    let mut fates = Fates::new();
+    for entry in &session.entries {
+        let message = || MessageID::parse(entry.text("messageID")).expect("the log holds ids");
+        match entry.name() {
+            "prompt.admitted" => {
+                let receipt = receipt(id, entry, message());
+                let fate = fates.entry(message()).or_default();
+                fate.delivery = Some(receipt.delivery);
+                fate.admitted.push(receipt);
+            }
+            "prompted" => {
+                let promoted = (entry.seq, delivery(entry));
+                fates.entry(message()).or_default().promoted.push(promoted);
+            }
+            "prompt.withdrawn" => fates
+                .entry(message())
+                .or_default()
+                .withdrawn
+                .push(entry.seq),
+            "prompt.redelivered" => {
+                fates.entry(message()).or_default().delivery = Some(delivery(entry));
+            }
+            _ => {}
+        }
+    }
+    fates
+}
+
+fn receipt(session: &SessionID, entry: &Entry, id: MessageID) -> SessionInputAdmitted {
+    SessionInputAdmitted {
+        admitted_seq: entry.seq,
+        id,
+        session_id: session.clone(),
+        prompt: read::<Admitted>(&entry.data["prompt"]),
+        delivery: delivery(entry),
+        time_created: read(&entry.data["timestamp"]),
+        promoted_seq: None,
+    }
+}
+
+fn delivery(entry: &Entry) -> Delivery {
+    read(&entry.data["delivery"])
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).expect("the log holds what its types say")
+}
+
+/// The inbox is what the log leaves pending, in the order of admission.
+fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
+    let pending = fates
+        .values()
+        .filter(|it| it.promoted.is_empty() && it.withdrawn.is_empty());
+    let receipts = pending.flat_map(|fate| {
+        fate.admitted.iter().map(|receipt| SessionInputAdmitted {
+            delivery: fate.delivery.unwrap_or(receipt.delivery),
+            ..receipt.clone()
+        })
+    });
+    let mut expected: Vec<_> = receipts.collect();
+    expected.sort_by_key(|receipt| receipt.admitted_seq);
+    if session.inbox != expected {
+        let inbox = &session.inbox;
+        findings.push(format!(
+            "the inbox of {id} is {inbox:?}, its log says {expected:?}"
+        ));
+    }
+}
+
+/// The user messages are what the log promotes, each where its promotion is.
+fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
+    let promoted = fates.iter().flat_map(|(message, fate)| {
+        fate.promoted.iter().map(|(seq, _)| {
+            let text = fate.admitted.first().map(|it| it.prompt.text.clone());
+            (*seq, message.clone(), text.unwrap_or_default())
+        })
+    });
+    let mut expected: Vec<_> = promoted.collect();
+    expected.sort();
+    let messages = session
+        .messages
+        .iter()
+        .filter_map(|(seq, message)| match message {
+            SessionMessage::User { id, text, .. } => Some((*seq, id.clone(), text.clone())),
+            _ => None,
+        });
+    let messages: Vec<_> = messages.collect();
+    if messages != expected {
+        findings.push(format!(
+            "the messages of {id} are {messages:?}, its log says {expected:?}"
+        ));
+    }
+}
+
+fn asked_for(ledger: &Ledger, id: &MessageID, fate: &Fate, findings: &mut Vec<String>) {
+    let text = fate
+        .admitted
+        .first()
+        .map(|receipt| receipt.prompt.text.as_str());
+    let prompt = text.and_then(|text| ledger.prompts.get(text));
+    let same = prompt.is_some_and(|it| it.id.as_ref().is_none_or(|known| known == id));
+    if !same {
+        findings.push(format!("nobody asked for the input {id}: {fate:?}"));
+    }
+}
+
+/// What is wrong with the fate of a prompt, if anything is.
+fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
+    let Some(fate) = fate else {
+        return (!prompt.receipts.is_empty()).then_some("it was acknowledged and is gone");
+    };
+    let [admitted] = fate.admitted.as_slice() else {
+        return Some("it was not admitted once");
+    };
+    if fate.promoted.len() + fate.withdrawn.len() > 1 {
+        return Some("it was promoted or withdrawn more than once");
+    }
+    let promoted = fate.promoted.first().copied();
+    let seq = promoted.map(|(seq, _)| seq);
+    let is_same = |receipt: &SessionInputAdmitted| {
+        let may = receipt.promoted_seq.is_none() || receipt.promoted_seq == seq;
+        let unpromoted = SessionInputAdmitted {
+            promoted_seq: None,
+            ..receipt.clone()
+        };
+        may && unpromoted == *admitted
+    };
+    let asked = &prompt.asked;
+    let delivery = promoted.map(|(_, delivery)| delivery).or(fate.delivery);
+    [
+        (
+            prompt.receipts.iter().all(is_same),
+            "its receipts say something else",
+        ),
+        (
+            asked.session == admitted.session_id
+                && asked.delivery == admitted.delivery
+                && asked.prompt.clone().admit() == admitted.prompt,
+            "it is not what was asked",
+        ),
+        (
+            prompt.withdrawal != Progress::Done || !fate.withdrawn.is_empty(),
+            "its withdrawal was acknowledged and is gone",
+        ),
+        (
+            prompt.withdrawal != Progress::Never || fate.withdrawn.is_empty(),
+            "nobody withdrew it",
+        ),
+        (
+            !prompt.too_late || promoted.is_some(),
+            "it was said to be promoted and is not",
+        ),
+        (
+            !fate.withdrawn.is_empty()
+                || delivery.is_some_and(|it| prompt.deliveries.contains(&it)),
+            "its delivery is not what was acknowledged",
+        ),
+    ]
+    .into_iter()
+    .find_map(|(holds, problem)| (!holds).then_some(problem))
+}

@@ -1,0 +1,86 @@
+//! The logs in an empty store: the same sessions, and the same logs again.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::stream;
+use opencode_runtime::{DatabasePath, Recovery, Runtime};
+use opencode_schema::id::SessionID;
+use opencode_testkit::ScriptedModel;
+
+use super::CheckError;
+use super::found::{Found, Session, done};
+use crate::folder::Folder;
+use crate::host::{Host, HostOptions};
+
+/// More than one generation touches.
+const SESSIONS: usize = 24;
+
+pub(super) async fn check(
+    folder: &Folder,
+    found: &Found,
+    findings: &mut Vec<String>,
+) -> Result<(), CheckError> {
+    let host = empty(folder.path()).await?;
+    for (index, (id, session)) in found.newest(SESSIONS).into_iter().enumerate() {
+        let entries = session.entries.len() as u64;
+        // Some of them once more, which changes nothing.
+        for expected in [(entries, 0), (0, entries)]
+            .iter()
+            .take(1 + usize::from(index % 4 == 0))
+        {
+            let applied = import(&host.runtime, session).await?;
+            if applied != *expected {
+                findings.push(format!(
+                    "the import of {id} did {applied:?}, not {expected:?}"
+                ));
+            }
+        }
+        compare(&host.runtime, id, session, findings).await?;
+    }
+    host.runtime.close().await;
+    Ok(())
+}
+
+async fn empty(folder: &Path) -> Result<Host, CheckError> {
+    let host = Host::open(HostOptions {
+        folder,
+        database: DatabasePath::Memory,
+        model: Arc::new(ScriptedModel::new()),
+        tools: Vec::new(),
+        seam: None,
+        recovery: Recovery::Manual,
+    });
+    Ok(host.await?)
+}
+
+/// Applied and skipped entries.
+async fn import(runtime: &Runtime, session: &Session) -> Result<(u64, u64), CheckError> {
+    let lines = session.lines.clone().into_iter().map(Ok::<_, Infallible>);
+    let imported = runtime.import(stream::iter(lines)).await;
+    let imported = done("import", imported)?;
+    Ok((imported.applied, imported.skipped))
+}
+
+async fn compare(
+    runtime: &Runtime,
+    id: &SessionID,
+    session: &Session,
+    findings: &mut Vec<String>,
+) -> Result<(), CheckError> {
+    let replayed = Session::read(runtime, id).await?;
+    for (what, same) in [
+        ("record", replayed.info == session.info),
+        ("messages", replayed.messages == session.messages),
+        ("inbox", replayed.inbox == session.inbox),
+        ("log", replayed.lines == session.lines),
+    ] {
+        if !same {
+            findings.push(format!(
+                "replayed into an empty store, {id} has another {what}"
+            ));
+        }
+    }
+    Ok(())
+}

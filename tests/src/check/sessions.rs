@@ -1,0 +1,53 @@
+//! Sessions, what they use, and logs that came from elsewhere.
+
+use opencode_schema::session::SessionInfo;
+
+use super::found::Found;
+use crate::folder::Folder;
+use crate::host::project;
+use crate::ledger::Ledger;
+use crate::line::Setting;
+
+pub(super) fn check(folder: &Folder, ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
+    for id in &ledger.sessions {
+        if !found.sessions.contains_key(id) {
+            findings.push(format!("the acknowledged session {id} is gone"));
+        }
+    }
+    for (id, import) in &ledger.imports {
+        match found.sessions.get(id) {
+            None if import.done => findings.push(format!("the imported session {id} is gone")),
+            Some(session) if (session.entries.len() as u64) < import.entries => {
+                findings.push(format!("the session {id} is imported in part"));
+            }
+            _ => {}
+        }
+    }
+    for ((id, what), may) in &ledger.settings {
+        let Some(session) = found.sessions.get(id) else {
+            continue;
+        };
+        let began = match what {
+            Setting::Directory => Some(project(folder.path(), 0)),
+            Setting::Agent | Setting::Model => None,
+        };
+        let is = now(&session.info, *what);
+        let is_allowed = may.iter().any(|it| match it {
+            Some(_) => *it == is,
+            None => is == began || ledger.is_import(id),
+        });
+        if !is_allowed {
+            findings.push(format!(
+                "{what:?} of {id} is {is:?} instead of one of {may:?}"
+            ));
+        }
+    }
+}
+
+fn now(info: &SessionInfo, what: Setting) -> Option<String> {
+    match what {
+        Setting::Agent => info.agent.clone(),
+        Setting::Model => info.model.as_ref().map(|model| model.id.clone()),
+        Setting::Directory => Some(info.location.directory.clone()),
+    }
+}

@@ -1,0 +1,258 @@
+//! Going on: everything that was asked can be asked again, and every session settles.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::join_all;
+use opencode_llm::{EventStream, LlmRequest, ModelClient, Part, Role};
+use opencode_runtime::{Runtime, RuntimeError};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::SessionMessage;
+use opencode_schema::prompt::{Delivery, PromptInput, SessionInputAdmitted};
+use opencode_testkit::{Reply, ScriptedModel, check_request};
+
+use super::calls::call_of;
+use super::found::{Entry, Found, Session, done};
+use super::{Check, CheckError};
+use crate::folder::Folder;
+use crate::journal::{Act, ActingCall, Journal};
+use crate::ledger::{Ledger, Progress, Prompt};
+use crate::line::{Asked, Line};
+use crate::model::session_of;
+
+/// Far more than any session needs to settle.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Sessions that get work though nothing was left in them.
+const OTHERS: usize = 6;
+
+/// A model that always has the last word and remembers what it was asked.
+#[derive(Clone)]
+pub(super) struct Recorder {
+    script: ScriptedModel,
+    journal: Arc<Journal>,
+    requests: Arc<Mutex<BTreeMap<SessionID, Vec<LlmRequest>>>>,
+}
+
+impl Recorder {
+    pub(super) fn new(folder: &Folder) -> io::Result<Self> {
+        let script = ScriptedModel::new();
+        script.otherwise(|_| Reply::says("Settled."));
+        Ok(Self {
+            script,
+            journal: Arc::new(Journal::open(&folder.journal())?),
+            requests: Arc::default(),
+        })
+    }
+
+    fn requests_of(&self, session: &SessionID) -> Vec<LlmRequest> {
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.get(session).cloned().unwrap_or_default()
+    }
+}
+
+impl ModelClient for Recorder {
+    fn stream(&self, request: LlmRequest) -> EventStream {
+        let session = session_of(&request);
+        self.journal.add(&Act::Sending {
+            session: session.clone(),
+        });
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.entry(session).or_default().push(request.clone());
+        self.script.stream(request)
+    }
+}
+
+impl Check {
+    /// Asks every prompt once more, as a caller does that does not know what became of it.
+    pub(super) async fn repeat(&mut self, runtime: &Runtime, found: &Found, ledger: &Ledger) {
+        let prompts = ledger.prompts.values();
+        // A session whose creation got lost is for its creator to make again.
+        let prompts = prompts.filter(|it| found.sessions.contains_key(&it.asked.session));
+        let asked = prompts.filter_map(|prompt| {
+            let asked = Asked {
+                id: Some(prompt.id.clone()?),
+                resume: false,
+                ..prompt.asked.clone()
+            };
+            Some((prompt, asked))
+        });
+        let asked: Vec<_> = asked.collect();
+        let answers = asked
+            .iter()
+            .map(|(_, asked)| runtime.prompt(asked.request()));
+        let answers = join_all(answers).await;
+        for ((prompt, asked), answer) in asked.into_iter().zip(answers) {
+            if let Some(problem) = judge(prompt, &answer) {
+                let text = &asked.prompt.text;
+                self.finding(format!(
+                    "{text} asked again: {problem}: {answer:?}, {prompt:?}"
+                ));
+            }
+            if let Ok(receipt) = answer {
+                self.lines.push(Line::Asked(asked));
+                self.lines.push(Line::Admitted { receipt });
+            }
+        }
+    }
+
+    /// Prompts every session that something was left in, and some others, or lets them go on without
+    /// a prompt, and looks what that adds.
+    pub(super) async fn settle(
+        &mut self,
+        runtime: &Runtime,
+        found: &Found,
+        recorder: &Recorder,
+    ) -> Result<(), CheckError> {
+        let mut sessions: BTreeMap<_, _> = found.newest(OTHERS).into_iter().collect();
+        for (id, session) in &found.sessions {
+            let is_cut = found.interrupted.iter().any(|cut| cut.session_id == *id);
+            if is_cut || !session.inbox.is_empty() || !open_calls(id, &session.entries).is_empty() {
+                sessions.insert(id, session);
+            }
+        }
+        for (index, (id, before)) in sessions.into_iter().enumerate() {
+            // Without any prompt there is nothing to go on with.
+            let is_begun = before
+                .entries
+                .iter()
+                .any(|entry| entry.name() == "prompted");
+            if index % 3 == 2 && (is_begun || !before.inbox.is_empty()) {
+                done("resume", runtime.resume(id).await)?;
+            } else {
+                self.prompt(runtime, id, before.entries.len()).await?;
+            }
+            let waited = tokio::time::timeout(DEADLINE, runtime.wait(id)).await;
+            done("wait", waited.map_err(|_| CheckError::Hangs("a session"))?)?;
+            let after = Session::read(runtime, id).await?;
+            self.compare(id, before, &after, &recorder.requests_of(id));
+        }
+        let left = done("interrupted", runtime.interrupted().await)?;
+        if !left.is_empty() {
+            self.finding(format!(
+                "everything is settled, but interrupted() is {left:?}"
+            ));
+        }
+        Ok(())
+    }
+
+    async fn prompt(
+        &mut self,
+        runtime: &Runtime,
+        session: &SessionID,
+        entries: usize,
+    ) -> Result<(), CheckError> {
+        let text = format!("Prompt after all, {session} {entries}");
+        let id = format!("msg_after-{session}-{entries}");
+        let asked = Asked {
+            session: session.clone(),
+            id: MessageID::parse(&id).ok(),
+            prompt: PromptInput {
+                text,
+                files: None,
+                agents: None,
+            },
+            delivery: Delivery::Steer,
+            resume: true,
+        };
+        let receipt = done("prompt", runtime.prompt(asked.request()).await)?;
+        self.lines.push(Line::Asked(asked));
+        self.lines.push(Line::Admitted { receipt });
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        id: &SessionID,
+        before: &Session,
+        after: &Session,
+        requests: &[LlmRequest],
+    ) {
+        let news = &after.entries[before.entries.len()..];
+        let open = open_calls(id, &before.entries);
+        let first_step = news.iter().position(|entry| entry.name() == "step.started");
+        let failed = first_step.map_or(news, |step| &news[..step]).iter();
+        let failed = failed.filter(|entry| entry.name() == "tool.failed");
+        let failed: Vec<_> = failed.filter_map(|entry| call_of(id, entry)).collect();
+        if failed != open {
+            self.finding(format!(
+                "the calls {open:?} of {id} were open; failed were {failed:?}"
+            ));
+        }
+        let left = open_calls(id, &after.entries);
+        if !left.is_empty() || !after.inbox.is_empty() || first_step.is_none() {
+            let inbox = &after.inbox;
+            self.finding(format!(
+                "{id} is not settled: calls {left:?}, inbox {inbox:?}"
+            ));
+        }
+        for request in requests {
+            if let Err(problem) = check_request(request) {
+                self.finding(format!("a request of {id} is not valid: {problem}"));
+            }
+        }
+        let said = requests.last().map(said_in).unwrap_or_default();
+        let promoted = promoted_in(after);
+        if said != promoted {
+            self.finding(format!(
+                "the model heard {said:?} in {id}, promoted is {promoted:?}"
+            ));
+        }
+    }
+}
+
+/// What is wrong with the answer to a prompt that is asked again.
+fn judge(
+    prompt: &Prompt,
+    answer: &Result<SessionInputAdmitted, RuntimeError>,
+) -> Option<&'static str> {
+    match (answer, prompt.withdrawal) {
+        (Err(RuntimeError::PromptConflict(_)), Progress::Asked | Progress::Done) => None,
+        (Err(_), _) => Some("it was refused"),
+        (Ok(_), Progress::Done) => Some("it was withdrawn and is there again"),
+        (Ok(receipt), _) => {
+            let former = prompt.receipts.first()?;
+            let same = former.admitted_seq == receipt.admitted_seq && former.id == receipt.id;
+            (!same).then_some("it was admitted once more")
+        }
+    }
+}
+
+/// The calls without an end, in the order in which they began.
+fn open_calls(session: &SessionID, entries: &[Entry]) -> Vec<ActingCall> {
+    let mut open = Vec::new();
+    for entry in entries {
+        let Some(call) = call_of(session, entry) else {
+            continue;
+        };
+        match entry.name() {
+            "tool.input.started" => open.push(call),
+            "tool.success" | "tool.failed" => open.retain(|other| *other != call),
+            _ => {}
+        }
+    }
+    open
+}
+
+/// The prompts of a request, in its order.
+fn said_in(request: &LlmRequest) -> Vec<String> {
+    let users = request.messages.iter().filter(|it| it.role == Role::User);
+    let parts = users.flat_map(|message| message.content.iter());
+    let texts = parts.filter_map(|part| match part {
+        Part::Text(text) => Some(text.text.to_string()),
+        _ => None,
+    });
+    texts.filter(|text| text.starts_with("Prompt ")).collect()
+}
+
+/// The prompts that became messages, in their order.
+fn promoted_in(session: &Session) -> Vec<String> {
+    let messages = session.messages.iter();
+    let users = messages.filter_map(|(_, message)| match message {
+        SessionMessage::User { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    users.collect()
+}

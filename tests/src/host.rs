@@ -1,0 +1,159 @@
+//! A runtime on a database file, opened alike by the process that dies and by the one that looks
+//! what it left.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use opencode_llm::ModelClient;
+use opencode_location::environment::Environment;
+use opencode_location::locations::Locations;
+use opencode_runtime::{
+    CreateSession, DatabasePath, Durability, Limits, OpenError, Recovery, Runtime, RuntimeOptions,
+    Seam,
+};
+use opencode_schema::clock::{Clock, SystemClock};
+use opencode_schema::id::{IdSource, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::model::ModelRef;
+use opencode_tools::{
+    AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool,
+};
+use serde_json::{Value, json};
+
+/// The directories that sessions live in, below the folder of a life.
+pub const PROJECTS: [&str; 2] = ["one", "two"];
+
+/// The agents that sessions may choose.
+pub const AGENTS: [&str; 3] = ["build", "reviewer", "writer"];
+
+/// What a host is made of.
+pub struct HostOptions<'a> {
+    /// The folder with the projects.
+    pub folder: &'a Path,
+    /// The database.
+    pub database: DatabasePath,
+    /// Who answers.
+    pub model: Arc<dyn ModelClient>,
+    /// What models may call.
+    pub tools: Vec<(String, Arc<dyn Tool>)>,
+    /// Who watches the store, or disturbs it.
+    pub seam: Option<Arc<dyn Seam>>,
+    /// What happens to sessions that a former process left in the middle.
+    pub recovery: Recovery,
+}
+
+/// An open runtime.
+pub struct Host {
+    /// The runtime.
+    pub runtime: Runtime,
+    _tools: Registration,
+}
+
+/// Makes the directories that sessions live in.
+pub fn make_projects(folder: &Path) -> io::Result<()> {
+    for name in PROJECTS {
+        std::fs::create_dir_all(folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// The path of one of the projects.
+#[must_use]
+pub fn project(folder: &Path, index: usize) -> String {
+    let path = folder.join(PROJECTS[index % PROJECTS.len()]);
+    path.to_string_lossy().into_owned()
+}
+
+impl Host {
+    /// Opens a runtime.
+    pub async fn open(options: HostOptions<'_>) -> Result<Self, OpenError> {
+        let HostOptions {
+            folder,
+            database,
+            model,
+            tools,
+            seam,
+            recovery,
+        } = options;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
+        let contributions = Contributions::default();
+        let registration = contributions.register(tools).expect("the names are legal");
+        let data = folder.join("data");
+        let output = ManagedOutput::new(
+            data.join("tool-output"),
+            OutputLimits::default(),
+            Arc::clone(&ids),
+        );
+        let environment = Environment {
+            home: folder.join("home"),
+            config: folder.join("config"),
+            cache: folder.join("cache"),
+            data,
+            ..Environment::default()
+        };
+        let runtime = Runtime::open(RuntimeOptions {
+            database,
+            durability: Durability::Normal,
+            directory: project(folder, 0),
+            locations: Arc::new(Locations::new(Arc::new(environment), Some(config()))),
+            tools: Arc::new(Registry::new(contributions, Arc::new(output))),
+            permissions: Arc::new(AllowAll),
+            model,
+            clock,
+            ids,
+            limits: Limits::default(),
+            recovery,
+            seam,
+        });
+        Ok(Self {
+            runtime: runtime.await?,
+            _tools: registration,
+        })
+    }
+}
+
+/// A session with this id in the first project.
+#[must_use]
+pub fn new_session(folder: &Path, id: SessionID) -> CreateSession {
+    CreateSession {
+        id: Some(id),
+        agent: None,
+        model: None,
+        location: place(project(folder, 0)),
+    }
+}
+
+/// A Location without a workspace.
+#[must_use]
+pub fn place(directory: String) -> LocationRef {
+    LocationRef {
+        directory,
+        workspace_id: None,
+    }
+}
+
+/// A model of the only provider.
+#[must_use]
+pub fn mock(model: &str) -> ModelRef {
+    ModelRef {
+        id: model.to_owned(),
+        provider_id: "mock".to_owned(),
+        variant: None,
+    }
+}
+
+/// Nobody listens at the address: requests go to the model of the host.
+fn config() -> Value {
+    let agents = AGENTS.map(|name| (name.to_owned(), json!({"mode": "primary"})));
+    json!({
+        "model": "mock/m1",
+        "agent": Value::Object(agents.into_iter().collect()),
+        "provider": {"mock": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "test"},
+            "models": {"m1": {}, "m2": {}},
+        }},
+    })
+}

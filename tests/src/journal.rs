@@ -1,0 +1,70 @@
+//! What models and tools of the load did in the world, as a world without transactions keeps it.
+//!
+//! Each act appends one line to a file before or after its effect. The lines outlive the process
+//! that wrote them, so an act that happened twice is seen, whoever died in between.
+
+use std::fs::{File, OpenOptions, read_to_string};
+use std::io::{self, Write};
+use std::path::Path;
+
+use opencode_schema::id::{MessageID, SessionID};
+use serde::{Deserialize, Serialize};
+
+/// One act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "act")]
+pub enum Act {
+    /// A request goes to the provider.
+    Sending {
+        /// Whose.
+        session: SessionID,
+    },
+    /// A tool begins; its effect follows.
+    Before(ActingCall),
+    /// A tool's effect has happened.
+    After(ActingCall),
+}
+
+/// What tells one tool call from every other one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ActingCall {
+    /// The session.
+    pub session: SessionID,
+    /// The assistant message that holds the call.
+    pub message: MessageID,
+    /// The provider's name for the call.
+    pub call: String,
+}
+
+/// The file, open for adding.
+pub struct Journal(File);
+
+impl Journal {
+    /// Opens the journal, which need not exist.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map(Self)
+    }
+
+    /// Adds an act. It is one write, so it is there whole or not at all.
+    pub fn add(&self, act: &Act) {
+        let mut line = serde_json::to_string(act).expect("an act is JSON");
+        line.push('\n');
+        (&self.0)
+            .write_all(line.as_bytes())
+            .expect("the journal takes a line");
+    }
+}
+
+/// Everything that was ever done; nothing when there is no journal.
+pub fn read(path: &Path) -> io::Result<Vec<Act>> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read_to_string(path)?;
+    let acts = text.lines().map(serde_json::from_str);
+    acts.collect::<Result<_, _>>().map_err(io::Error::from)
+}

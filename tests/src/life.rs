@@ -1,0 +1,172 @@
+//! A file and the processes that work on it one after the other, each of which is killed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use crate::check::check;
+use crate::folder::Folder;
+use crate::ledger::Ledger;
+use crate::line::Line;
+use crate::plan::{Death, Plan};
+
+/// Far more than any generation takes.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// A life under way.
+pub struct Life {
+    folder: Folder,
+    /// The program of this crate.
+    program: PathBuf,
+    /// What was said so far.
+    pub ledger: Ledger,
+}
+
+/// How a generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It was killed, by itself or from outside.
+    Killed,
+    /// The load came to its end before that.
+    Survived,
+}
+
+impl Life {
+    /// A life in a folder, which may have begun before.
+    pub fn new(folder: &Path, program: &Path) -> io::Result<Self> {
+        let folder = Folder::new(folder);
+        folder.create()?;
+        Ok(Self {
+            ledger: Ledger::read(&folder.ledger())?,
+            folder,
+            program: program.to_owned(),
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Runs one generation, kills it, and checks what it left. Returns how it ended and what is
+    /// wrong; then the folder has everything that is needed to look again.
+    pub async fn generation(&mut self, plan: &Plan) -> io::Result<(End, Vec<String>)> {
+        self.folder.keep("before")?;
+        self.folder.write_plan(plan)?;
+        let end = self.run(plan)?;
+        self.folder.keep("killed")?;
+        Ok((end, self.check(plan).await?))
+    }
+
+    /// Runs the newest generation once more, from where it began.
+    pub async fn again(&mut self) -> io::Result<(End, Vec<String>)> {
+        self.folder.restore("before")?;
+        self.ledger = Ledger::read(&self.folder.ledger())?;
+        let plan = self.folder.read_plan()?;
+        self.generation(&plan).await
+    }
+
+    /// Checks what the newest generation left once more.
+    pub async fn check_again(&mut self) -> io::Result<Vec<String>> {
+        self.folder.restore("killed")?;
+        self.ledger = Ledger::read(&self.folder.ledger())?;
+        let plan = self.folder.read_plan()?;
+        self.check(&plan).await
+    }
+
+    async fn check(&mut self, plan: &Plan) -> io::Result<Vec<String>> {
+        if !plan.settles {
+            let (findings, _) = check(&self.folder.copy_for("copy")?, &self.ledger).await;
+            return Ok(findings);
+        }
+        let (findings, lines) = check(&self.folder, &self.ledger).await;
+        self.ledger.add(&self.folder.ledger(), lines)?;
+        Ok(findings)
+    }
+
+    fn run(&mut self, plan: &Plan) -> io::Result<End> {
+        let complaints = File::create(self.folder.complaints())?;
+        let mut child = Command::new(&self.program)
+            .arg("load")
+            .arg(self.folder.path())
+            .arg(serde_json::to_string(plan)?)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(complaints)
+            .spawn()?;
+        let (lines, hangs) = listen(&mut child, &plan.death);
+        let status = child.wait()?;
+        self.ledger.add(&self.folder.ledger(), lines)?;
+        if hangs {
+            let problem = format!("the load did not come to its end within {DEADLINE:?}");
+            self.ledger.problems.push(problem);
+        }
+        let end = self.end_of(status);
+        if end.is_none() {
+            let complaints = std::fs::read_to_string(self.folder.complaints())?;
+            let problem = format!("the process ended by {status}: {complaints}");
+            self.ledger.problems.push(problem);
+        }
+        Ok(end.unwrap_or(End::Killed))
+    }
+
+    fn end_of(&self, status: ExitStatus) -> Option<End> {
+        if status.success() {
+            return self.ledger.passed.is_some().then_some(End::Survived);
+        }
+        // A process that was killed has no exit code, and one that panicked has.
+        status.code().is_none().then_some(End::Killed)
+    }
+}
+
+/// Takes what the process says until it is dead, and kills it when it is time for that. Returns
+/// also whether it had to be killed because it hung.
+fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
+    let said = hear(child);
+    let (after, delay) = match death {
+        Death::Instant { lines, micros } => (*lines as usize, Duration::from_micros(*micros)),
+        Death::Point { .. } | Death::None => (usize::MAX, Duration::ZERO),
+    };
+    let began = Instant::now();
+    let mut lines = Vec::new();
+    let mut is_killed = false;
+    loop {
+        let left = DEADLINE.saturating_sub(began.elapsed());
+        match said.recv_timeout(left) {
+            Ok(line) => lines.push(line),
+            Err(RecvTimeoutError::Disconnected) => return (lines, false),
+            Err(RecvTimeoutError::Timeout) => {
+                // It may be dead by now, which is as good.
+                let _ = child.kill();
+                return (lines, true);
+            }
+        }
+        if lines.len() >= after && !is_killed {
+            is_killed = true;
+            std::thread::sleep(delay);
+            let _ = child.kill();
+        }
+    }
+}
+
+/// The lines of a process as they come; the end when its output ends. What it wrote before its
+/// death is still there after it.
+fn hear(child: &mut Child) -> Receiver<Line> {
+    let (sender, receiver) = channel();
+    let output = child.stdout.take().expect("the output is a pipe");
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            // A line is one write, so a kill cuts none in two.
+            let line = line.map(|line| serde_json::from_str(&line));
+            let Ok(Ok(line)) = line else { break };
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,258 @@
+//! The load: callers that ask everything a session engine can be asked, several at once.
+//!
+//! Each driver has sessions of its own, so that what it was told about one of them stays true until
+//! it asks for something else. Within a session several calls may be under way.
+
+mod asking;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use opencode_runtime::{DatabasePath, Order, Recovery, Runtime, RuntimeError, SessionFilter};
+use opencode_schema::id::SessionID;
+
+use crate::folder::Folder;
+use crate::host::{Host, HostOptions, new_session};
+use crate::journal::Journal;
+use crate::line::{Asked, Line, say};
+use crate::model::LoadModel;
+use crate::plan::{Death, Plan};
+use crate::point::FailPoints;
+use crate::random::Random;
+use crate::tools::load_tools;
+
+/// Callers that work side by side.
+const DRIVERS: u64 = 3;
+/// What each does beyond one of each kind.
+const MORE: usize = 6;
+/// Sessions of a file that get more work; the oldest are left alone.
+const SESSIONS: usize = 9;
+
+/// One thing that a driver does.
+#[derive(Clone, Copy)]
+enum Deed {
+    Create,
+    Steer,
+    SteerTogether,
+    Queue,
+    LeaveAndWait,
+    Retry,
+    RetryAtOnce,
+    Withdraw,
+    Redeliver,
+    Interrupt,
+    SwitchAgent,
+    SwitchModel,
+    Move,
+    Import,
+    Resume,
+    Look,
+}
+
+const DEEDS: [Deed; 16] = [
+    Deed::Create,
+    Deed::Steer,
+    Deed::SteerTogether,
+    Deed::Queue,
+    Deed::LeaveAndWait,
+    Deed::Retry,
+    Deed::RetryAtOnce,
+    Deed::Withdraw,
+    Deed::Redeliver,
+    Deed::Interrupt,
+    Deed::SwitchAgent,
+    Deed::SwitchModel,
+    Deed::Move,
+    Deed::Import,
+    Deed::Resume,
+    Deed::Look,
+];
+
+/// One caller.
+struct Driver {
+    runtime: Runtime,
+    random: Random,
+    folder: PathBuf,
+    /// Tells what this driver makes from what any other one makes, in any generation.
+    name: String,
+    made: u32,
+    sessions: Vec<SessionID>,
+    /// What was acknowledged here, to be tried again.
+    asked: Vec<Asked>,
+}
+
+/// Carries out the load of a plan on the file of a folder. Returns when it came to its end, which
+/// a deadly plan prevents.
+pub async fn carry_out(folder: &Folder, plan: &Plan) {
+    let deadly = match &plan.death {
+        Death::Point { point, nth } => Some((point.clone(), *nth)),
+        Death::Instant { .. } | Death::None => None,
+    };
+    let points = Arc::new(FailPoints::new(deadly));
+    let journal = Journal::open(&folder.journal()).expect("the journal can be opened");
+    let journal = Arc::new(journal);
+    let model = LoadModel::new(plan.seed, Arc::clone(&journal), Arc::clone(&points));
+    let host = Host::open(HostOptions {
+        folder: folder.path(),
+        database: DatabasePath::File(folder.database()),
+        model: Arc::new(model),
+        tools: load_tools(&journal, &points),
+        seam: Some(Arc::clone(&points) as Arc<_>),
+        recovery: if plan.resume {
+            Recovery::Resume
+        } else {
+            Recovery::Manual
+        },
+    });
+    let host = host.await.expect("the file of a killed process opens");
+    say(&Line::Opened);
+    let known = known_sessions(&host.runtime).await;
+    let drivers = (0..DRIVERS).map(|index| {
+        let driver = Driver::new(folder.path(), plan, index, &host.runtime, &known);
+        tokio::spawn(driver.work())
+    });
+    for ended in join_all(drivers).await {
+        if let Err(error) = ended {
+            problem("a driver ended", &error);
+        }
+    }
+    host.runtime.close().await;
+    let passed: BTreeMap<_, _> = points.passed();
+    say(&Line::Ended { passed });
+}
+
+/// The newest sessions, the newest first.
+async fn known_sessions(runtime: &Runtime) -> Vec<SessionID> {
+    let listed = runtime.sessions(SessionFilter::default(), Order::Descending, None, SESSIONS);
+    match listed.await {
+        Ok(sessions) => sessions.into_iter().map(|session| session.id).collect(),
+        Err(error) => {
+            problem("sessions", &error);
+            Vec::new()
+        }
+    }
+}
+
+fn problem(what: &str, error: &dyn Display) {
+    say(&Line::Problem {
+        text: format!("{what}: {error}"),
+    });
+}
+
+impl Driver {
+    fn new(folder: &Path, plan: &Plan, index: u64, runtime: &Runtime, known: &[SessionID]) -> Self {
+        let own = known.iter().skip(index as usize).step_by(DRIVERS as usize);
+        Self {
+            runtime: runtime.clone(),
+            random: Random::part(plan.seed, index + 1),
+            folder: folder.to_owned(),
+            name: format!("g{}d{index}", plan.generation),
+            made: 0,
+            sessions: own.cloned().collect(),
+            asked: Vec::new(),
+        }
+    }
+
+    async fn work(mut self) {
+        let mut deeds = DEEDS.to_vec();
+        for _ in 0..MORE {
+            deeds.push(*self.random.choose(&DEEDS));
+        }
+        self.random.shuffle(&mut deeds);
+        self.create().await;
+        for deed in deeds {
+            self.carry_out(deed).await;
+        }
+        for session in self.sessions.clone() {
+            self.wait(&session).await;
+        }
+    }
+
+    async fn carry_out(&mut self, deed: Deed) {
+        match deed {
+            Deed::Create => self.create().await,
+            Deed::Steer => self.steer().await,
+            Deed::SteerTogether => self.steer_together().await,
+            Deed::Queue => self.queue().await,
+            Deed::LeaveAndWait => self.leave_and_wait().await,
+            Deed::Retry => self.retry().await,
+            Deed::RetryAtOnce => self.retry_at_once().await,
+            Deed::Withdraw => self.withdraw().await,
+            Deed::Redeliver => self.redeliver().await,
+            Deed::Interrupt => self.interrupt().await,
+            Deed::SwitchAgent => self.switch_agent().await,
+            Deed::SwitchModel => self.switch_model().await,
+            Deed::Move => self.relocate().await,
+            Deed::Import => self.import().await,
+            Deed::Resume => self.resume().await,
+            Deed::Look => self.look().await,
+        }
+    }
+
+    async fn create(&mut self) {
+        let id = SessionID::parse(&format!("ses_{}", self.fresh_name())).expect("it is an id");
+        let request = new_session(&self.folder, id);
+        if let Some(info) = self.done("create", self.runtime.create_session(request).await) {
+            say(&Line::Created {
+                session: info.id.clone(),
+            });
+            self.sessions.push(info.id);
+        }
+    }
+
+    /// Reads beside everything else.
+    async fn look(&mut self) {
+        let session = self.any_session();
+        let messages = self.runtime.messages(&session, Order::Descending, None, 20);
+        let (messages, inbox, history, context) = tokio::join!(
+            messages,
+            self.runtime.inbox(&session),
+            self.runtime.history(&session, None, 50),
+            self.runtime.context(&session),
+        );
+        self.done("messages", messages);
+        self.done("inbox", inbox);
+        self.done("history", history);
+        self.done("context", context);
+        self.done("interrupted", self.runtime.interrupted().await);
+    }
+
+    async fn wait(&self, session: &SessionID) {
+        if self
+            .done("wait", self.runtime.wait(session).await)
+            .is_some()
+        {
+            say(&Line::Quiet {
+                session: session.clone(),
+            });
+        }
+    }
+
+    /// The answer of a call that has no reason to fail.
+    fn done<T>(&self, what: &str, answer: Result<T, RuntimeError>) -> Option<T> {
+        answer
+            .inspect_err(|error| problem(&format!("{} {what}", self.name), error))
+            .ok()
+    }
+
+    fn any_session(&mut self) -> SessionID {
+        self.random.choose(&self.sessions).clone()
+    }
+
+    /// A name that nobody else has.
+    fn fresh_name(&mut self) -> String {
+        self.made += 1;
+        format!("{}n{}", self.name, self.made)
+    }
+
+    /// Lets some of what runs go on.
+    async fn pause(&mut self) {
+        let micros = self.random.below(3000) as u64;
+        tokio::time::sleep(Duration::from_micros(micros)).await;
+    }
+}

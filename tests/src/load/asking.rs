@@ -1,0 +1,231 @@
+//! Prompts and what becomes of them before their promotion.
+
+use futures::future::join_all;
+use opencode_runtime::{PromptRequest, RuntimeError};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::prompt::{
+    Delivery, PromptInput, PromptInputFileAttachment, SessionInputAdmitted,
+};
+
+use super::{Driver, problem};
+use crate::line::{Asked, Input, Line, say};
+
+impl Asked {
+    /// The request, which is the same whenever it is made.
+    #[must_use]
+    pub fn request(&self) -> PromptRequest {
+        PromptRequest {
+            session_id: self.session.clone(),
+            id: self.id.clone(),
+            prompt: self.prompt.clone(),
+            delivery: self.delivery,
+            resume: self.resume,
+        }
+    }
+}
+
+impl Driver {
+    /// A prompt that joins what runs, and mostly a wait for its answer.
+    pub(super) async fn steer(&mut self) {
+        let asked = self.new_prompt(Delivery::Steer, true);
+        self.ask(&asked).await;
+        if self.random.below(2) == 0 {
+            self.wait(&asked.session).await;
+        }
+    }
+
+    /// Several at once, of which one opens the activity.
+    pub(super) async fn steer_together(&mut self) {
+        let first = self.new_prompt(Delivery::Steer, true);
+        let asked: Vec<_> = (0..3)
+            .map(|_| Asked {
+                session: first.session.clone(),
+                ..self.new_prompt(Delivery::Steer, true)
+            })
+            .chain([first.clone()])
+            .collect();
+        join_all(asked.iter().map(|asked| self.admit(asked))).await;
+        self.asked.extend(asked);
+    }
+
+    /// One that waits for the end of what runs, and one that does not.
+    pub(super) async fn queue(&mut self) {
+        let queued = self.new_prompt(Delivery::Queue, true);
+        self.ask(&queued).await;
+        self.pause().await;
+        let steer = Asked {
+            session: queued.session,
+            ..self.new_prompt(Delivery::Steer, true)
+        };
+        self.ask(&steer).await;
+    }
+
+    /// Two that wake nobody and stay pending until somebody else does.
+    pub(super) async fn leave_and_wait(&mut self) {
+        let queued = self.leave(Delivery::Queue).await;
+        let steer = Asked {
+            session: queued,
+            ..self.new_prompt(Delivery::Steer, false)
+        };
+        self.ask(&steer).await;
+    }
+
+    async fn leave(&mut self, delivery: Delivery) -> SessionID {
+        let asked = self.new_prompt(delivery, false);
+        self.ask(&asked).await;
+        asked.session
+    }
+
+    /// The same prompt again, whose receipt has to be the same.
+    pub(super) async fn retry(&mut self) {
+        if self.asked.is_empty() {
+            return self.steer().await;
+        }
+        let asked = self.random.choose(&self.asked).clone();
+        if asked.id.is_some() {
+            self.admit(&asked).await;
+        }
+    }
+
+    /// The same prompt several times at once, which admits it once.
+    pub(super) async fn retry_at_once(&mut self) {
+        let asked = self.new_prompt(Delivery::Queue, true);
+        let id = self.message_id();
+        let asked = Asked {
+            id: Some(id),
+            ..asked
+        };
+        join_all((0..3).map(|_| self.admit(&asked))).await;
+        self.asked.push(asked);
+    }
+
+    /// Takes back something that waits.
+    pub(super) async fn withdraw(&mut self) {
+        let Some(pending) = self.some_pending().await else {
+            return;
+        };
+        let input = seen(&pending);
+        say(&Line::Withdrawing(input.clone()));
+        let withdrawn = self.runtime.withdraw(&pending.session_id, &pending.id);
+        match withdrawn.await {
+            Ok(()) => {
+                self.asked.retain(|asked| asked.prompt.text != input.text);
+                say(&Line::Withdrawn(input));
+            }
+            Err(RuntimeError::InputPromoted(_)) => say(&Line::TooLate(input)),
+            Err(error) => problem("withdraw", &error),
+        }
+    }
+
+    /// Changes how something that waits enters its session.
+    pub(super) async fn redeliver(&mut self) {
+        let Some(pending) = self.some_pending().await else {
+            return;
+        };
+        let delivery = match pending.delivery {
+            Delivery::Steer => Delivery::Queue,
+            Delivery::Queue => Delivery::Steer,
+        };
+        let input = seen(&pending);
+        let session = pending.session_id;
+        say(&Line::Waking {
+            session: session.clone(),
+        });
+        say(&Line::Redelivering {
+            input: input.clone(),
+            delivery,
+        });
+        let changed = self.runtime.set_delivery(&session, &pending.id, delivery);
+        match changed.await {
+            Ok(_) => say(&Line::Redelivered { input, delivery }),
+            Err(RuntimeError::InputPromoted(_)) => say(&Line::TooLate(input)),
+            Err(error) => problem("set_delivery", &error),
+        }
+    }
+
+    /// Something that waits in an own session. Nothing runs there, so it goes on waiting.
+    async fn some_pending(&mut self) -> Option<SessionInputAdmitted> {
+        let session = self.leave(Delivery::Steer).await;
+        let inbox = self.done("inbox", self.runtime.inbox(&session).await)?;
+        // What was just left may have been taken by a drain that runs already.
+        if inbox.is_empty() {
+            return None;
+        }
+        Some(self.random.choose(&inbox).clone())
+    }
+
+    /// Stops what runs, in the middle of something.
+    pub(super) async fn interrupt(&mut self) {
+        let asked = self.new_prompt(Delivery::Steer, true);
+        self.ask(&asked).await;
+        self.pause().await;
+        let session = asked.session;
+        if self
+            .done("interrupt", self.runtime.interrupt(&session).await)
+            .is_some()
+        {
+            say(&Line::Quiet { session });
+        }
+    }
+
+    /// Goes on without a prompt.
+    pub(super) async fn resume(&mut self) {
+        let session = self.leave(Delivery::Steer).await;
+        say(&Line::Waking {
+            session: session.clone(),
+        });
+        self.done("resume", self.runtime.resume(&session).await);
+    }
+
+    async fn ask(&mut self, asked: &Asked) {
+        if self.admit(asked).await {
+            self.asked.push(asked.clone());
+        }
+    }
+
+    /// Whether the prompt was admitted, now or before.
+    async fn admit(&self, asked: &Asked) -> bool {
+        say(&Line::Asked(asked.clone()));
+        let answer = self.runtime.prompt(asked.request()).await;
+        let receipt = self.done("prompt", answer);
+        let is_admitted = receipt.is_some();
+        if let Some(receipt) = receipt {
+            say(&Line::Admitted { receipt });
+        }
+        is_admitted
+    }
+
+    fn new_prompt(&mut self, delivery: Delivery, resume: bool) -> Asked {
+        let text = format!("Prompt {} \u{fc}\u{1f980}", self.fresh_name());
+        let file = PromptInputFileAttachment {
+            uri: "data:text/plain;base64,SGVsbG8=".to_owned(),
+            name: Some("hello.txt".to_owned()),
+            description: None,
+            source: None,
+        };
+        let has_file = self.random.below(4) == 0;
+        let has_id = self.random.below(4) > 0;
+        Asked {
+            session: self.any_session(),
+            id: has_id.then(|| self.message_id()),
+            prompt: PromptInput {
+                text,
+                files: has_file.then(|| vec![file]),
+                agents: None,
+            },
+            delivery,
+            resume,
+        }
+    }
+
+    fn message_id(&mut self) -> MessageID {
+        MessageID::parse(&format!("msg_{}", self.fresh_name())).expect("it is an id")
+    }
+}
+
+fn seen(pending: &SessionInputAdmitted) -> Input {
+    Input {
+        id: pending.id.clone(),
+        text: pending.prompt.text.clone(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Agent, model, Location, and whole sessions that come from elsewhere.
+
+use std::convert::Infallible;
+
+use futures::stream;
+use opencode_runtime::RuntimeError;
+use opencode_schema::id::SessionID;
+
+use super::{Driver, problem};
+use crate::export;
+use crate::host::{AGENTS, mock, place, project};
+use crate::line::{Change, Line, Setting, say};
+
+impl Driver {
+    pub(super) async fn switch_agent(&mut self) {
+        let agent = (*self.random.choose(&AGENTS)).to_owned();
+        let change = self.changing(Setting::Agent, agent.clone());
+        let switched = self.runtime.switch_agent(&change.session, agent).await;
+        self.changed(change, switched);
+    }
+
+    pub(super) async fn switch_model(&mut self) {
+        // Twice, so that one of them is another one than before.
+        for model in ["m2", "m1"] {
+            let change = self.changing(Setting::Model, model.to_owned());
+            let switched = self
+                .runtime
+                .switch_model(&change.session, mock(model))
+                .await;
+            self.changed(change, switched);
+        }
+    }
+
+    pub(super) async fn relocate(&mut self) {
+        for index in [1, 0] {
+            let directory = project(&self.folder, index);
+            let change = self.changing(Setting::Directory, directory.clone());
+            let moved = self.runtime.move_session(&change.session, place(directory));
+            let moved = moved.await.map(|_| ());
+            self.changed(change, moved);
+        }
+    }
+
+    fn changing(&mut self, what: Setting, to: String) -> Change {
+        let change = Change {
+            session: self.any_session(),
+            what,
+            to,
+        };
+        say(&Line::Changing(change.clone()));
+        change
+    }
+
+    fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {
+        if self.done("change", answer).is_some() {
+            say(&Line::Changed(change));
+        }
+    }
+
+    /// The log of a session as another one.
+    pub(super) async fn import(&mut self) {
+        let from = self.any_session();
+        let suffix = format!("-{}", self.fresh_name());
+        let Some(lines) = self.done("export", export::lines(&self.runtime, &from).await) else {
+            return;
+        };
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|line| export::renamed(line, &suffix))
+            .collect();
+        let name = format!("{from}{suffix}");
+        let session = SessionID::parse(&name).expect("a longer id is an id");
+        let entries = lines.len() as u64 - 1;
+        say(&Line::Importing {
+            session: session.clone(),
+            entries,
+        });
+        let imported = self
+            .runtime
+            .import(stream::iter(lines.into_iter().map(Ok::<_, Infallible>)));
+        let Some(imported) = self.done("import", imported.await) else {
+            return;
+        };
+        if (imported.applied, imported.skipped) != (entries, 0) {
+            problem(
+                "import",
+                &format!("{imported:?} instead of {entries} entries"),
+            );
+        }
+        say(&Line::Imported { session });
+    }
+}

@@ -1,0 +1,213 @@
+//! The model of the load: every kind of answer that an engine has to record, good and broken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::unfold;
+use opencode_llm::{ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Role};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Reply, ScriptedModel, check_request};
+use serde_json::json;
+
+use crate::journal::{Act, Journal};
+use crate::line::{Line, say};
+use crate::point::{FIRST_OUTPUT, FailPoints, SENDING};
+use crate::random::Random;
+use crate::tools::{BREAKS, SLOW, WORK};
+
+/// The header that says whose request it is.
+const SESSION_HEADER: &str = "X-Session-Id";
+/// Turns with calls that follow one another, before the model has had enough of them.
+const ROUNDS: usize = 3;
+
+/// A kind of answer.
+#[derive(Clone, Copy)]
+enum Kind {
+    Says,
+    Thinks,
+    Talks,
+    CallsOne,
+    CallsTwo,
+    CallsThree,
+    RefusesMidway,
+    RefusesBesideTool,
+    NeverAnswers,
+    BreaksInText,
+    BreaksInArguments,
+}
+
+const KINDS: [Kind; 14] = [
+    Kind::Says,
+    Kind::Thinks,
+    Kind::Talks,
+    Kind::CallsOne,
+    Kind::CallsTwo,
+    Kind::CallsThree,
+    Kind::RefusesMidway,
+    Kind::RefusesBesideTool,
+    Kind::NeverAnswers,
+    Kind::BreaksInText,
+    Kind::BreaksInArguments,
+    Kind::CallsOne,
+    Kind::CallsTwo,
+    Kind::CallsThree,
+];
+
+/// Answers by seed, every kind in turn, and keeps the journal of requests.
+pub struct LoadModel {
+    script: ScriptedModel,
+    watch: Arc<Watch>,
+}
+
+/// What a request passes on its way.
+struct Watch {
+    journal: Arc<Journal>,
+    points: Arc<FailPoints>,
+    seed: u64,
+}
+
+impl LoadModel {
+    /// The model of a seed.
+    #[must_use]
+    pub fn new(seed: u64, journal: Arc<Journal>, points: Arc<FailPoints>) -> Self {
+        let mut kinds = KINDS;
+        Random::new(seed).shuffle(&mut kinds);
+        let asked = AtomicUsize::new(0);
+        let script = ScriptedModel::new();
+        script.otherwise(move |request| {
+            let number = asked.fetch_add(1, Ordering::Relaxed);
+            answer(kinds[number % kinds.len()], number, request)
+        });
+        let watch = Watch {
+            journal,
+            points,
+            seed,
+        };
+        Self {
+            script,
+            watch: Arc::new(watch),
+        }
+    }
+}
+
+impl ModelClient for LoadModel {
+    fn stream(&self, request: LlmRequest) -> EventStream {
+        enum Reading {
+            Fresh(Arc<Watch>, EventStream, Box<LlmRequest>),
+            Begun(EventStream, Random),
+        }
+        let stream = self.script.stream(request.clone());
+        let fresh = Reading::Fresh(Arc::clone(&self.watch), stream, Box::new(request));
+        Box::pin(unfold(fresh, |reading| async {
+            match reading {
+                Reading::Fresh(watch, mut stream, request) => {
+                    let session = session_of(&request);
+                    watch.sends(&request, &session);
+                    let mut pauses = Random::part(watch.seed, request.messages.len() as u64);
+                    pause(&mut pauses).await;
+                    let item = stream.next().await?;
+                    watch.points.pass(FIRST_OUTPUT, Some(&session));
+                    Some((item, Reading::Begun(stream, pauses)))
+                }
+                Reading::Begun(mut stream, mut pauses) => {
+                    pause(&mut pauses).await;
+                    let item = stream.next().await?;
+                    Some((item, Reading::Begun(stream, pauses)))
+                }
+            }
+        }))
+    }
+}
+
+impl Watch {
+    fn sends(&self, request: &LlmRequest, session: &SessionID) {
+        if let Err(problem) = check_request(request) {
+            say(&Line::Problem {
+                text: format!("a request of {session} is not valid: {problem}"),
+            });
+        }
+        self.journal.add(&Act::Sending {
+            session: session.clone(),
+        });
+        self.points.pass(SENDING, Some(session));
+    }
+}
+
+/// Whose request it is.
+#[must_use]
+pub fn session_of(request: &LlmRequest) -> SessionID {
+    let headers = request.http.headers.iter();
+    let mut named = headers.filter(|(name, _)| name == SESSION_HEADER);
+    let (_, session) = named.next().expect("a request names its session");
+    SessionID::parse(session).expect("the header holds a session id")
+}
+
+/// Lets others run, and sometimes time pass, so that kills and prompts hit streams in the middle.
+async fn pause(random: &mut Random) {
+    match random.below(4) {
+        0 => tokio::time::sleep(Duration::from_micros(random.below(1500) as u64)).await,
+        _ => tokio::task::yield_now().await,
+    }
+}
+
+fn answer(kind: Kind, number: usize, request: &LlmRequest) -> Reply {
+    let text = format!("Answer {number}: \u{e4}\u{1f41a}");
+    let kind = match kind {
+        Kind::CallsOne | Kind::CallsTwo | Kind::CallsThree if rounds(request) >= ROUNDS => {
+            Kind::Says
+        }
+        kind => kind,
+    };
+    let call = |reply: Reply, n: usize, tool: &str| {
+        reply.call(
+            &format!("call-{n}"),
+            tool,
+            json!({"number": number, "n": n}),
+        )
+    };
+    match kind {
+        Kind::Says => Reply::says(&text),
+        Kind::Thinks => Reply::new()
+            .reasoning("Let me see.", None)
+            .text(&text)
+            .stop(),
+        Kind::Talks => {
+            let begun = Reply::new().begin_text();
+            let long = (0..20).fold(begun, |reply, n| reply.delta(&format!("piece {n} ")));
+            long.end_text().stop()
+        }
+        Kind::CallsOne => call(Reply::new().text(&text), 1, WORK).tool_calls(),
+        Kind::CallsTwo => call(call(Reply::new(), 1, SLOW), 2, WORK).tool_calls(),
+        Kind::CallsThree => {
+            let two = call(call(Reply::new().text(&text), 1, WORK), 2, BREAKS);
+            call(two, 3, SLOW).tool_calls()
+        }
+        Kind::RefusesMidway => {
+            let begun = Reply::new().begin_text().delta(&text);
+            begun.provider_error("The provider is overloaded", ErrorKind::Overloaded)
+        }
+        Kind::RefusesBesideTool => {
+            let calls = call(Reply::new(), 1, SLOW);
+            calls.provider_error("The provider is overloaded", ErrorKind::Overloaded)
+        }
+        Kind::NeverAnswers => Reply::fails(LlmError::invalid_request("The provider refuses")),
+        Kind::BreaksInText => Reply::new().begin_text().delta(&text).fail(broken()),
+        Kind::BreaksInArguments => {
+            let calls = call(Reply::new(), 1, WORK);
+            calls.begin_call("call-2", WORK, "{\"n\":").fail(broken())
+        }
+    }
+}
+
+fn broken() -> LlmError {
+    LlmError::invalid_output("mock", "The connection is gone")
+}
+
+/// How many messages with results follow the newest one of the user.
+fn rounds(request: &LlmRequest) -> usize {
+    let newest = request.messages.iter().rev();
+    let since = newest.take_while(|message| message.role != Role::User);
+    since.filter(|message| message.role == Role::Tool).count()
+}

@@ -1,0 +1,159 @@
+//! The named fail points: every commit boundary and every dispatch boundary of the engine.
+//!
+//! Commit boundaries come from the store's seam, one per kind of event, so that a new kind of event
+//! has its points without a line of code in the engine. Dispatch boundaries are passed by the model
+//! and the tools of the load.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use opencode_runtime::{Fault, Moment, Seam};
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::SessionID;
+
+use crate::line::{Line, say};
+
+/// A request is about to leave for the provider.
+pub const SENDING: &str = "request:sending";
+/// The first piece of an answer has come, and nothing was made of it yet.
+pub const FIRST_OUTPUT: &str = "request:first-output";
+/// A tool call is recorded, and its effect has not happened.
+pub const TOOL_BEFORE: &str = "tool:before";
+/// The effect of a tool call has happened, and nobody knows of it yet.
+pub const TOOL_AFTER: &str = "tool:after";
+
+/// The points that are not about one kind of event.
+pub const SINGLE: [&str; 6] = [
+    "begin",
+    "checkpoint",
+    SENDING,
+    FIRST_OUTPUT,
+    TOOL_BEFORE,
+    TOOL_AFTER,
+];
+
+/// The points that each kind of event has, in the order in which they are passed.
+pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
+
+/// The kinds of events that the load produces, which are all that the engine commits.
+pub const EVENTS: [&str; 21] = [
+    "session.created",
+    "agent.switched",
+    "model.switched",
+    "moved",
+    "prompt.admitted",
+    "prompt.withdrawn",
+    "prompt.redelivered",
+    "prompted",
+    "step.started",
+    "step.ended",
+    "step.failed",
+    "text.started",
+    "text.ended",
+    "reasoning.started",
+    "reasoning.ended",
+    "tool.input.started",
+    "tool.input.ended",
+    "tool.called",
+    "tool.success",
+    "tool.failed",
+    "retried",
+];
+
+/// Every point.
+pub fn all() -> impl Iterator<Item = String> {
+    let single = SINGLE.iter().map(ToString::to_string);
+    single.chain(STAGES.iter().flat_map(|stage| of_stage(stage)))
+}
+
+/// The points of one stage.
+pub fn of_stage(stage: &str) -> impl Iterator<Item = String> + use<'_> {
+    EVENTS.iter().map(move |event| format!("{stage}:{event}"))
+}
+
+/// Ends the process at a point, or only counts.
+pub struct FailPoints {
+    deadly: Option<(String, u32)>,
+    passed: Mutex<BTreeMap<String, u32>>,
+}
+
+impl FailPoints {
+    /// Deadly at the `n`-th time a point is passed, counted from 1; harmless without one.
+    #[must_use]
+    pub fn new(deadly: Option<(String, u32)>) -> Self {
+        Self {
+            deadly,
+            passed: Mutex::default(),
+        }
+    }
+
+    /// Comes to a point. Does not return if it is the deadly one.
+    pub fn pass(&self, point: &str, session: Option<&SessionID>) {
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = passed.entry(point.to_owned()).or_default();
+        *count += 1;
+        let is_deadly = |(deadly, n): &(String, u32)| deadly == point && n == count;
+        if self.deadly.as_ref().is_some_and(is_deadly) {
+            say(&Line::Dying {
+                point: point.to_owned(),
+                session: session.cloned(),
+            });
+            die();
+        }
+    }
+
+    /// How often each point was passed.
+    pub fn passed(&self) -> BTreeMap<String, u32> {
+        let passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.clone()
+    }
+
+    fn pass_event(&self, stage: &str, session: &SessionID, payload: &SessionEvent) {
+        let name = payload.name();
+        let name = name.strip_prefix("session.next.").unwrap_or(name);
+        self.pass(&format!("{stage}:{name}"), Some(session));
+    }
+}
+
+impl Seam for FailPoints {
+    fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
+        let (stage, entries) = match moment {
+            Moment::Begin => {
+                self.pass("begin", None);
+                return Ok(());
+            }
+            Moment::Checkpoint => {
+                self.pass("checkpoint", None);
+                return Ok(());
+            }
+            Moment::Read => return Ok(()),
+            Moment::Appended(event) => {
+                self.pass_event("appended", &event.session_id, &event.payload);
+                return Ok(());
+            }
+            Moment::Commit(entries) => ("before-commit", entries),
+            Moment::Committed(entries) => ("after-commit", entries),
+            Moment::Told(entries) => ("told", entries),
+        };
+        for entry in entries {
+            self.pass_event(stage, &entry.event.session_id, &entry.event.payload);
+        }
+        Ok(())
+    }
+}
+
+/// Ends the process as a power cut would end it: no destructor runs, nothing is flushed.
+#[cfg(unix)]
+fn die() -> ! {
+    use rustix::process::{Signal, getpid, kill_process};
+    kill_process(getpid(), Signal::KILL).expect("a process may end itself");
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Ends the process without running anything more of it.
+#[cfg(not(unix))]
+fn die() -> ! {
+    std::process::abort()
+}

@@ -1,0 +1,91 @@
+//! The tools of the load. Their effect is a line in the journal, so that it can be counted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput};
+use serde_json::{Value, json};
+
+use crate::journal::{Act, ActingCall, Journal};
+use crate::point::{FailPoints, TOOL_AFTER, TOOL_BEFORE};
+
+/// Has its effect at once.
+pub const WORK: &str = "work";
+/// Has its effect after a while.
+pub const SLOW: &str = "slow";
+/// Has its effect and fails.
+pub const BREAKS: &str = "breaks";
+
+/// What a tool does.
+#[derive(Clone, Copy)]
+struct Nature {
+    pause: Duration,
+    fails: bool,
+}
+
+struct LoadTool {
+    nature: Nature,
+    journal: Arc<Journal>,
+    points: Arc<FailPoints>,
+}
+
+/// All of them.
+#[must_use]
+pub fn load_tools(
+    journal: &Arc<Journal>,
+    points: &Arc<FailPoints>,
+) -> Vec<(String, Arc<dyn Tool>)> {
+    let named = [
+        (WORK, Duration::ZERO, false),
+        (SLOW, Duration::from_millis(2), false),
+        (BREAKS, Duration::ZERO, true),
+    ];
+    let tools = named.into_iter().map(|(name, pause, fails)| {
+        let tool = LoadTool {
+            nature: Nature { pause, fails },
+            journal: Arc::clone(journal),
+            points: Arc::clone(points),
+        };
+        (name.to_owned(), Arc::new(tool) as Arc<dyn Tool>)
+    });
+    tools.collect()
+}
+
+impl Tool for LoadTool {
+    fn description(&self) -> String {
+        "Writes a line into a journal.".to_owned()
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+
+    fn run(
+        &self,
+        input: Value,
+        context: ToolContext,
+    ) -> BoxFuture<'_, Result<ToolOutput, ToolFailure>> {
+        let call = ActingCall {
+            session: context.session_id,
+            message: context.assistant_message_id,
+            call: context.call_id,
+        };
+        async move {
+            self.journal.add(&Act::Before(call.clone()));
+            self.points.pass(TOOL_BEFORE, Some(&call.session));
+            if !self.nature.pause.is_zero() {
+                tokio::time::sleep(self.nature.pause).await;
+            }
+            let session = call.session.clone();
+            self.journal.add(&Act::After(call));
+            self.points.pass(TOOL_AFTER, Some(&session));
+            if self.nature.fails {
+                return Err(ToolFailure::new("It broke"));
+            }
+            ToolOutput::encode(&json!({"input": input, "told": "A result of some length."}))
+        }
+        .boxed()
+    }
+}
