@@ -3,11 +3,12 @@ import { openHost } from "../lib/host.mjs"
 import { report, time } from "../lib/report.mjs"
 
 const CALLS = 4000
+const RUNS = 5
 const IN_FLIGHT = 32
-const { host, close } = await openHost()
+const { host, close } = await openHost(undefined, { limits: { inbox: RUNS * CALLS } })
 const session = await host.sessions.create()
 const rates = { create: [], prompt: [] }
-for (let run = 0; run < 5; run++) {
+for (let run = 0; run < RUNS; run++) {
   rates.create.push(await rate(CALLS / 4, () => host.sessions.create()))
   rates.prompt.push(
     await rate(CALLS, (n) =>

@@ -3,7 +3,7 @@
 import { openHost, reopenHost } from "../lib/host.mjs"
 import { startSteadyModel } from "../lib/model.mjs"
 import { admit } from "../lib/pending.mjs"
-import { report, time } from "../lib/report.mjs"
+import { median, report, time } from "../lib/report.mjs"
 
 const MESSAGES = { short: 10, long: 5000 }
 const model = await startSteadyModel({ text: "Done." })
@@ -48,8 +48,4 @@ function reportAll(when, samples, warmUp) {
   report(`turn after 10 messages, ${when}`, "ms", short)
   report(`turn after 5,000 messages, ${when}`, "ms", long)
   report(`the second to the first, ${when}`, "x", [median(long) / median(short)], { atMost: 2 })
-}
-
-function median(samples) {
-  return [...samples].sort((a, b) => a - b)[Math.floor(samples.length / 2)]
 }

@@ -1,12 +1,12 @@
 // Replaying 20,000 durable events of one session, and the time until the first.
 import { openHost } from "../lib/host.mjs"
+import { admit } from "../lib/pending.mjs"
 import { report } from "../lib/report.mjs"
 
 const EVENTS = 20_000
-const { host, close } = await openHost()
+const { host, close } = await openHost(undefined, { limits: { inbox: EVENTS } })
 const session = await host.sessions.create()
-const prompt = (n) => host.sessions.prompt({ sessionID: session.id, prompt: { text: `Prompt ${n}` }, resume: false })
-for (let at = 0; at < EVENTS; at += 500) await Promise.all(Array.from({ length: 500 }, (_, n) => prompt(at + n)))
+await admit(host, session.id, EVENTS)
 const whole = []
 const first = []
 for (let run = 0; run < 9; run++) {

@@ -3,12 +3,12 @@ import os from "node:os"
 import path from "node:path"
 import { OpenCode } from "../../index.mjs"
 
-/** A host on a database file in a folder of its own, and what removes both. */
-export async function openHost(config) {
+/** A host on a database file in a folder of its own, and what removes both. `more` are options. */
+export async function openHost(config, more) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"))
   const directory = path.join(root, "project")
   fs.mkdirSync(directory)
-  const host = await OpenCode.create(options(root, directory, config))
+  const host = await OpenCode.create({ ...options(root, directory, config), ...more })
   return {
     host,
     root,

@@ -7,12 +7,12 @@
  * @param {{ atMost?: number, atLeast?: number }} [budget]
  */
 export function report(bench, unit, samples, budget = {}) {
-  const sorted = [...samples].sort((a, b) => a - b)
+  const sorted = sort(samples)
   const round = (value) => Number(value.toPrecision(4))
-  const median = sorted[Math.floor(sorted.length / 2)]
+  const middle = median(samples)
   const { atMost, atLeast } = budget
-  const within = (atMost === undefined || median <= atMost) && (atLeast === undefined || median >= atLeast)
-  const line = { bench, unit, median: round(median), min: round(sorted[0]), max: round(sorted.at(-1)), runs: sorted.length }
+  const within = (atMost === undefined || middle <= atMost) && (atLeast === undefined || middle >= atLeast)
+  const line = { bench, unit, median: round(middle), min: round(sorted[0]), max: round(sorted.at(-1)), runs: sorted.length }
   if (atMost !== undefined) Object.assign(line, { budget: `<= ${atMost}`, within })
   if (atLeast !== undefined) Object.assign(line, { budget: `>= ${atLeast}`, within })
   console.log(JSON.stringify(line))
@@ -23,4 +23,12 @@ export async function time(work) {
   const start = performance.now()
   await work()
   return performance.now() - start
+}
+
+export function median(samples) {
+  return sort(samples)[Math.floor(samples.length / 2)]
+}
+
+function sort(samples) {
+  return [...samples].sort((a, b) => a - b)
 }

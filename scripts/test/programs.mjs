@@ -16,6 +16,7 @@ export const examples = {
         ["quickstart.mjs", () => runExample("quickstart.mjs")],
         ["commonjs.cjs", () => runExample("commonjs.cjs")],
         ["resume.mjs", () => runExample("resume.mjs")],
+        ["recover.mjs", () => runExample("recover.mjs")],
       ],
       say,
     ),

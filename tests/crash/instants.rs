@@ -25,7 +25,7 @@ async fn any_instant() {
                 resume: generation % 2 == 1,
                 settles: generation % 3 == 1,
                 death: Death::Instant {
-                    lines: 1 + random.below(100) as u32,
+                    lines: 1 + random.below(200) as u32,
                     micros: random.below(4000) as u64,
                 },
             };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{EventID, MessageID, SessionID};
 use opencode_schema::prompt::Delivery;
 use opencode_tests::check::check;
 use opencode_tests::folder::Folder;
@@ -18,7 +18,7 @@ use super::{PROGRAM, folder};
 
 fn plan(generation: u32, death: Death) -> Plan {
     Plan {
-        seed: 1 + u64::from(generation),
+        seed: 2 + u64::from(generation),
         generation,
         resume: true,
         settles: false,
@@ -26,9 +26,9 @@ fn plan(generation: u32, death: Death) -> Plan {
     }
 }
 
-fn dies_in_a_tool() -> Death {
+fn dies_at(point: &str) -> Death {
     Death::Point {
-        point: point::TOOL_BEFORE.to_owned(),
+        point: point.to_owned(),
         nth: 1,
     }
 }
@@ -39,7 +39,7 @@ async fn the_load_passes_every_point() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
     // The second process finds what the first one left in the middle.
-    for (generation, death) in [(0, dies_in_a_tool()), (1, Death::None)] {
+    for (generation, death) in [(0, dies_at(point::SENDING)), (1, Death::None)] {
         let plan = plan(generation, death);
         let (_, findings) = life.generation(&plan).await.unwrap();
         assert_eq!(findings, [""; 0]);
@@ -55,7 +55,7 @@ async fn what_is_wrong_is_found_and_nothing_else() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
     // One process does everything, the next one leaves something in the middle.
-    for (generation, death) in [(0, Death::None), (1, dies_in_a_tool())] {
+    for (generation, death) in [(0, Death::None), (1, dies_at(point::TOOL_BEFORE))] {
         let ends = [End::Survived, End::Killed][generation as usize];
         let ended = life.generation(&plan(generation, death)).await.unwrap();
         assert_eq!(ended, (ends, Vec::new()));
@@ -153,6 +153,14 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         &["is imported in part"],
     ),
     (
+        "another event than was shown",
+        |_, ledger| {
+            let shown = ledger.shown.values_mut().next().unwrap();
+            *shown = EventID::parse("evt_shown").unwrap();
+        },
+        &["was shown as"],
+    ),
+    (
         "another setting",
         |_, ledger| {
             let may = ledger.settings.values_mut().next().unwrap();
@@ -242,6 +250,13 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
             "a tool ran whose call is not recorded",
             "the journal has a gap",
         ],
+    ),
+    (
+        "another baseline",
+        |folder, _| {
+            sql(folder, "UPDATE context_epoch SET baseline = 'Another one.'");
+        },
+        &["began another Context Epoch"],
     ),
     (
         "a step without a request",

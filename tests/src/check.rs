@@ -112,6 +112,8 @@ impl Check {
         self.repeat(&host.runtime, &found, ledger).await;
         self.settle(&host.runtime, &found, &recorder).await?;
         host.runtime.close().await;
+        let acts = journal::read(&folder.journal())?;
+        calls::check_baselines(&found, &acts, &mut self.findings);
         Ok(())
     }
 

@@ -4,9 +4,11 @@
 //! that wrote them, so an act that happened twice is seen, whoever died in between.
 
 use std::fs::{File, OpenOptions, read_to_string};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::path::Path;
 
+use opencode_llm::LlmRequest;
 use opencode_schema::id::{MessageID, SessionID};
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +20,28 @@ pub enum Act {
     Sending {
         /// Whose.
         session: SessionID,
+        /// Its Baseline System Context, as a number.
+        baseline: u64,
     },
     /// A tool begins; its effect follows.
     Before(ActingCall),
     /// A tool's effect has happened.
     After(ActingCall),
+}
+
+impl Act {
+    /// A request that leaves.
+    #[must_use]
+    pub fn sending(session: &SessionID, request: &LlmRequest) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for part in request.system.iter() {
+            part.text.hash(&mut hasher);
+        }
+        Self::Sending {
+            session: session.clone(),
+            baseline: hasher.finish(),
+        }
+    }
 }
 
 /// What tells one tool call from every other one.

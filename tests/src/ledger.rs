@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{EventID, MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 
 use crate::line::{Asked, Change, Input, Line, Setting};
@@ -21,6 +21,8 @@ pub struct Ledger {
     pub imports: BTreeMap<SessionID, Import>,
     /// What sessions may use, nothing for what they began with. One is left once it is acknowledged.
     pub settings: BTreeMap<(SessionID, Setting), Vec<Option<String>>>,
+    /// Events that streams have shown, by their place.
+    pub shown: BTreeMap<(SessionID, u64), EventID>,
     /// Sessions that the newest process created, so that nothing in them was left by another one.
     pub young: Vec<SessionID>,
     /// Sessions in which nothing runs, as long as nobody asks for more.
@@ -167,6 +169,11 @@ impl Ledger {
             }
             Line::Waking { session } => self.disturb(&session),
             Line::Quiet { session } => self.quiet.push(session),
+            Line::Showing { events } => {
+                for event in events {
+                    self.shown.insert((event.session, event.seq), event.id);
+                }
+            }
             Line::Dying { point, session } => self.died = Some((point, session)),
             Line::Problem { text } => self.problems.push(text),
             Line::Ended { passed } => self.passed = Some(passed),

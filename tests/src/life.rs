@@ -16,6 +16,9 @@ use crate::plan::{Death, Plan};
 /// Far more than any generation takes.
 const DEADLINE: Duration = Duration::from_secs(120);
 
+/// The exit code of a program that panicked.
+const PANICKED: i32 = 101;
+
 /// A life under way.
 pub struct Life {
     folder: Folder,
@@ -118,8 +121,12 @@ impl Life {
         if status.success() {
             return self.ledger.passed.is_some().then_some(End::Survived);
         }
-        // A process that was killed has no exit code, and one that panicked has.
-        status.code().is_none().then_some(End::Killed)
+        // A process that was killed has no exit code, except on Windows, and one that panicked has.
+        let is_killed = match status.code() {
+            None => true,
+            Some(code) => cfg!(windows) && code != PANICKED,
+        };
+        is_killed.then_some(End::Killed)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{EventID, MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, PromptInput, SessionInputAdmitted};
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,11 @@ pub enum Line {
         /// Which.
         session: SessionID,
     },
+    /// A stream has shown durable events.
+    Showing {
+        /// Which.
+        events: Vec<Shown>,
+    },
     /// A fail point is reached; nothing follows.
     Dying {
         /// Where.
@@ -115,6 +120,17 @@ pub struct Input {
     pub id: MessageID,
     /// The text of its prompt.
     pub text: String,
+}
+
+/// A durable event as a stream has shown it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its session.
+    pub session: SessionID,
+    /// Its sequence.
+    pub seq: u64,
+    /// Its id.
+    pub id: EventID,
 }
 
 /// What a session uses from now on.

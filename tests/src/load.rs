@@ -5,6 +5,7 @@
 
 mod asking;
 mod settings;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use opencode_runtime::{DatabasePath, Order, Recovery, Runtime, RuntimeError, SessionFilter};
 use opencode_schema::id::SessionID;
+use tokio::task::JoinHandle;
 
 use crate::folder::Folder;
 use crate::host::{Host, HostOptions, new_session};
@@ -111,17 +113,28 @@ pub async fn carry_out(folder: &Folder, plan: &Plan) {
     });
     let host = host.await.expect("the file of a killed process opens");
     say(&Line::Opened);
+    if plan.dies_recovering() {
+        host.runtime.until_idle().await;
+    }
     let known = known_sessions(&host.runtime).await;
+    let listener = tokio::spawn(watching::listen(host.runtime.clone()));
     let drivers = (0..DRIVERS).map(|index| {
         let driver = Driver::new(folder.path(), plan, index, &host.runtime, &known);
         tokio::spawn(driver.work())
     });
+    let mut watchers = vec![listener];
     for ended in join_all(drivers).await {
-        if let Err(error) = ended {
-            problem("a driver ended", &error);
+        match ended {
+            Ok(follower) => watchers.push(follower),
+            Err(error) => problem("a driver ended", &error),
         }
     }
     host.runtime.close().await;
+    for ended in join_all(watchers).await {
+        if let Err(error) = ended {
+            problem("a reader ended", &error);
+        }
+    }
     let passed: BTreeMap<_, _> = points.passed();
     say(&Line::Ended { passed });
 }
@@ -158,19 +171,23 @@ impl Driver {
         }
     }
 
-    async fn work(mut self) {
+    /// Returns who follows the events of its first session, until the host closes.
+    async fn work(mut self) -> JoinHandle<()> {
         let mut deeds = DEEDS.to_vec();
         for _ in 0..MORE {
             deeds.push(*self.random.choose(&DEEDS));
         }
         self.random.shuffle(&mut deeds);
         self.create().await;
+        let newest = self.sessions.last().expect("there is a session").clone();
+        let follower = tokio::spawn(watching::follow(self.runtime.clone(), newest));
         for deed in deeds {
             self.carry_out(deed).await;
         }
         for session in self.sessions.clone() {
             self.wait(&session).await;
         }
+        follower
     }
 
     async fn carry_out(&mut self, deed: Deed) {

@@ -128,9 +128,7 @@ impl Watch {
                 text: format!("a request of {session} is not valid: {problem}"),
             });
         }
-        self.journal.add(&Act::Sending {
-            session: session.clone(),
-        });
+        self.journal.add(&Act::sending(session, request));
         self.points.pass(SENDING, Some(session));
     }
 }

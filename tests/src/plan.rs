@@ -57,6 +57,13 @@ impl Plan {
         }
     }
 
+    /// Whether it dies while the host goes on with what a former process left, which callers that
+    /// are quicker would keep it from.
+    #[must_use]
+    pub fn dies_recovering(&self) -> bool {
+        matches!(&self.death, Death::Point { point, .. } if point.ends_with(":retried"))
+    }
+
     /// The plan that a seed has for a generation: most of them die at any instant, the others at any
     /// point.
     #[must_use]
@@ -69,7 +76,7 @@ impl Plan {
                 generation,
                 resume: random.below(4) == 0,
                 death: Death::Instant {
-                    lines: 1 + random.below(120) as u32,
+                    lines: 1 + random.below(200) as u32,
                     micros: random.below(4000) as u64,
                 },
                 settles: random.below(2) == 0,

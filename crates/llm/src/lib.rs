@@ -32,7 +32,7 @@
 //! let base_url = "http://localhost:11434/v1";
 //! let model = ResolvedModel::new("ollama", "qwen3", ProtocolId::OpenAiChat, base_url);
 //! let mut request = LlmRequest::new(Arc::new(model));
-//! request.messages = vec![Message::user([Part::text("What is a lifetime?")])];
+//! request.messages = vec![Message::user([Part::text("What is a lifetime?")])].into();
 //!
 //! let mut answer = String::new();
 //! let mut stream = HttpModelClient::default().stream(request);

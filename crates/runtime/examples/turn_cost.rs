@@ -1,5 +1,6 @@
-//! What a Provider Turn costs in a short and in a long session, through the real HTTP client to a
-//! server on this machine that answers at once: from the prompt to the settled session.
+//! What a Provider Turn costs in a short and in a long session, from the prompt to the settled
+//! session: with a model that answers at once after its request was written, and through the real
+//! HTTP client to a server on this machine that reads the request and answers at once.
 //!
 //! ```sh
 //! cargo run --release -p opencode-runtime --example turn_cost
@@ -7,11 +8,13 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::stream;
-use opencode_llm::{EventStream, FinishReason, HttpModelClient, LlmEvent, LlmRequest, ModelClient};
+use opencode_llm::{
+    EventStream, FinishReason, HttpModelClient, LlmEvent, LlmRequest, ModelClient, protocol,
+};
 use opencode_runtime::CreateSession;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
@@ -27,16 +30,25 @@ const TURNS: usize = 100;
 /// Measured first turns after opening the database again.
 const OPENINGS: usize = 5;
 
-/// Answers at once while a history is made, then asks the server.
+/// What the model does with a request: nothing, writing it, sending it.
+const MAKE: u8 = 0;
+const WRITE: u8 = 1;
+const SEND: u8 = 2;
+
 struct Model {
     http: HttpModelClient,
-    measured: Arc<AtomicBool>,
+    mode: Arc<AtomicU8>,
 }
 
 impl ModelClient for Model {
     fn stream(&self, request: LlmRequest) -> EventStream {
-        if self.measured.load(Ordering::Relaxed) {
-            return self.http.stream(request);
+        match self.mode.load(Ordering::Relaxed) {
+            SEND => return self.http.stream(request),
+            WRITE => {
+                let written = protocol::adapter(request.model.protocol).encode(&request);
+                written.expect("the request can be written");
+            }
+            _ => {}
         }
         Box::pin(stream::iter([Ok(answer())]))
     }
@@ -135,12 +147,12 @@ async fn main() -> std::io::Result<()> {
         "models": {"m": {}},
     }}});
     for messages in HISTORIES {
-        let measured = Arc::new(AtomicBool::new(false));
-        let switch = Arc::clone(&measured);
+        let mode = Arc::new(AtomicU8::new(MAKE));
+        let chosen = Arc::clone(&mode);
         let mut f = Fixture::with(move |options| {
             options.model = Arc::new(Model {
                 http: HttpModelClient::default(),
-                measured: Arc::clone(&switch),
+                mode: Arc::clone(&chosen),
             });
         })
         .await;
@@ -158,21 +170,25 @@ async fn main() -> std::io::Result<()> {
         for _ in 0..messages / 2 {
             turn(&f, &session).await;
         }
-        measured.store(true, Ordering::Relaxed);
-        turn(&f, &session).await;
-        let mut warm = Vec::new();
-        for _ in 0..TURNS {
-            warm.push(turn(&f, &session).await);
+        let mut figures = Vec::new();
+        for chosen in [WRITE, SEND] {
+            mode.store(chosen, Ordering::Relaxed);
+            turn(&f, &session).await;
+            let mut samples = Vec::new();
+            for _ in 0..TURNS {
+                samples.push(turn(&f, &session).await);
+            }
+            figures.push(median(samples));
         }
         let mut cold = Vec::new();
         for _ in 0..OPENINGS {
             f.reopen().await;
             cold.push(turn(&f, &session).await);
         }
-        let (warm, cold) = (median(warm), median(cold));
+        let (written, sent, cold) = (figures[0], figures[1], median(cold));
         writeln!(
             std::io::stdout(),
-            "{messages:>6} messages: {warm:.2} ms a turn, {cold:.2} ms the first one after opening"
+            "{messages:>6} messages: {written:.2} ms a turn, {sent:.2} ms sent, {cold:.2} ms the first one after opening"
         )?;
     }
     Ok(())

@@ -3,11 +3,12 @@
 //! It knows the event store, Locations, tools and the canonical model request. It knows no HTTP
 //! and no JavaScript: [`Runtime`] is what both are built on.
 //!
-//! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes. `coordinator`
-//! decides who runs, as a pure reducer with an asynchronous edge. `runner` drains a session:
-//! `boundary` is the Safe Provider-Turn Boundary, `turn` one Provider Turn, `publisher` turns what
-//! the provider says into events. `lowering` and `transcript` make requests from Session History,
-//! and `conversation` keeps them for the next drain.
+//! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes, `relocation` moves
+//! a session, `recovery` goes on with those that were cut, `transfer` carries them between hosts as
+//! text. `coordinator` decides who runs, as a pure reducer with an asynchronous edge. `runner` drains
+//! a session: `boundary` is the Safe Provider-Turn Boundary, `turn` one Provider Turn, `publisher`
+//! turns what the provider says into events. `lowering` and `transcript` make requests from Session
+//! History, and `conversation` keeps them for the next drain.
 
 mod compaction;
 mod conversation;

@@ -8,7 +8,8 @@ pub struct Limits {
     /// it is stored.
     pub inbox: u64,
     /// Steers that one Safe Provider-Turn Boundary promotes at most, the oldest first; 10,000 by
-    /// default. The others stay pending and go at the following boundaries.
+    /// default. The others stay pending and go at the following boundaries. 0 counts as 1: a drain
+    /// would else make turns for steers that it never takes.
     pub steer_batch: usize,
 }
 

@@ -94,7 +94,10 @@ impl Runtime {
             tools: options.tools,
             permissions: options.permissions,
             model: options.model,
-            limits: options.limits,
+            limits: Limits {
+                steer_batch: options.limits.steer_batch.max(1),
+                ..options.limits
+            },
             imports: ImportBudget::default(),
         });
         let (closing, tasks) = (CancellationToken::new(), TaskTracker::new());

@@ -386,6 +386,8 @@ fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
 
 /// The payload of an admission, which is stored whole.
 fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
-    let data = data.as_str().map_err(|error| StoreError::corrupt(seq, error))?;
+    let data = data
+        .as_str()
+        .map_err(|error| StoreError::corrupt(seq, error))?;
     serde_json::from_str(data).map_err(|error| StoreError::corrupt(seq, error))
 }

@@ -55,29 +55,33 @@ struct Newest {
 }
 
 impl Reader<'_> {
-    /// Every session whose last activity was cut, in the order of their creation here. A turn that
-    /// somebody interrupted, or a history that somebody reverted since, was ended and not cut.
+    /// Every session whose last activity was cut, oldest session first. A turn that somebody
+    /// interrupted, or a history that somebody reverted since, was ended and not cut.
+    ///
+    /// A session whose entries cannot be read is left out, for it cannot go on either.
     pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
-        self.interrupted_among("1", [])
+        let mut found = Vec::new();
+        for newest in self.newest_turns("1", [])? {
+            match self.shown(&newest) {
+                Ok(interrupted) => found.extend(interrupted),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    tracing::error!(session = newest.session_id, %error, "a session is unreadable");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
     }
 
     /// Where the last activity of one session was cut, if it was.
     pub fn interruption(&self, session: i64) -> Result<Option<Interrupted>, StoreError> {
-        Ok(self.interrupted_among("a.key = ?", [session])?.pop())
+        let newest = self.newest_turns("a.key = ?", [session])?.pop();
+        newest.map_or(Ok(None), |newest| self.shown(&newest))
     }
 
-    fn interrupted_among(
-        &self,
-        condition: &str,
-        values: impl Params,
-    ) -> Result<Vec<Interrupted>, StoreError> {
-        let mut found = Vec::new();
-        for newest in self.newest_turns(condition, values)? {
-            if let Some(state) = self.cut(&newest)? {
-                found.push(self.described(&newest, state)?);
-            }
-        }
-        Ok(found)
+    fn shown(&self, newest: &Newest) -> Result<Option<Interrupted>, StoreError> {
+        let state = self.cut(newest)?;
+        state.map(|state| self.described(newest, state)).transpose()
     }
 
     /// Of each session the newest prompt or answer, unless it was reverted to since.
@@ -92,7 +96,7 @@ impl Reader<'_> {
              CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
                SELECT max(seq) FROM message INDEXED BY message_turn
                WHERE aggregate = a.key AND type IN (1, 2))
-             WHERE m.seq > a.reverted AND {condition}"
+             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created"
         ))?;
         let rows = statement.query_map(values, |row: &Row<'_>| {
             Ok(Newest {

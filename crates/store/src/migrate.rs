@@ -43,14 +43,33 @@ pub(crate) fn check_owner(connection: &Connection, path: &Path) -> Result<usize,
 }
 
 /// Brings the schema from version `found` to the newest, in one step: a database is never left
-/// between two versions.
-pub(crate) fn migrate(connection: &mut Connection, found: usize) -> rusqlite::Result<()> {
+/// between two versions, and a file that cannot be brought there stays as it was.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    found: usize,
+) -> Result<(), OpenError> {
     let missing = MIGRATIONS.get(found..).unwrap_or_default();
     if missing.is_empty() {
         return Ok(());
     }
+    run(connection, missing).map_err(|error| {
+        // The statement is ours and says nothing to whoever reads this.
+        let reason = match error {
+            rusqlite::Error::SqlInputError { msg, .. } => msg,
+            other => other.to_string(),
+        };
+        let newest = MIGRATIONS.len();
+        unavailable(
+            path,
+            format!("its schema cannot be brought to version {newest}: {reason}"),
+        )
+    })
+}
+
+fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    for sql in missing {
+    for sql in migrations {
         transaction.execute_batch(sql)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -182,7 +182,7 @@ fn prepare(
     {
         return Err(unavailable(path, advise(&damage)));
     }
-    migrate(writer, found).map_err(fail)?;
+    migrate(writer, path, found)?;
     writer
         .set_db_config(keep_log, false)
         .map(|_| ())

@@ -97,7 +97,7 @@ mod tests {
     fn problem(messages: Vec<Message>) -> Option<String> {
         let model = ResolvedModel::new("mock", "m1", ProtocolId::OpenAiChat, "http://mock");
         let request = LlmRequest {
-            messages,
+            messages: messages.into(),
             ..LlmRequest::new(Arc::new(model))
         };
         check(&request).err()

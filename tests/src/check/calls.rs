@@ -22,10 +22,9 @@ struct Story {
 
 pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut Vec<String>) {
     let mut stories = BTreeMap::<ActingCall, Story>::new();
-    let mut sent = BTreeMap::<&SessionID, usize>::new();
     for act in acts {
         match act {
-            Act::Sending { session } => *sent.entry(session).or_default() += 1,
+            Act::Sending { .. } => {}
             Act::Before(call) => stories.entry(call.clone()).or_default().before += 1,
             Act::After(call) => stories.entry(call.clone()).or_default().after += 1,
         }
@@ -35,7 +34,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
             tell(&mut stories, id, entry);
         }
         let steps = count(session, "step.started");
-        let requests = sent.get(id).copied().unwrap_or_default();
+        let requests = baselines_of(id, acts).count();
         if steps > requests && !ledger.is_import(id) {
             findings.push(format!("{id} has {steps} steps after {requests} requests"));
         }
@@ -45,6 +44,25 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
             findings.push(format!("{problem}: {call:?} {story:?}"));
         }
     }
+}
+
+/// A restart keeps the Baseline System Context; only a move begins another one.
+pub(super) fn check_baselines(found: &Found, acts: &[Act], findings: &mut Vec<String>) {
+    for (id, session) in &found.sessions {
+        let mut baselines: Vec<_> = baselines_of(id, acts).collect();
+        baselines.dedup();
+        if baselines.len() > 1 + count(session, "moved") {
+            findings.push(format!("{id} began another Context Epoch without a move"));
+        }
+    }
+}
+
+/// What each request of a session began with.
+fn baselines_of(id: &SessionID, acts: &[Act]) -> impl Iterator<Item = u64> {
+    acts.iter().filter_map(move |act| match act {
+        Act::Sending { session, baseline } if session == id => Some(*baseline),
+        _ => None,
+    })
 }
 
 fn count(session: &Session, name: &str) -> usize {

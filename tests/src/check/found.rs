@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use opencode_runtime::{Interrupted, Order, Runtime, RuntimeError, SessionFilter};
-use opencode_schema::id::SessionID;
+use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::SessionInfo;
@@ -37,6 +37,7 @@ pub(super) struct Session {
 /// An entry of its log, as it is exported.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Entry {
+    pub(super) id: EventID,
     pub(super) seq: u64,
     #[serde(rename = "type")]
     kind: String,

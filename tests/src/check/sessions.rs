@@ -1,4 +1,4 @@
-//! Sessions, what they use, and logs that came from elsewhere.
+//! Sessions, what they use, logs that came from elsewhere, and what streams have shown of all.
 
 use opencode_schema::session::SessionInfo;
 
@@ -21,6 +21,15 @@ pub(super) fn check(folder: &Folder, ledger: &Ledger, found: &Found, findings: &
                 findings.push(format!("the session {id} is imported in part"));
             }
             _ => {}
+        }
+    }
+    for ((id, seq), shown) in &ledger.shown {
+        let session = found.sessions.get(id);
+        let entry = session.and_then(|session| session.entries.get(*seq as usize));
+        if entry.is_none_or(|entry| entry.seq != *seq || entry.id != *shown) {
+            findings.push(format!(
+                "the event {seq} of {id} was shown as {shown} and is {entry:?}"
+            ));
         }
     }
     for ((id, what), may) in &ledger.settings {

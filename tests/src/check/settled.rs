@@ -56,9 +56,7 @@ impl Recorder {
 impl ModelClient for Recorder {
     fn stream(&self, request: LlmRequest) -> EventStream {
         let session = session_of(&request);
-        self.journal.add(&Act::Sending {
-            session: session.clone(),
-        });
+        self.journal.add(&Act::sending(&session, &request));
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.entry(session).or_default().push(request.clone());
         self.script.stream(request)
@@ -115,10 +113,8 @@ impl Check {
         }
         for (index, (id, before)) in sessions.into_iter().enumerate() {
             // Without any prompt there is nothing to go on with.
-            let is_begun = before
-                .entries
-                .iter()
-                .any(|entry| entry.name() == "prompted");
+            let mut entries = before.entries.iter();
+            let is_begun = entries.any(|entry| entry.name() == "prompted");
             if index % 3 == 2 && (is_begun || !before.inbox.is_empty()) {
                 done("resume", runtime.resume(id).await)?;
             } else {
@@ -127,7 +123,8 @@ impl Check {
             let waited = tokio::time::timeout(DEADLINE, runtime.wait(id)).await;
             done("wait", waited.map_err(|_| CheckError::Hangs("a session"))?)?;
             let after = Session::read(runtime, id).await?;
-            self.compare(id, before, &after, &recorder.requests_of(id));
+            self.compare_calls(id, before, &after);
+            self.compare_requests(id, &after, &recorder.requests_of(id));
         }
         let left = done("interrupted", runtime.interrupted().await)?;
         if !left.is_empty() {
@@ -163,13 +160,7 @@ impl Check {
         Ok(())
     }
 
-    fn compare(
-        &mut self,
-        id: &SessionID,
-        before: &Session,
-        after: &Session,
-        requests: &[LlmRequest],
-    ) {
+    fn compare_calls(&mut self, id: &SessionID, before: &Session, after: &Session) {
         let news = &after.entries[before.entries.len()..];
         let open = open_calls(id, &before.entries);
         let first_step = news.iter().position(|entry| entry.name() == "step.started");
@@ -182,12 +173,20 @@ impl Check {
             ));
         }
         let left = open_calls(id, &after.entries);
-        if !left.is_empty() || !after.inbox.is_empty() || first_step.is_none() {
+        let answers = open_answers(after);
+        if !left.is_empty()
+            || !answers.is_empty()
+            || !after.inbox.is_empty()
+            || first_step.is_none()
+        {
             let inbox = &after.inbox;
             self.finding(format!(
-                "{id} is not settled: calls {left:?}, inbox {inbox:?}"
+                "{id} is not settled: calls {left:?}, answers {answers:?}, inbox {inbox:?}"
             ));
         }
+    }
+
+    fn compare_requests(&mut self, id: &SessionID, after: &Session, requests: &[LlmRequest]) {
         for request in requests {
             if let Err(problem) = check_request(request) {
                 self.finding(format!("a request of {id} is not valid: {problem}"));
@@ -234,6 +233,17 @@ fn open_calls(session: &SessionID, entries: &[Entry]) -> Vec<ActingCall> {
         }
     }
     open
+}
+
+/// The answers that nothing has closed.
+fn open_answers(session: &Session) -> Vec<&MessageID> {
+    let messages = session.messages.iter();
+    let answers = messages.filter_map(|(_, message)| match message {
+        SessionMessage::Assistant(answer) => Some(answer),
+        _ => None,
+    });
+    let open = answers.filter(|answer| answer.time.completed.is_none());
+    open.map(|answer| &answer.id).collect()
 }
 
 /// The prompts of a request, in its order.

@@ -62,12 +62,16 @@ impl Driver {
 
     /// Two that wake nobody and stay pending until somebody else does.
     pub(super) async fn leave_and_wait(&mut self) {
-        let queued = self.leave(Delivery::Queue).await;
-        let steer = Asked {
-            session: queued,
-            ..self.new_prompt(Delivery::Steer, false)
+        let session = self.leave(Delivery::Queue).await;
+        self.leave_in(&session, Delivery::Steer).await;
+    }
+
+    async fn leave_in(&mut self, session: &SessionID, delivery: Delivery) {
+        let asked = Asked {
+            session: session.clone(),
+            ..self.new_prompt(delivery, false)
         };
-        self.ask(&steer).await;
+        self.ask(&asked).await;
     }
 
     async fn leave(&mut self, delivery: Delivery) -> SessionID {
@@ -143,14 +147,18 @@ impl Driver {
         }
     }
 
-    /// Something that waits in an own session. Nothing runs there, so it goes on waiting.
+    /// Something that waits in an own session.
     async fn some_pending(&mut self) -> Option<SessionInputAdmitted> {
-        let session = self.leave(Delivery::Steer).await;
-        let inbox = self.done("inbox", self.runtime.inbox(&session).await)?;
-        // What was just left may have been taken by a drain that runs already.
-        if inbox.is_empty() {
-            return None;
+        let mut session = self.leave(Delivery::Steer).await;
+        let mut inbox = self.runtime.inbox(&session).await;
+        if inbox.as_ref().is_ok_and(Vec::is_empty) {
+            // A drain that runs there has taken it. In a new session nothing runs.
+            self.create().await;
+            session.clone_from(self.sessions.last()?);
+            self.leave_in(&session, Delivery::Steer).await;
+            inbox = self.runtime.inbox(&session).await;
         }
+        let inbox = self.done("inbox", inbox)?;
         Some(self.random.choose(&inbox).clone())
     }
 

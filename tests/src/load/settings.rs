@@ -14,15 +14,17 @@ use crate::line::{Change, Line, Setting, say};
 impl Driver {
     pub(super) async fn switch_agent(&mut self) {
         let agent = (*self.random.choose(&AGENTS)).to_owned();
-        let change = self.changing(Setting::Agent, agent.clone());
+        let session = self.any_session();
+        let change = changing(session, Setting::Agent, agent.clone());
         let switched = self.runtime.switch_agent(&change.session, agent).await;
         self.changed(change, switched);
     }
 
     pub(super) async fn switch_model(&mut self) {
+        let session = self.any_session();
         // Twice, so that one of them is another one than before.
         for model in ["m2", "m1"] {
-            let change = self.changing(Setting::Model, model.to_owned());
+            let change = changing(session.clone(), Setting::Model, model.to_owned());
             let switched = self
                 .runtime
                 .switch_model(&change.session, mock(model))
@@ -32,23 +34,14 @@ impl Driver {
     }
 
     pub(super) async fn relocate(&mut self) {
+        let session = self.any_session();
         for index in [1, 0] {
             let directory = project(&self.folder, index);
-            let change = self.changing(Setting::Directory, directory.clone());
+            let change = changing(session.clone(), Setting::Directory, directory.clone());
             let moved = self.runtime.move_session(&change.session, place(directory));
             let moved = moved.await.map(|_| ());
             self.changed(change, moved);
         }
-    }
-
-    fn changing(&mut self, what: Setting, to: String) -> Change {
-        let change = Change {
-            session: self.any_session(),
-            what,
-            to,
-        };
-        say(&Line::Changing(change.clone()));
-        change
     }
 
     fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {
@@ -89,4 +82,10 @@ impl Driver {
         }
         say(&Line::Imported { session });
     }
+}
+
+fn changing(session: SessionID, what: Setting, to: String) -> Change {
+    let change = Change { session, what, to };
+    say(&Line::Changing(change.clone()));
+    change
 }

@@ -30,8 +30,9 @@ pub struct LlmRequest {
     pub model: Arc<ResolvedModel>,
     /// System text, in order. Empty parts are dropped.
     pub system: Vec<SystemPart>,
-    /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    /// The conversation, oldest first. Shared with whoever keeps it for the next request, who goes
+    /// on adding to it once this one is sent.
+    pub messages: Arc<Vec<Message>>,
     /// The tools on offer.
     pub tools: Arc<[ToolDefinition]>,
     /// Whether and which tool must be used; the provider's default when absent.
@@ -55,7 +56,7 @@ impl LlmRequest {
         Self {
             model,
             system: Vec::new(),
-            messages: Vec::new(),
+            messages: Arc::default(),
             tools: Arc::from([]),
             tool_choice: None,
             generation: GenerationControls::default(),

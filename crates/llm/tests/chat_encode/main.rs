@@ -37,7 +37,7 @@ fn request(messages: Vec<Message>) -> LlmRequest {
 
 fn request_to(model: Arc<ResolvedModel>, messages: Vec<Message>) -> LlmRequest {
     LlmRequest {
-        messages,
+        messages: messages.into(),
         ..LlmRequest::new(model)
     }
 }

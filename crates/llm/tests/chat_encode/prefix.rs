@@ -31,7 +31,7 @@ fn a_growing_conversation_is_written_as_if_anew() {
         let mut growing = request_to(Arc::clone(&model), vec![]);
         growing.system = vec![SystemPart::new("s")];
         for end in 0..=messages.len() {
-            growing.messages = messages[..end].to_vec();
+            growing.messages = messages[..end].to_vec().into();
             let mut fresh = request_to(Arc::clone(&model), messages[..end].to_vec());
             fresh.system = growing.system.clone();
             assert_eq!(bytes(&growing), bytes(&fresh), "{provider} {end}");
@@ -51,7 +51,7 @@ fn each_request_continues_the_one_before() {
     let mut request = request(vec![]);
     let mut before = String::new();
     for end in 1..=messages.len() {
-        request.messages = messages[..end].to_vec();
+        request.messages = messages[..end].to_vec().into();
         let written = prefix(&bytes(&request));
         assert!(written.starts_with(&before), "{end}: {written}");
         before = written;
@@ -60,18 +60,20 @@ fn each_request_continues_the_one_before() {
 
 #[test]
 fn a_different_conversation_is_not_continued() {
-    let messages = tool_turn();
-    let base = request(messages.clone());
+    let base = request(tool_turn());
     bytes(&base);
     let fresh = |change: &dyn Fn(&mut LlmRequest)| {
         let mut reused = base.clone();
         change(&mut reused);
-        let mut anew = request(messages.clone());
+        let mut anew = request(tool_turn());
         change(&mut anew);
         assert_eq!(bytes(&reused), bytes(&anew));
     };
-    fresh(&|request| request.messages[0] = Message::user([Part::text("other")]));
-    fresh(&|request| request.messages.truncate(1));
+    fn messages(request: &mut LlmRequest) -> &mut Vec<Message> {
+        Arc::make_mut(&mut request.messages)
+    }
+    fresh(&|request| messages(request)[0] = Message::user([Part::text("other")]));
+    fresh(&|request| messages(request).truncate(1));
     fresh(&|request| request.system = vec![SystemPart::new("new")]);
     fresh(&|request| request.model = model(|model| model.provider_id = "mistral".into()));
     fresh(&|request| {
@@ -83,12 +85,12 @@ fn a_different_conversation_is_not_continued() {
     });
     fresh(&|request| {
         // A refused request leaves nothing half-written behind.
-        request.messages.push(Message::tool([Part::text("no")]));
+        messages(request).push(Message::tool([Part::text("no")]));
         assert!(
             protocol::adapter(ProtocolId::OpenAiChat)
                 .encode(request)
                 .is_err()
         );
-        request.messages.pop();
+        messages(request).pop();
     });
 }

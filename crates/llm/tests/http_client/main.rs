@@ -38,7 +38,7 @@ fn request(base_url: &str, change: impl FnOnce(&mut ResolvedModel)) -> LlmReques
     let mut model = ResolvedModel::new("mock", "m1", ProtocolId::OpenAiChat, base_url);
     change(&mut model);
     LlmRequest {
-        messages: vec![Message::user([Part::text("hi")])],
+        messages: vec![Message::user([Part::text("hi")])].into(),
         ..LlmRequest::new(Arc::new(model))
     }
 }

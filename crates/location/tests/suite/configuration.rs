@@ -355,7 +355,7 @@ fn tolerated_documents() {
         "\u{feff}{}",
         "// nothing yet",
         "{}",
-        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"agent\": {\"x\": {\"prompt\": 1}}, \"compaction\": 7 }",
+        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"agent\": {\"x\": {\"prompt\": 1}}, \"compaction\": {\"auto\": 7} }",
         "{ \"provider\": { \"p\": { \"name\": \"good\", \"models\": { \"m\": { \"unknown\": 1, }, }, /* c */ }, }, }",
     ] {
         let machine = Machine::new();

@@ -82,8 +82,9 @@ enum Fence {
 }
 
 impl Runner {
-    /// An interruption ends the look at the surroundings, which may take long. What is written
-    /// after it is always awaited: when an interruption has returned, everything is settled.
+    /// An interruption ends the look at the surroundings and the reading of the history, which may
+    /// take long. What is written between them is always awaited: when an interruption has returned,
+    /// everything is settled.
     ///
     /// A session that moved away is followed: its drain goes on where the session lives now, with
     /// what it owes, and writes nothing more through the former Location.
@@ -182,10 +183,10 @@ impl Runner {
             provider_id: model.model.provider_id.clone(),
             wire_id: model.model.id.clone(),
         };
-        let epoch = self
-            .read_history(session.key, target, begins)
-            .await?
-            .or(epoch);
+        let stopped = self.stopper.stopped().clone();
+        let reading = self.read_history(session.key, target, begins);
+        let begun = stopped.run_until_cancelled(reading).await;
+        let epoch = begun.unwrap_or(Err(Stop::Interrupted))?.or(epoch);
         let system = epoch.map(|epoch| SystemPart::new(epoch.baseline));
         let model_ref = ModelRef {
             id: model.model.id.clone(),

@@ -86,6 +86,12 @@ impl Calls {
         self.calls.iter().any(|call| call.id == id && call.called)
     }
 
+    /// A call that the provider began and did not complete.
+    pub(super) fn incomplete(&self) -> Option<&str> {
+        let begun = self.calls.iter().find(|call| !call.called);
+        begun.map(|call| call.id.as_str())
+    }
+
     /// The record of a complete call. A local one is started by [`Calls::start`], or failed by
     /// [`Calls::refuse`].
     pub(super) fn record(

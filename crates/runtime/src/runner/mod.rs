@@ -180,7 +180,7 @@ impl Runner {
             let boundary = self.boundary(promotion, owed).await?;
             if boundary.promoted > 0 {
                 step = 1;
-            } else if !is_owed && !(force && turns == 0 && self.has_history().await?) {
+            } else if !(is_owed || force && turns == 0 && self.has_history().await?) {
                 // What the turn was for has been withdrawn meanwhile.
                 return Ok(turns > 0);
             }

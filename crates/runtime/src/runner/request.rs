@@ -23,9 +23,9 @@ impl Runner {
         tools: &Materialized,
         is_last: bool,
     ) -> LlmRequest {
-        let mut messages = self.conversation.transcript.lowered();
+        let mut messages = self.conversation.transcript.messages();
         if is_last {
-            messages.push(Message::assistant([Part::text(LAST_TURN)]));
+            Arc::make_mut(&mut messages).push(Message::assistant([Part::text(LAST_TURN)]));
         }
         LlmRequest {
             system: boundary.system.clone(),

@@ -194,59 +194,15 @@ impl Turn<'_> {
                 publisher.append(FragmentKind::ToolInput, &id, text).await?;
             }
             LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
-            LlmEvent::ToolCall {
-                id,
-                name,
-                input,
-                provider_executed,
-                provider_metadata,
-            } => {
-                if self.calls.is_repeated(&id) {
+            call @ (LlmEvent::ToolCall { .. }
+            | LlmEvent::ToolResult { .. }
+            | LlmEvent::ToolError { .. }) => return Ok(self.apply_call(call)),
+            LlmEvent::StepFinish { reason, usage, .. } => {
+                if let Some(id) = self.calls.incomplete() {
                     let message =
-                        format!("The provider repeated the tool call {id} in one message");
+                        format!("The provider finished its answer inside the tool call {id}");
                     return Ok(Some(LlmError::invalid_output(&self.route, message)));
                 }
-                if !self.calls.is_begun(&id) {
-                    // Some protocols give a call whole; its record has a beginning all the same.
-                    self.calls.begin(&id);
-                    publisher.begin_tool_input(Arc::clone(&id), &name);
-                }
-                publisher.end(FragmentKind::ToolInput, &id, None);
-                let metadata = from_llm(provider_metadata);
-                let called = self
-                    .calls
-                    .record(&id, &name, input, provider_executed, metadata);
-                publisher.push(called);
-                if let Some(refused) = self.calls.refuse(&id) {
-                    publisher.push(refused);
-                }
-            }
-            LlmEvent::ToolResult {
-                id,
-                result,
-                output,
-                provider_metadata,
-                ..
-            } => {
-                let outcome = hosted(result, output, from_llm(provider_metadata));
-                if let Some(event) = self.calls.settle_hosted(&id, outcome) {
-                    publisher.push(event);
-                }
-            }
-            LlmEvent::ToolError {
-                id,
-                message,
-                error,
-                provider_metadata,
-                ..
-            } => {
-                let metadata = from_llm(provider_metadata);
-                let outcome = hosted_failure(message, error, metadata);
-                if let Some(event) = self.calls.settle_hosted(&id, outcome) {
-                    publisher.push(event);
-                }
-            }
-            LlmEvent::StepFinish { reason, usage, .. } => {
                 publisher.ensure_step();
                 publisher.end_all();
                 self.finish = Some((reason, usage));
@@ -272,6 +228,62 @@ impl Turn<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Records a complete call, or the outcome of one that the provider ran itself.
+    fn apply_call(&mut self, event: LlmEvent) -> Option<LlmError> {
+        let (id, outcome) = match event {
+            LlmEvent::ToolCall {
+                id,
+                name,
+                input,
+                provider_executed,
+                provider_metadata,
+            } => {
+                if self.calls.is_repeated(&id) {
+                    let message =
+                        format!("The provider repeated the tool call {id} in one message");
+                    return Some(LlmError::invalid_output(&self.route, message));
+                }
+                if !self.calls.is_begun(&id) {
+                    // Some protocols give a call whole; its record has a beginning all the same.
+                    self.calls.begin(&id);
+                    self.publisher.begin_tool_input(Arc::clone(&id), &name);
+                }
+                self.publisher.end(FragmentKind::ToolInput, &id, None);
+                let metadata = from_llm(provider_metadata);
+                let called = self
+                    .calls
+                    .record(&id, &name, input, provider_executed, metadata);
+                self.publisher.push(called);
+                if let Some(refused) = self.calls.refuse(&id) {
+                    self.publisher.push(refused);
+                }
+                return None;
+            }
+            LlmEvent::ToolResult {
+                id,
+                result,
+                output,
+                provider_metadata,
+                ..
+            } => (id, hosted(result, output, from_llm(provider_metadata))),
+            LlmEvent::ToolError {
+                id,
+                message,
+                error,
+                provider_metadata,
+                ..
+            } => {
+                let metadata = from_llm(provider_metadata);
+                (id, hosted_failure(message, error, metadata))
+            }
+            _ => return None,
+        };
+        if let Some(event) = self.calls.settle_hosted(&id, outcome) {
+            self.publisher.push(event);
+        }
+        None
     }
 
     async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {

@@ -117,6 +117,38 @@ async fn a_call_that_a_provider_repeats_fails_the_step() {
 }
 
 #[tokio::test]
+async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let reply = Reply::new().begin_call("c1", "echo", "{").tool_calls();
+    f.model.reply(reply).reply(Reply::says("Sorry."));
+    f.ask(&session, "Go").await;
+    f.ask(&session, "Again").await;
+    assert_eq!(
+        f.events(&session).await,
+        [
+            "prompt.admitted Go",
+            "prompted Go",
+            "step.started",
+            "tool.input.started c1 echo",
+            "tool.input.ended c1 {",
+            "step.failed The provider finished its answer inside the tool call c1",
+            "prompt.admitted Again",
+            "tool.failed c1 Tool execution interrupted",
+            "prompted Again",
+            "step.started",
+            "text.started",
+            "text.ended Sorry.",
+            "step.ended stop",
+        ]
+    );
+    assert_eq!(
+        f.payloads(&session, "step.failed").await[0]["error"]["cause"],
+        json!({"kind": "invalid-output", "retryable": false})
+    );
+}
+
+#[tokio::test]
 async fn an_answer_without_end_is_cut() {
     const PIECE: usize = 16 * 1024 * 1024;
     let f = Fixture::open().await;

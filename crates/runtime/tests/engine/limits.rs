@@ -165,6 +165,23 @@ async fn steers_beyond_a_batch_join_the_activity_of_a_queued_input_later() {
 }
 
 #[tokio::test]
+async fn a_boundary_takes_one_steer_at_least() {
+    let f = Fixture::with(|options| options.limits.steer_batch = 0).await;
+    let session = f.session().await;
+    f.leave(&session, "1", Delivery::Steer).await;
+    f.leave(&session, "2", Delivery::Steer).await;
+    f.model
+        .reply(Reply::says("One."))
+        .reply(Reply::says("Two."));
+    f.resume(&session).await;
+    f.wait(&session).await;
+    assert_eq!(
+        flow(&f.events(&session).await),
+        ["prompted 1", "step.started", "prompted 2", "step.started"]
+    );
+}
+
+#[tokio::test]
 async fn a_prompt_that_no_client_could_read_back_is_refused() {
     const LIMIT: usize = 8 * 1024 * 1024;
     let f = Fixture::open().await;

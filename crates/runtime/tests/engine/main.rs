@@ -41,6 +41,8 @@ mod sessions;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]
+mod storage;
+#[cfg(test)]
 mod tails;
 #[cfg(test)]
 mod tools;
@@ -48,6 +50,8 @@ mod tools;
 mod transcript;
 #[cfg(test)]
 mod transfer;
+#[cfg(test)]
+mod transfer_refused;
 #[cfg(test)]
 mod turns;
 #[cfg(test)]
@@ -68,4 +72,10 @@ fn flow(events: &[String]) -> Vec<&str> {
     events
         .filter(|event| event.starts_with("prompted") || *event == "step.started")
         .collect()
+}
+
+/// Whether an event of that name is among what a transaction commits.
+#[cfg(test)]
+fn holds(entries: &[opencode_runtime::Committed], name: &str) -> bool {
+    entries.iter().any(|it| it.event.payload.name() == name)
 }

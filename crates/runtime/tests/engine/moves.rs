@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opencode_llm::LlmRequest;
-use opencode_runtime::{Committed, Moment, RuntimeError, Seam};
+use opencode_runtime::{Moment, RuntimeError, Seam};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, output, seam};
 use serde_json::json;
 
-use crate::flow;
+use crate::{flow, holds};
 
 /// A repository with two folders.
 async fn repository() -> Fixture {
@@ -275,18 +275,13 @@ async fn a_drain_that_begins_while_a_move_is_written_works_in_the_new_place() {
 /// committed at the other.
 fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
     let has_ended = AtomicBool::new(false);
-    let is = |entry: &Committed, name: &str| entry.event.payload.name() == name;
     seam(move |moment| {
         match moment {
-            Moment::Committed(entries) => {
-                if entries.iter().any(|it| is(it, "session.next.step.ended")) {
-                    has_ended.store(true, Ordering::SeqCst);
-                }
+            Moment::Committed(entries) if holds(entries, "session.next.step.ended") => {
+                has_ended.store(true, Ordering::SeqCst);
             }
             Moment::Read if has_ended.swap(false, Ordering::SeqCst) => read.pass(),
-            Moment::Commit(entries) if entries.iter().any(|it| is(it, "session.next.moved")) => {
-                commit.pass();
-            }
+            Moment::Commit(entries) if holds(entries, "session.next.moved") => commit.pass(),
             _ => {}
         }
         Ok(())

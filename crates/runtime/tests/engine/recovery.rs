@@ -279,50 +279,20 @@ async fn a_session_that_somebody_has_gone_on_with_is_not_tried_again() {
 async fn a_host_is_idle_when_no_session_runs() {
     let f = Fixture::open().await;
     f.idle().await;
-    let gate = Gate::new();
     let (one, other) = (f.session().await, f.session().await);
-    for session in [&one, &other] {
-        f.model.reply(Reply::new().text("Wait.").hold(&gate).stop());
+    let gates = [Gate::new(), Gate::new()];
+    for (session, gate) in [&one, &other].into_iter().zip(&gates) {
+        f.model.reply(Reply::new().text("Wait.").hold(gate).stop());
         f.prompt(session, "Hi").await;
+        f.reached(gate).await;
     }
-    f.reached(&gate).await;
     let runtime = f.runtime().clone();
     let idle = tokio::spawn(async move { runtime.until_idle().await });
     f.interrupt(&one).await;
     assert!(!idle.is_finished());
-    gate.release();
+    gates[1].release();
     f.within("idle", idle).await.unwrap();
     assert_eq!(f.runtime().active(), []);
     f.close().await;
     f.idle().await;
-}
-
-#[tokio::test]
-async fn a_host_is_not_idle_while_a_prompt_is_on_its_way_whose_caller_has_gone() {
-    let f = Fixture::open().await;
-    let session = f.session().await;
-    f.model.reply(Reply::says("Hello."));
-    let hold = f.clock.hold_writer(0);
-    let mut prompt = Box::pin(f.prompt(&session, "Hi"));
-    tokio::select! {
-        _ = &mut prompt => panic!("the writer is held"),
-        () = f.writer_held(&hold) => {}
-    }
-    drop(prompt);
-    let mut idle = Box::pin(f.idle());
-    assert!(futures::poll!(&mut idle).is_pending());
-    drop(hold);
-    idle.await;
-    assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
-}
-
-#[tokio::test]
-async fn a_host_is_not_idle_before_it_has_gone_on_with_what_was_cut() {
-    let mut f = Fixture::open().await;
-    let session = unanswered(&f).await;
-    f.model.reply(Reply::says("Hello."));
-    f.change(resuming);
-    f.kill().await;
-    f.idle().await;
-    assert_eq!(f.events(&session).await.last().unwrap(), "step.ended stop");
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 /// How many messages at the beginning of both are the very same, not merely equal.
 fn shared(one: &LlmRequest, other: &LlmRequest) -> usize {
-    let both = one.messages.iter().zip(&other.messages);
+    let both = one.messages.iter().zip(other.messages.iter());
     both.take_while(|(one, other)| one.is_same(other)).count()
 }
 

@@ -1,13 +1,16 @@
 //! Interruptions of what would never end by itself. Each test has something that nobody releases
 //! before the interruption has returned: one that waited for it would not return at all.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use futures::future::BoxFuture;
 use futures::stream;
 use opencode_llm::{EventStream, LlmEvent, LlmRequest, ModelClient};
+use opencode_runtime::Moment;
+use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, Gate, Reply, output};
+use opencode_testkit::{Fixture, Gate, Reply, compact, output, seam};
 use opencode_tools::{PermissionError, PermissionRequest, Permissions};
 use serde_json::json;
 
@@ -175,4 +178,38 @@ async fn a_question_that_nobody_answers_is_withdrawn() {
     let session = interrupt_at(&f, &gate).await;
     assert_eq!(f.events(&session).await, CUT);
     f.dropped(&gate).await;
+}
+
+#[tokio::test]
+async fn a_history_that_takes_long_to_read_is_not_waited_for() {
+    let gate = Gate::new();
+    let (release, held) = mpsc::channel::<()>();
+    let (is_promoted, held) = (AtomicBool::new(false), Mutex::new(Some(held)));
+    // The first read after the promotion does not end.
+    let read = gate.clone();
+    let stuck = seam(move |moment| {
+        match moment {
+            Moment::Appended(event) if matches!(event.payload, SessionEvent::Prompted(_)) => {
+                is_promoted.store(true, Ordering::Relaxed);
+            }
+            Moment::Read if is_promoted.load(Ordering::Relaxed) => {
+                let held = held.lock().expect("no test panics here").take();
+                if let Some(held) = held {
+                    read.come();
+                    let _released = held.recv();
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    });
+    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&stuck))).await;
+    let session = interrupt_at(&f, &gate).await;
+    let asked = ["prompt.admitted Go", "prompted Go"];
+    assert_eq!(f.events(&session).await, asked);
+    drop(release);
+    // Nothing was lost.
+    f.model.reply(Reply::says("Hello."));
+    f.run(&session).await;
+    assert_eq!(compact::messages(&f.model.last_request()), ["user: Go"]);
 }

@@ -6,20 +6,27 @@ use opencode_schema::event::SessionEvent;
 use serde_json::json;
 
 use crate::tests::{append, created, event, ids, session_id};
-use crate::{DatabasePath, Draft, Durability, Store, StoreError, StoreOptions};
+use crate::{
+    CommitListener, Committed, DatabasePath, Draft, Durability, Store, StoreError, StoreOptions,
+};
 
-/// A store with a session and hardly any room left.
-async fn full(path: DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
-    let heard = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&heard);
+async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
     let options = StoreOptions {
-        path,
+        path: path.clone(),
         durability: Durability::Normal,
         ids: ids(),
-        listener: Box::new(move |committed| *count.lock().unwrap() += committed.len()),
+        listener,
         seam: None,
     };
-    let store = Store::open(options).await.unwrap();
+    Store::open(options).await.unwrap()
+}
+
+/// A store with a session and hardly any room left.
+async fn full(path: &DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
+    let heard = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&heard);
+    let listener = move |committed: &[Committed]| *count.lock().unwrap() += committed.len();
+    let store = open(path, Box::new(listener)).await;
     let write = store.write(|transaction| {
         append(transaction, "ses_a", created("ses_a"));
         let database = transaction.connection;
@@ -55,7 +62,7 @@ async fn a_full_disk_poisons_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let file = DatabasePath::File(folder.path().join("opencode.db"));
     for path in [file, DatabasePath::Memory] {
-        let (store, heard) = full(path).await;
+        let (store, heard) = full(&path).await;
         // Held up, so that the commands share a transaction.
         let (release, held) = mpsc::channel::<()>();
         let holder = Arc::clone(&store);
@@ -97,5 +104,11 @@ async fn a_full_disk_poisons_the_store() {
         assert_eq!(read.await.unwrap(), (stored, stored as u64));
         assert_eq!(*heard.lock().unwrap(), 1 + stored);
         store.close().await;
+        if path != DatabasePath::Memory {
+            // Room was made, and the host is opened again.
+            let store = open(&path, Box::new(|_| {})).await;
+            assert_eq!(write(&store, large()).await.unwrap(), stored as u64 + 1);
+            store.close().await;
+        }
     }
 }

@@ -134,6 +134,10 @@ fn turn(at: usize) -> Vec<(&'static str, Value)> {
             "compaction.started",
             json!({"messageID": format!("msg_k{at}"), "reason": "auto"}),
         ),
+        (
+            "retried",
+            json!({"attempt": 1, "error": {"message": "m", "isRetryable": true}}),
+        ),
         ("revert.staged", json!({"revert": {"messageID": user}})),
         ("revert.cleared", json!({})),
     ]
@@ -210,6 +214,14 @@ impl Bench {
         db.open_calls(key).unwrap();
         db.epoch(key).unwrap();
         db.input(&user).unwrap().unwrap();
+        db.pending_count(key).unwrap();
+        db.pending_inputs(&db.session(&session_id("ses_a")).unwrap().unwrap())
+            .unwrap();
+        db.interrupted().unwrap();
+        db.interruption(key).unwrap();
+        db.retries_since_progress(key).unwrap();
+        db.log(key, latest - 5, 5, usize::MAX).unwrap();
+        db.owner(key).unwrap();
         for delivery in [Delivery::Steer, Delivery::Queue] {
             db.has_pending(key, delivery).unwrap();
             db.pending(&session_id("ses_a"), key, delivery, latest, 5)

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use opencode_schema::event::SessionEvent;
+use opencode_schema::id::EventID;
 use rusqlite::StatementStatus;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Null;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::reader::Reader;
 use crate::tests::watched::Bench;
 use crate::tests::{append, created, event, session_id};
-use crate::{Anchored, Order, SessionFilter};
+use crate::{Anchored, Order, ReplayEvent, ReplayOptions, SessionFilter};
 
 #[test]
 fn a_turn_costs_the_same_however_long_the_session_is() {
@@ -127,6 +128,49 @@ fn rare(bench: &mut Bench) {
     });
 }
 
+/// A log of another program, which admits an input again, and the end of its session.
+fn replayed(bench: &Bench) {
+    let of = |seq: u64, name: &str, more: Value| {
+        let mut data = json!({"timestamp": 5, "sessionID": "ses_c"});
+        let members = data.as_object_mut().unwrap();
+        members.extend(more.as_object().cloned().unwrap());
+        ReplayEvent {
+            id: EventID::parse(&format!("evt_{seq}")).unwrap(),
+            session_id: session_id("ses_c"),
+            seq,
+            kind: format!("session.{name}.1"),
+            data: data.to_string(),
+            metadata: None,
+        }
+    };
+    let SessionEvent::SessionCreated(created) = created("ses_c") else {
+        panic!("not a creation")
+    };
+    let input = json!({"messageID": "msg_c", "prompt": {"text": "x"}, "delivery": "steer"});
+    let options = ReplayOptions {
+        owner: Some("elsewhere".into()),
+        ..ReplayOptions::default()
+    };
+    bench.write(|transaction| {
+        for event in [
+            of(0, "created", json!(created)),
+            of(0, "created", json!(created)),
+            of(
+                1,
+                "next.synthetic",
+                json!({"messageID": "msg_d", "text": "x"}),
+            ),
+            of(2, "next.prompt.admitted", input.clone()),
+            of(3, "next.revert.committed", json!({"messageID": "msg_d"})),
+            of(4, "next.prompt.admitted", input),
+        ] {
+            transaction.replay(&event, &options).unwrap().unwrap();
+        }
+        assert!(transaction.claim(&session_id("ses_c"), "here").unwrap());
+        assert!(transaction.remove(&session_id("ses_c")).unwrap());
+    });
+}
+
 /// How SQLite carries out each statement so far: the statement and a line of its plan.
 fn plans(bench: &Bench) -> Vec<(String, String)> {
     let mut plans = Vec::new();
@@ -161,6 +205,7 @@ fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
     bench.reads();
     bench.read_blocked();
     rare(&mut bench);
+    replayed(&bench);
     let plans = plans(&bench);
     assert!(plans.len() > 50);
     for (sql, line) in &plans {
@@ -168,6 +213,8 @@ fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
             || line.contains("SCALAR SUBQUERY ")
             // A list of all sessions, of which a page is taken in the order of the index.
             || line == "SCAN s USING INDEX session_created"
+            // Each session, to be asked whether it was cut.
+            || line == "SCAN s USING COVERING INDEX session_created"
             || line == "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"
             // The few messages of a turn.
             || (line == "USE TEMP B-TREE FOR ORDER BY" && sql.contains("changed > ?2"));

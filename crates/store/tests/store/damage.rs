@@ -49,14 +49,18 @@ fn is_corrupt<T: std::fmt::Debug>(read: Result<T, StoreError>, seq: i64) -> bool
 /// Reads everything there is to read of a session, and fails with the first failure.
 async fn read_all(store: &Store, session: &SessionRow) -> Result<(), StoreError> {
     let (key, id) = (session.key, session.info.id.clone());
+    let row = session.clone();
     let read = store.read(move |db| {
         db.session(&id)?;
+        db.pending_inputs(&row)?;
         db.epoch(key)?;
         db.events(key, None, usize::MAX)?;
         db.messages(key, Order::Descending, None, usize::MAX)?;
         db.history(key)?;
         db.changed_since(key, 0)?;
         db.open_calls(key)?;
+        db.interruption(key)?;
+        db.log(key, 0, usize::MAX, usize::MAX)?;
         db.pending(
             &id,
             key,
@@ -160,6 +164,7 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
         "UPDATE part SET settled = 9223372036854775807",
         "UPDATE input SET admitted = 3, promoted = NULL WHERE id = 'msg_u'",
         "UPDATE input SET admitted = 99, promoted = NULL WHERE id = 'msg_u'",
+        "UPDATE input SET delivery = 9, promoted = NULL WHERE id = 'msg_u'",
         "UPDATE session SET model = 'x' WHERE aggregate = 1",
         "UPDATE session SET model = x'00' WHERE aggregate = 1",
         "UPDATE session SET revert = '{}' WHERE aggregate = 1",
@@ -191,6 +196,29 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
             .append(&other, 6, admitted("msg_next", "x", "steer"))
             .await;
     }
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_read_hides_no_other_that_was_cut() {
+    let (bench, session, other) = bench().await;
+    let listed = async || {
+        let read = bench.store.read(|db| db.interrupted());
+        let ids = read.await.unwrap().into_iter().map(|it| it.session_id);
+        ids.collect::<Vec<_>>()
+    };
+    let both = [session.info.id.clone(), other.info.id.clone()];
+    assert_eq!(listed().await, both);
+    bench
+        .raw()
+        .execute(
+            "UPDATE event SET data = '' WHERE aggregate = 1 AND seq = 3",
+            [],
+        )
+        .unwrap();
+    assert_eq!(listed().await, both[1..]);
+    let key = session.key;
+    let alone = bench.store.read(move |db| db.interruption(key)).await;
+    assert!(is_corrupt(alone, 3));
 }
 
 #[tokio::test]

@@ -3,9 +3,13 @@
 #[cfg(test)]
 mod backlog;
 #[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
 mod closing;
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod faults;
 #[cfg(test)]
 mod growing;
 #[cfg(test)]
@@ -14,6 +18,8 @@ mod harness;
 mod history;
 #[cfg(test)]
 mod inbox;
+#[cfg(test)]
+mod inspection;
 #[cfg(test)]
 mod interrupted;
 #[cfg(test)]

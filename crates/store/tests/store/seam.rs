@@ -265,6 +265,7 @@ async fn together(
         let store = Arc::clone(&store);
         tokio::spawn(async move { admit(&store, id).await })
     });
+    yield_now().await;
     script.until("begin").await;
     script.seen();
     script.fail(moment, fault);

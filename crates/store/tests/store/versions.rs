@@ -387,6 +387,43 @@ async fn a_database_of_every_version_reads_and_goes_on_as_one_of_today() {
 }
 
 #[tokio::test]
+async fn a_migration_that_fails_leaves_the_file_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("1.db");
+    let raw = raw(&path);
+    raw.execute_batch(&fs::read_to_string(file(1)).unwrap())
+        .unwrap();
+    // In the way of the last thing that the next migration does.
+    raw.execute_batch("CREATE TABLE removed (x); PRAGMA journal_mode = WAL")
+        .unwrap();
+    let before = dump(&raw);
+    drop(raw);
+    let bytes = fs::read(&path).unwrap();
+    for _ in 0..2 {
+        match open(&path, 6).await.map(|_| ()) {
+            Err(OpenError::Unavailable { path: at, reason }) => {
+                assert_eq!(
+                    (at, reason.as_str()),
+                    (
+                        path.clone(),
+                        "its schema cannot be brought to version 2: table removed already exists"
+                    )
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+    let raw = crate::harness::raw(&path);
+    assert_eq!(dump(&raw), before);
+    raw.execute_batch("DROP TABLE removed").unwrap();
+    drop(raw);
+    let store = open(&path, 6).await.unwrap();
+    go_on(&store).await;
+    store.close().await;
+}
+
+#[tokio::test]
 async fn the_newest_version_is_kept_with_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let raw = raw(&fresh(folder.path()).await);

@@ -192,11 +192,10 @@ mod tests {
     fn what_was_written_is_kept_for_the_next_request() {
         let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
         let mut request = LlmRequest::new(Arc::new(model));
-        request.messages = vec![Message::user([Part::text("hi")])];
+        request.messages = vec![Message::user([Part::text("hi")])].into();
         encode(&request).unwrap();
-        request
-            .messages
-            .push(Message::assistant([Part::text("Hi.")]));
+        let answer = Message::assistant([Part::text("Hi.")]);
+        Arc::make_mut(&mut request.messages).push(answer);
 
         let written: Written = request.prefix.take().unwrap();
         let dialect = Dialect::of(&request.model);

@@ -1,0 +1,235 @@
+//! Real failures: files that may not grow, a full database, and another process that holds the file.
+
+use std::time::Instant;
+
+use opencode_schema::id::SessionID;
+use opencode_store::{Store, StoreError};
+use serde_json::json;
+
+use crate::harness::{Bench, append, event};
+
+fn session() -> SessionID {
+    SessionID::parse("ses_a").unwrap()
+}
+
+/// Writes an entry of about so many pages.
+async fn write(store: &Store, id: &str, pages: usize) -> Result<u64, StoreError> {
+    let payload = json!({"messageID": id, "text": "x".repeat(pages * 4096)});
+    let written = append(store, &session(), 5, event("synthetic", payload)).await;
+    written.map(|seq| seq.unwrap())
+}
+
+async fn latest(store: &Store) -> u64 {
+    let read = store.read(|db| {
+        let session = db.session(&session())?.expect("the session exists");
+        let messages = db.messages(session.key, opencode_store::Order::Ascending, None, 9999)?;
+        let latest = db.latest_seq(session.key)?;
+        assert_eq!(messages.len() as u64, latest);
+        Ok(latest)
+    });
+    read.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_file_that_another_process_holds_is_busy_and_then_goes_on() {
+    let (bench, _) = Bench::with_session("ses_a").await;
+    let other = bench.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    let answers = tokio::join!(
+        write(&bench.store, "msg_1", 1),
+        write(&bench.store, "msg_2", 1),
+        write(&bench.store, "msg_3", 1),
+    );
+    let waited = began.elapsed();
+    let busy = "database is locked";
+    for answer in [answers.0, answers.1, answers.2] {
+        let Err(StoreError::Busy(reason)) = answer else {
+            panic!("{answer:?}")
+        };
+        assert_eq!(reason, busy);
+    }
+    // Together, not one after the other.
+    assert!((4..10).contains(&waited.as_secs()), "{waited:?}");
+    // Reading never waits.
+    assert_eq!(latest(&bench.store).await, 0);
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(write(&bench.store, "msg_1", 1).await.unwrap(), 1);
+
+    // One that lets go in time is not noticed.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let release = async { other.execute_batch("COMMIT").unwrap() };
+    let (written, ()) = tokio::join!(write(&bench.store, "msg_2", 1), release);
+    assert_eq!(written.unwrap(), 2);
+    assert_eq!(latest(&bench.store).await, 2);
+}
+
+/// A limit on the size of files, which the operating system keeps for a process of its own.
+#[cfg(unix)]
+mod limited {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use opencode_schema::clock::SystemClock;
+    use opencode_schema::id::IdSource;
+    use opencode_store::{DatabasePath, Fault, Moment, Seam, Store, StoreError, StoreOptions};
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::{latest, write};
+    use crate::harness::{create, open, options};
+
+    /// Which file the child works on, and what of it may not grow.
+    const FILE: &str = "STORE_FAULTS_FILE";
+    const LIMITS: &str = "STORE_FAULTS_LIMITS";
+
+    /// Counts attempts to fold the log.
+    #[derive(Default)]
+    struct Folds(AtomicU64);
+
+    impl Seam for Folds {
+        fn at(&self, moment: Moment<'_>) -> Result<(), Fault> {
+            if matches!(moment, Moment::Checkpoint) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    }
+
+    fn size(path: &Path) -> u64 {
+        fs::metadata(path).map_or(0, |file| file.len())
+    }
+
+    fn log(path: &Path) -> PathBuf {
+        path.with_file_name("opencode.db-wal")
+    }
+
+    /// From here on no file of this process may grow beyond that.
+    fn limit(bytes: u64) {
+        let maximum = getrlimit(Resource::Fsize).maximum;
+        let limit = Rlimit {
+            current: Some(bytes),
+            maximum,
+        };
+        setrlimit(Resource::Fsize, limit).unwrap();
+    }
+
+    /// Runs the test below in a process of its own and returns what it said: how many entries were
+    /// acknowledged. The shell keeps the signal from it that would end it at the limit.
+    fn child(path: &Path, limits: &str) -> u64 {
+        let output = Command::new("sh")
+            .args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#])
+            .arg(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "faults::limited::in_a_process_of_its_own",
+                "--nocapture",
+            ])
+            .env(FILE, path)
+            .env(LIMITS, limits)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}\n{errors}");
+        let count = said.split_once("acknowledged ").unwrap().1;
+        count.split_once(';').unwrap().0.parse().unwrap()
+    }
+
+    /// What a process does whose files may not grow any more.
+    #[tokio::test]
+    async fn in_a_process_of_its_own() {
+        let (Ok(path), Ok(limits)) = (std::env::var(FILE), std::env::var(LIMITS)) else {
+            return;
+        };
+        let path = PathBuf::from(path);
+        let folds = Arc::new(Folds::default());
+        let options = StoreOptions {
+            // The clock of the tests begins anew in each process.
+            ids: Arc::new(IdSource::new(Arc::new(SystemClock))),
+            seam: Some(Arc::clone(&folds) as Arc<dyn Seam>),
+            ..options(DatabasePath::File(path.clone()), Box::new(|_| {}))
+        };
+        let store = Store::open(options).await.unwrap();
+        let mut count = latest(&store).await;
+        match limits.as_str() {
+            "log" => {
+                count = grow(&store, count, 5).await;
+                limit(size(&log(&path)) + 8192);
+                count = refused(&store, count).await;
+            }
+            "file" => {
+                let before = size(&path);
+                limit(before);
+                // The log may become as long as the file is, and is to be folded before.
+                count = refused(&store, count).await;
+                assert_eq!(folds.0.load(Ordering::Relaxed), 1);
+                assert!(size(&log(&path)) > 1400 * 4096);
+                assert_eq!(size(&path), before);
+            }
+            "end" => {
+                count = grow(&store, count, 5).await;
+                limit(size(&path));
+            }
+            other => panic!("{other}"),
+        }
+        store.close().await;
+        assert!(size(&log(&path)) > 0, "the log is left to the next opening");
+        let mut said = std::io::stdout();
+        std::io::Write::write_all(&mut said, format!("acknowledged {count};").as_bytes()).unwrap();
+    }
+
+    async fn grow(store: &Store, mut count: u64, entries: usize) -> u64 {
+        for _ in 0..entries {
+            count += 1;
+            assert_eq!(
+                write(store, &format!("msg_{count}"), 20).await.unwrap(),
+                count
+            );
+        }
+        count
+    }
+
+    /// Writes until that fails. What was acknowledged stays readable; more is refused.
+    async fn refused(store: &Store, mut count: u64) -> u64 {
+        let error = loop {
+            match write(store, &format!("msg_{}", count + 1), 20).await {
+                Ok(seq) => {
+                    count += 1;
+                    assert_eq!(seq, count);
+                }
+                Err(error) => break error,
+            }
+        };
+        let StoreError::Poisoned(reason) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(reason, "disk I/O error");
+        let again = write(store, "msg_again", 1).await;
+        assert!(matches!(again, Err(StoreError::Poisoned(_))), "{again:?}");
+        assert_eq!(latest(store).await, count);
+        count
+    }
+
+    #[tokio::test]
+    async fn what_was_acknowledged_is_there_when_a_file_could_not_grow() {
+        for limits in ["log", "file", "end"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("opencode.db");
+            let store = open(&path).await.unwrap();
+            create(&store, "ses_a").await;
+            // Larger than the log becomes before it is folded.
+            grow(&store, 0, 80).await;
+            store.close().await;
+            let acknowledged = child(&path, limits);
+            assert!(acknowledged > 80, "{limits}");
+            let store = open(&path).await.unwrap();
+            assert_eq!(latest(&store).await, acknowledged, "{limits}");
+            let next = write(&store, "msg_next", 20).await.unwrap();
+            assert_eq!(next, acknowledged + 1, "{limits}");
+            store.close().await;
+        }
+    }
+}

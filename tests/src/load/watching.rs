@@ -1,0 +1,67 @@
+//! Readers of the streams, who say what they were shown.
+
+use opencode_runtime::{LiveBatch, Runtime};
+use opencode_schema::id::{EventID, SessionID};
+use serde_json::Value;
+
+use super::problem;
+use crate::line::{Line, Shown, say};
+
+/// Events in one line, few enough for one write.
+const AT_ONCE: usize = 20;
+
+/// Follows the durable events of a session until the host closes.
+pub(super) async fn follow(runtime: Runtime, session: SessionID) {
+    let mut events = match runtime.events(&session, None).await {
+        Ok(events) => events,
+        Err(error) => return problem("events", &error),
+    };
+    let mut last = 0;
+    while let Ok(batch) = events.next().await {
+        let shown = batch.into_iter().map(|event| Shown {
+            session: session.clone(),
+            seq: event.seq,
+            id: event.id,
+        });
+        let shown: Vec<_> = shown.collect();
+        // The record of the creation is not part of the stream.
+        if !shown
+            .iter()
+            .map(|it| it.seq)
+            .eq(last + 1..=last + shown.len() as u64)
+        {
+            problem("events", &format!("{shown:?} follow {last}"));
+        }
+        last += shown.len() as u64;
+        tell(&shown);
+    }
+}
+
+/// Listens to the whole host until it closes. Who is too slow is cut off, which is no problem.
+pub(super) async fn listen(runtime: Runtime) {
+    let mut subscription = runtime.subscribe();
+    while let LiveBatch::Events(batch) = subscription.next(256).await {
+        let shown: Vec<_> = batch.iter().filter_map(|text| durable(text)).collect();
+        tell(&shown);
+    }
+}
+
+/// The durable event that a text of the live stream shows, if it shows one.
+fn durable(text: &str) -> Option<Shown> {
+    let event: Value = serde_json::from_str(text).expect("live events are JSON");
+    let place = event.get("durable")?;
+    let session = SessionID::parse(place["aggregateID"].as_str()?);
+    let id = EventID::parse(event["id"].as_str()?);
+    Some(Shown {
+        session: session.expect("events name their session"),
+        seq: place["seq"].as_u64()?,
+        id: id.expect("events have an id"),
+    })
+}
+
+fn tell(shown: &[Shown]) {
+    for events in shown.chunks(AT_ONCE) {
+        let events = events.to_vec();
+        say(&Line::Showing { events });
+    }
+}
