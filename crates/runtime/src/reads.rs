@@ -1,5 +1,6 @@
 //! Reading what is stored.
 
+use opencode_location::directory::normalise;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
@@ -12,11 +13,16 @@ use crate::error::RuntimeError;
 impl Core {
     pub(crate) async fn sessions(
         &self,
-        filter: SessionFilter,
+        mut filter: SessionFilter,
         order: Order,
         anchor: Option<Anchored<(Millis, String)>>,
         limit: usize,
     ) -> Result<Vec<SessionInfo>, RuntimeError> {
+        // Sessions keep their directory in normal form. What has none is no session's directory.
+        let normal = filter.directory.as_deref().map(normalise);
+        if let Some(Ok(directory)) = normal {
+            filter.directory = Some(directory);
+        }
         let rows = self
             .store
             .read(move |reader| reader.sessions(&filter, order, anchor.as_ref(), limit))

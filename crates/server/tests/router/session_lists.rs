@@ -69,6 +69,7 @@ async fn lists_hold_what_is_asked_for() {
         (String::new(), all),
         ("limit=100000".to_owned(), all),
         (format!("directory={directory}"), first),
+        (format!("directory={directory}/./"), first),
         (format!("directory={below}"), "ses_5"),
         ("project=global".to_owned(), all),
         (format!("project=global&subpath={relative}/sub"), "ses_5"),
