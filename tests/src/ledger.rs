@@ -117,7 +117,7 @@ impl Ledger {
 
     fn take(&mut self, line: Line) {
         match line {
-            Line::Opened => {
+            Line::Begun => {
                 self.young.clear();
                 self.quiet.clear();
                 self.died = None;

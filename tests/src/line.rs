@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "line")]
 pub enum Line {
-    /// The database is open.
-    Opened,
+    /// A process begins and is about to open the database.
+    Begun,
     /// A session was created.
     Created {
         /// Which.

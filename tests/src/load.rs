@@ -91,6 +91,7 @@ struct Driver {
 /// Carries out the load of a plan on the file of a folder. Returns when it came to its end, which
 /// a deadly plan prevents.
 pub async fn carry_out(folder: &Folder, plan: &Plan) {
+    say(&Line::Begun);
     let deadly = match &plan.death {
         Death::Point { point, nth } => Some((point.clone(), *nth)),
         Death::Instant { .. } | Death::None => None,
@@ -112,7 +113,6 @@ pub async fn carry_out(folder: &Folder, plan: &Plan) {
         },
     });
     let host = host.await.expect("the file of a killed process opens");
-    say(&Line::Opened);
     if plan.dies_recovering() {
         host.runtime.until_idle().await;
     }

@@ -71,12 +71,14 @@ impl Plan {
         let mut random = Random::part(seed, u64::from(generation));
         let seed = random.number();
         if random.below(3) > 0 {
+            // Some die while they open the file.
+            let most = if random.below(8) == 0 { 1 } else { 200 };
             return Self {
                 seed,
                 generation,
                 resume: random.below(4) == 0,
                 death: Death::Instant {
-                    lines: 1 + random.below(200) as u32,
+                    lines: 1 + random.below(most) as u32,
                     micros: random.below(4000) as u64,
                 },
                 settles: random.below(2) == 0,

@@ -127,7 +127,8 @@ impl Store {
             _ => None,
         };
         let readers = match file {
-            Some((path, _)) => reader::Readers::pool(path, watched),
+            Some((path, _)) => reader::Readers::pool(path, watched)
+                .map_err(|error| unavailable(error.to_string()))?,
             None => reader::Readers::OnWriter(writer.clone()),
         };
         Ok(Self {

@@ -1,7 +1,11 @@
 //! Reading: a few connections of their own, so that readers never wait for the writer.
+//!
+//! They have threads of their own, too. Those that a program lends for whatever blocks may all be
+//! taken, for example by tools whose files do not answer, and every session reads in every turn.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -12,7 +16,7 @@ use crate::open::open_reader;
 use crate::seam::{Moment, Watched};
 use crate::writer::Writer;
 
-/// Reads that go on at the same time. Each costs a connection with its page cache.
+/// Reads that go on at the same time. Each costs a thread, and a connection with its page cache.
 const READERS: u32 = 2;
 
 /// What a read closure gets: one consistent view of the database.
@@ -26,22 +30,36 @@ pub(crate) enum Readers {
     Pool(Arc<Pool>),
 }
 
+type Job = Box<dyn FnOnce() + Send>;
+
 pub(crate) struct Pool {
     path: PathBuf,
     watched: Watched,
+    /// One for each thread.
     permits: Arc<Semaphore>,
+    /// To the threads, which end with the pool. As many wait here as there are permits at most.
+    jobs: Sender<Job>,
     /// Connections that rest. Locked to take or give one back.
     resting: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(crate) fn pool(path: PathBuf, watched: Watched) -> Self {
-        Self::Pool(Arc::new(Pool {
+    pub(crate) fn pool(path: PathBuf, watched: Watched) -> std::io::Result<Self> {
+        let (jobs, taken) = channel();
+        let taken = Arc::new(Mutex::new(taken));
+        for _ in 0..READERS {
+            let taken = Arc::clone(&taken);
+            std::thread::Builder::new()
+                .name("opencode-reader".into())
+                .spawn(move || work(&taken))?;
+        }
+        Ok(Self::Pool(Arc::new(Pool {
             path,
             watched,
             permits: Arc::new(Semaphore::new(READERS as usize)),
+            jobs,
             resting: Mutex::new(Vec::new()),
-        }))
+        })))
     }
 
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
@@ -62,13 +80,16 @@ impl Readers {
                         permit = Arc::clone(&pool.permits).acquire_owned() => permit,
                     };
                     let Ok(permit) = permit else { return };
-                    tokio::task::spawn_blocking(move || {
+                    let jobs = pool.jobs.clone();
+                    let read = move || {
                         let value = catch_unwind(AssertUnwindSafe(|| pool.run(work)));
                         // The permit goes along: a read goes on when its caller has gone away.
                         drop(permit);
                         let panicked = |_| Err(StoreError::Database("the read panicked".into()));
                         let _ = reply.send(value.unwrap_or_else(panicked));
-                    });
+                    };
+                    // The threads take jobs as long as anybody can send one.
+                    let _ = jobs.send(Box::new(read));
                 });
                 answer.await.unwrap_or(Err(StoreError::Closed))
             }
@@ -111,5 +132,13 @@ impl Pool {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a thread does until the pool is gone: one waits for the next job, the others for that one.
+fn work(jobs: &Mutex<Receiver<Job>>) {
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(job) = next() {
+        job();
     }
 }

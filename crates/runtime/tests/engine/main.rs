@@ -11,6 +11,8 @@ mod broken_answers;
 #[cfg(test)]
 mod declined;
 #[cfg(test)]
+mod fairness;
+#[cfg(test)]
 mod forced;
 #[cfg(test)]
 mod hosted;
