@@ -1,6 +1,6 @@
 import type { OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
-import { readHistory, readTranscript, setUp, setUpSession, types } from "./support";
+import { readHistory, readTranscript, readUntil, setUp, setUpSession, types } from "./support";
 
 /** Admits a prompt that waits until somebody wakes the session. */
 function leave(host: OpenCodeHost, sessionID: string, text: string, delivery: "steer" | "queue" = "steer") {
@@ -56,8 +56,10 @@ test("a prompt that was taken back is never answered, and its id stays used", as
 test("a queued prompt is steered into the running activity", async () => {
   const { model, host, sessionID } = await setUpSession();
   model.reply({ deltas: ["Once", " more."], gate: "middle" }, { text: "Yes?" });
+  const events = host.sessions.events({ sessionID })[Symbol.asyncIterator]();
   await host.sessions.prompt({ sessionID, prompt: { text: "Now" } });
-  await model.reached("middle");
+  await readUntil(events, "session.next.text.started");
+  await events.return?.();
   const queued = await host.sessions.prompt({ sessionID, prompt: { text: "Next" }, delivery: "queue" });
   const steered = await host.sessions.inbox.setDelivery({ sessionID, messageID: queued.id, delivery: "steer" });
   expect(steered).toStrictEqual({ ...queued, delivery: "steer" });

@@ -1,21 +1,32 @@
 //! Requests in the order of their calls.
 //!
 //! Tasks of a multi-threaded runtime begin in any order. Callers expect that of two prompts the one
-//! sent first is admitted first, so one task polls every request once, in order; what is not done
-//! by then goes on in a task of its own. A prompt reaches the writer's queue in that first poll.
+//! sent first is admitted first, and before anything that happens because of what they do next. So
+//! the call itself polls its request once, which takes microseconds and waits for nothing; what is
+//! not done by then goes on in a task of its own. A prompt reaches the writer's queue in that poll.
+//!
+//! A request with a large body would keep its caller reading for too long. One task begins those,
+//! and whatever comes behind them, in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{Request, Response};
 use futures::FutureExt;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower::ServiceExt;
 
-/// Requests that may wait to be begun. Beginning one takes microseconds; more than this means that
-/// the caller floods its own process, and it is told so.
+/// Bytes of a body up to which the caller's own thread reads it.
+const SMALL: u64 = 16 * 1024;
+
+/// Requests that may wait behind a large one. More than this means that the caller floods its own
+/// process, and it is told so.
 const QUEUE: usize = 65_536;
 
 /// The host is closed, or has more requests waiting than it can hold.
@@ -40,7 +51,12 @@ impl Caller {
 
 /// Begins requests in order.
 pub(crate) struct Dispatcher {
+    router: Router,
+    /// Where requests go on that are begun outside of it.
+    runtime: Handle,
     queue: mpsc::Sender<(Request<Body>, Caller)>,
+    /// Requests in the queue that are not begun yet.
+    queued: Arc<AtomicUsize>,
     closing: CancellationToken,
     /// Requests that were sent and not answered. Closed from the beginning, so that one can wait
     /// for it to be empty.
@@ -51,23 +67,28 @@ impl Dispatcher {
     pub(crate) fn start(router: Router) -> Self {
         let (queue, mut requests) = mpsc::channel::<(Request<Body>, Caller)>(QUEUE);
         let closing = CancellationToken::new();
-        let closed = closing.clone();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let (routes, closed, waiting) = (router.clone(), closing.clone(), Arc::clone(&queued));
         tokio::spawn(async move {
             loop {
                 tokio::select! {
                     biased;
                     () = closed.cancelled() => return,
                     request = requests.recv() => match request {
-                        Some((request, caller)) => begin(&router, request, caller, &closed),
+                        Some((request, caller)) => begin(&routes, request, caller, &closed),
                         None => return,
                     },
                 }
+                waiting.fetch_sub(1, Ordering::Release);
             }
         });
         let requests = TaskTracker::new();
         requests.close();
         Self {
+            router,
+            runtime: Handle::current(),
             queue,
+            queued,
             closing,
             requests,
         }
@@ -79,11 +100,34 @@ impl Dispatcher {
     ) -> impl Future<Output = Result<Response<Body>, Closed>> + Send + use<> {
         let (answer, response) = oneshot::channel();
         let under_way = self.requests.token();
-        let queued = self.queue.try_send((request, Caller { answer, under_way }));
+        let taken = self.take(request, Caller { answer, under_way });
         async move {
-            queued.map_err(|_| Closed)?;
+            taken?;
             response.await.map_err(|_| Closed)
         }
+    }
+
+    fn take(&self, request: Request<Body>, caller: Caller) -> Result<(), Closed> {
+        if self.closing.is_cancelled() {
+            return Err(Closed);
+        }
+        let is_small = request
+            .body()
+            .size_hint()
+            .upper()
+            .is_some_and(|it| it <= SMALL);
+        if is_small && self.queued.load(Ordering::Acquire) == 0 {
+            let _context = self.runtime.enter();
+            begin(&self.router, request, caller, &self.closing);
+            return Ok(());
+        }
+        // Counted before the task can see it.
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        let queued = self.queue.try_send((request, caller));
+        queued.map_err(|_| {
+            self.queued.fetch_sub(1, Ordering::Release);
+            Closed
+        })
     }
 
     /// Done when every request so far has been answered or dropped.
@@ -125,8 +169,9 @@ fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &C
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
-    use std::sync::Arc;
+    use std::sync::Mutex;
 
+    use axum::body::Bytes;
     use axum::extract::State;
     use axum::http::StatusCode;
     use axum::routing::get;
@@ -186,6 +231,44 @@ mod tests {
         let (dispatcher, _release) = held();
         drop(dispatcher.send(request()));
         dispatcher.until_answered().await;
+    }
+
+    /// A dispatcher that notes the bodies of its requests as it begins them.
+    fn noting() -> (Dispatcher, Arc<Mutex<Vec<usize>>>) {
+        let noted = Arc::new(Mutex::new(Vec::new()));
+        let note = |State(noted): State<Arc<Mutex<Vec<usize>>>>, body: Bytes| async move {
+            noted.lock().unwrap().push(body.len());
+        };
+        let router = Router::new().route("/", get(note));
+        let dispatcher = Dispatcher::start(router.with_state(Arc::clone(&noted)));
+        (dispatcher, noted)
+    }
+
+    #[tokio::test]
+    async fn a_small_request_is_begun_by_its_call() {
+        let (dispatcher, noted) = noting();
+        let answer = dispatcher.send(Request::new(Body::from("abc")));
+        assert_eq!(*noted.lock().unwrap(), [3]);
+        assert_eq!(answer.await.map(|it| it.status()), Ok(StatusCode::OK));
+    }
+
+    #[tokio::test]
+    async fn a_large_request_is_begun_elsewhere_and_not_overtaken() {
+        let (dispatcher, noted) = noting();
+        let large = SMALL as usize + 1;
+        let bodies = [large, 1, 2, large, 3];
+        let answers = bodies.map(|it| dispatcher.send(Request::new(Body::from(vec![b'a'; it]))));
+        assert_eq!(*noted.lock().unwrap(), Vec::<usize>::new());
+        for answer in answers {
+            assert_eq!(answer.await.map(|it| it.status()), Ok(StatusCode::OK));
+        }
+        assert_eq!(*noted.lock().unwrap(), bodies);
+        drop(dispatcher.send(request()));
+        assert_eq!(
+            noted.lock().unwrap().last(),
+            Some(&0),
+            "the queue is empty again"
+        );
     }
 
     #[tokio::test]

@@ -15,11 +15,12 @@ mod request;
 
 use napi::tokio::runtime::Builder;
 
-/// Threads that run sessions. Waiting is asynchronous, so two serve many sessions; reading files
-/// and the database has threads of its own.
+/// Threads that run sessions. Waiting is asynchronous, so two serve many sessions.
 const WORKERS: usize = 2;
-/// Threads for reading files and the database.
-const BLOCKING: usize = 16;
+/// Threads at most for what waits on a disk: file tools, opening Locations. They are made when they
+/// are needed and go when they rest. Many, because a file on a disk that hangs takes its thread with
+/// it, and sessions beside it must go on; the database has threads of its own.
+const BLOCKING: usize = 256;
 
 #[napi_derive::module_init]
 fn init() {

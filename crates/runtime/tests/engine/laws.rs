@@ -32,6 +32,8 @@ enum Act {
     Redeliver(usize, usize, Delivery),
     Interrupt(usize),
     Resume(usize),
+    /// The session goes to the other of two folders.
+    Move(usize),
     /// The model, or a tool, goes on where it hangs longest.
     Release,
     /// Everything goes on until nothing runs.
@@ -83,6 +85,7 @@ impl World {
                     output(input)
                 }
             });
+        f.project.write("b/a.txt", "a");
         let mut world = Self {
             f,
             board,
@@ -149,6 +152,7 @@ impl World {
                 self.sessions[at].quiet = None;
                 self.f.resume(&self.sessions[at].id).await;
             }
+            Act::Move(at) => self.move_away(at).await,
             Act::Release => self.board.release(),
             Act::Settle => self.settle().await,
             Act::Reopen => {
@@ -260,6 +264,17 @@ impl World {
         let promoted = self.f.payloads(&session.id, "prompted").await.len();
         session.quiet = Some(self.board.stopped(&session.id, promoted));
         session.stops += 1;
+    }
+
+    async fn move_away(&self, at: usize) {
+        let id = &self.sessions[at].id;
+        let here = self.f.info(id).await.location.directory;
+        let folders = [
+            self.f.project.directory(),
+            self.f.project.path("b").display().to_string(),
+        ];
+        let other = folders.into_iter().find(|it| *it != here);
+        self.f.move_to(id, other.unwrap()).await;
     }
 
     async fn settle(&mut self) {
@@ -393,7 +408,8 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (at.clone(), back, delivery())
             .prop_map(|(at, back, delivery)| Act::Redeliver(at, back, delivery)),
         3 => at.clone().prop_map(Act::Interrupt),
-        2 => at.prop_map(Act::Resume),
+        2 => at.clone().prop_map(Act::Resume),
+        1 => at.prop_map(Act::Move),
         5 => Just(Act::Release),
         2 => Just(Act::Settle),
         1 => Just(Act::Reopen),
