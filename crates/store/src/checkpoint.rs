@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::Wal;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, ffi};
 
 use crate::open::BUSY_TIMEOUT;
 use crate::seam::{Moment, Watched};
@@ -120,7 +120,13 @@ fn leave(connection: &Connection) {
 fn fold(connection: &Connection, watched: &Watched, mode: &str) -> rusqlite::Result<()> {
     watched.at(Moment::Checkpoint)?;
     connection.busy_timeout(PATIENCE)?;
-    let folded = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
+    let is_busy = connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+        row.get::<_, bool>(0)
+    });
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    folded
+    if is_busy? {
+        let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+        return Err(rusqlite::Error::SqliteFailure(busy, None));
+    }
+    Ok(())
 }

@@ -4,13 +4,16 @@
 //! HTTP. Decisions are made by its callers, inside [`Store::write`], so that a decision, its events
 //! and their projections commit together or not at all.
 //!
-//! Read [`log`] for how entries are written and read, `projection` for what they change,
-//! `writer` for who may write, [`tail`] for how readers learn of more.
+//! Read [`log`] for how entries are written and read, `projection` for what they change, `worker`
+//! for who writes, `checkpoint` for when that reaches the file, [`tail`] for how readers learn of
+//! more, `replay` for logs that come from elsewhere.
 
+mod aggregate;
 mod assemble;
 mod calls;
 mod checkpoint;
 mod codec;
+mod element;
 mod error;
 mod history;
 mod inbox;
@@ -31,6 +34,7 @@ mod sync;
 pub mod tail;
 mod transaction;
 mod version;
+mod worker;
 mod writer;
 
 #[cfg(test)]
@@ -42,8 +46,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use opencode_schema::id::IdSource;
 
 use inspection::{Inspection, Suspicion};
+use open::{Locked, Opened};
+use reader::Readers;
+use seam::Watched;
+use writer::{Surroundings, Writer};
 
 pub use calls::OpenCall;
+pub use element::{ReplayEvent, ReplayOrder};
 pub use error::{OpenError, StoreError};
 pub use history::{HistoryPoint, HistoryRead};
 pub use inbox::StoredInput;
@@ -53,7 +62,7 @@ pub use messages::{Anchored, Order};
 pub use open::{DatabasePath, Durability};
 pub use projection::LifecycleConflict;
 pub use reader::Reader;
-pub use replay::{ReplayConflict, ReplayEvent, ReplayOptions, ReplayOrder, Replayed};
+pub use replay::{ReplayConflict, ReplayOptions, Replayed};
 pub use seam::{Fault, Moment, Seam};
 pub use sessions::{Epoch, SessionFilter, SessionRow};
 pub use transaction::Transaction;
@@ -75,8 +84,8 @@ pub struct StoreOptions {
 
 /// An open database.
 pub struct Store {
-    writer: writer::Writer,
-    readers: reader::Readers,
+    writer: Writer,
+    readers: Readers,
     tails: Arc<tail::Tails>,
     /// Locked to take it away.
     inspection: Mutex<Option<Inspection>>,
@@ -84,53 +93,52 @@ pub struct Store {
 
 impl Store {
     /// Opens a database, creates or migrates it, and keeps every other host out until it is closed.
+    ///
+    /// # Errors
+    ///
+    /// Says why the database cannot be opened, and what to do about it.
     pub async fn open(options: StoreOptions) -> Result<Self, OpenError> {
-        let StoreOptions {
-            path,
-            durability,
-            ids,
-            listener,
-            seam,
-        } = options;
+        let (path, durability) = (options.path.clone(), options.durability);
         let name = match &path {
             DatabasePath::Memory => PathBuf::from(":memory:"),
             DatabasePath::File(path) => path.clone(),
         };
-        let unavailable = |reason: String| OpenError::Unavailable {
-            path: name.clone(),
-            reason,
-        };
-        let opened = tokio::task::spawn_blocking(move || open::open(&path, durability))
-            .await
-            .map_err(|error| unavailable(error.to_string()))??;
+        let unavailable = |reason: String| OpenError::Unavailable { path: name, reason };
+        let opened = tokio::task::spawn_blocking(move || open::open(&path, durability)).await;
+        match opened {
+            Ok(opened) => Self::start(opened?, options).map_err(unavailable),
+            Err(error) => Err(unavailable(error.to_string())),
+        }
+    }
+
+    /// Sets the threads of an open database going.
+    fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
-        let watched = seam::Watched::by(seam);
-        let file = opened
-            .file
-            .map(|file| ((file.path, file.suspicion), file.lock));
-        let (file, lock) = file.unzip();
-        let writer = writer::Writer::start(
-            opened.writer,
+        let watched = Watched::by(options.seam);
+        let surroundings = Surroundings {
+            ids: options.ids,
+            tails: Arc::clone(&tails),
+            listener: options.listener,
+            watched: watched.clone(),
+        };
+        let Some(Locked {
+            path,
             lock,
-            writer::Surroundings {
-                ids,
-                tails: Arc::clone(&tails),
-                listener,
-                watched: watched.clone(),
-            },
-        )
-        .map_err(unavailable)?;
-        let inspection = match &file {
-            Some((path, Suspicion::Large)) => {
-                Some(Inspection::start(path.clone(), writer.stopper()))
-            }
-            _ => None,
+            suspicion,
+        }) = opened.file
+        else {
+            let writer = Writer::start(opened.writer, None, surroundings)?;
+            return Ok(Self {
+                readers: Readers::OnWriter(writer.clone()),
+                writer,
+                tails,
+                inspection: Mutex::new(None),
+            });
         };
-        let readers = match file {
-            Some((path, _)) => reader::Readers::pool(path, watched)
-                .map_err(|error| unavailable(error.to_string()))?,
-            None => reader::Readers::OnWriter(writer.clone()),
-        };
+        let writer = Writer::start(opened.writer, Some(lock), surroundings)?;
+        let inspection = (suspicion == Suspicion::Large)
+            .then(|| Inspection::start(path.clone(), writer.stopper()));
+        let readers = Readers::pool(path, watched).map_err(|error| error.to_string())?;
         Ok(Self {
             writer,
             readers,

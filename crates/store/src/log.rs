@@ -13,7 +13,6 @@ use crate::error::StoreError;
 use crate::packed::{Packed, unpack};
 use crate::projection::{LifecycleConflict, Target};
 use crate::reader::Reader;
-use crate::seam::Moment;
 use crate::transaction::Transaction;
 use crate::version::{Kind, spec};
 
@@ -106,34 +105,6 @@ impl StoredEvent {
 }
 
 impl Transaction<'_> {
-    /// Key and newest sequence of a session's log; -1 before the first entry.
-    pub(crate) fn position(&self, id: &SessionID) -> Result<Option<(i64, i64)>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT key, seq FROM aggregate WHERE id = ?")?
-            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?)
-    }
-
-    /// The same, of a log that its first entry makes.
-    pub(crate) fn position_for(
-        &self,
-        id: &SessionID,
-        event: &SessionEvent,
-    ) -> Result<Option<(i64, i64)>, StoreError> {
-        let found = self.position(id)?;
-        if found.is_some() || !matches!(event, SessionEvent::SessionCreated(_)) {
-            return Ok(found);
-        }
-        self.run(
-            "INSERT INTO aggregate (key, id, seq) VALUES (1 + max(
-               (SELECT ifnull(max(key), 0) FROM aggregate),
-               (SELECT key FROM removed WHERE rowid = 1)), ?, -1)",
-            [id.as_str()],
-        )?;
-        Ok(Some((self.connection.last_insert_rowid(), -1)))
-    }
-
     /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
     /// A conflict changes nothing, so the caller may go on or take back what it did before.
     pub fn append(
@@ -142,7 +113,7 @@ impl Transaction<'_> {
         location: Option<&LocationRef>,
         draft: Draft,
     ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
-        let Some((aggregate, latest)) = self.position_for(session, &draft.payload)? else {
+        let Some(log) = self.aggregate_for(session, &draft.payload)? else {
             return Err(StoreError::Database(format!(
                 "there is no session {session}"
             )));
@@ -150,7 +121,7 @@ impl Transaction<'_> {
         let event = DurableEvent {
             id: self.event_id(),
             session_id: session.clone(),
-            seq: (latest + 1) as u64,
+            seq: log.next(),
             timestamp: draft.timestamp,
             payload: draft.payload,
             metadata: draft.metadata,
@@ -161,7 +132,7 @@ impl Transaction<'_> {
             replayed: false,
             announced: true,
         };
-        self.record(aggregate, event, recording)
+        self.record(log.key, event, recording)
     }
 
     /// Writes an entry, whose sequence is the next one, with its projection.
@@ -181,13 +152,12 @@ impl Transaction<'_> {
             "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
             [aggregate, seq as i64],
         )?;
-        self.watched.at(Moment::Appended(&event))?;
-        self.committed.push(Committed {
+        self.appended(Committed {
             event,
             location: recording.location,
             aggregate,
             announced: recording.announced,
-        });
+        })?;
         Ok(Ok(seq))
     }
 
@@ -261,14 +231,6 @@ const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.
     WHERE e.aggregate = ?1";
 
 impl Reader<'_> {
-    pub(crate) fn session_id(&self, key: i64) -> Result<SessionID, StoreError> {
-        let text: String = self
-            .connection
-            .prepare_cached("SELECT id FROM aggregate WHERE key = ?")?
-            .query_row([key], |row| row.get(0))?;
-        SessionID::parse(&text).map_err(StoreError::corrupt_row)
-    }
-
     /// Stored text of one entry, which for the entries that others refer to is the whole payload.
     fn entry_data(&self, aggregate: i64, seq: i64) -> Result<Option<String>, StoreError> {
         Ok(self
@@ -370,15 +332,6 @@ impl Reader<'_> {
             }
         }
         Ok(found)
-    }
-
-    /// Sequence of the newest entry of a session's log.
-    pub fn latest_seq(&self, session: i64) -> Result<u64, StoreError> {
-        let seq: i64 = self
-            .connection
-            .prepare_cached("SELECT seq FROM aggregate WHERE key = ?")?
-            .query_row([session], |row| row.get(0))?;
-        Ok(seq.max(0) as u64)
     }
 }
 

@@ -56,6 +56,11 @@ impl Watched {
         Self(seam)
     }
 
+    /// Whether there is one.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn at(&self, moment: Moment<'_>) -> rusqlite::Result<()> {
         match &self.0 {
             None => Ok(()),

@@ -3,15 +3,48 @@
 use opencode_schema::id::{EventID, IdSource, MessageID};
 use rusqlite::Connection;
 
+use crate::error::StoreError;
 use crate::log::Committed;
 use crate::reader::Reader;
-use crate::seam::Watched;
+use crate::seam::{Moment, Watched};
+
+/// What the commands of a transaction have appended, for those who are told once it is committed.
+#[derive(Default)]
+pub(crate) struct Appended {
+    /// The entries that somebody hears of.
+    pub(crate) entries: Vec<Committed>,
+    /// The logs that grew by entries of which only their tails hear. They are not kept, because a
+    /// log that is replayed as a whole may be as long as memory.
+    quiet: Vec<i64>,
+}
+
+/// How much was appended at some point.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark(usize, usize);
+
+impl Appended {
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.entries.len(), self.quiet.len())
+    }
+
+    /// Forgets what came after that point.
+    pub(crate) fn take_back(&mut self, Mark(entries, quiet): Mark) {
+        self.entries.truncate(entries);
+        self.quiet.truncate(quiet);
+    }
+
+    /// The logs that have grown.
+    pub(crate) fn logs(&self) -> impl Iterator<Item = i64> {
+        let heard = self.entries.iter().map(|entry| entry.aggregate);
+        heard.chain(self.quiet.iter().copied())
+    }
+}
 
 /// One command's view of the database, with what it has written itself.
 pub struct Transaction<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) committed: &'a mut Vec<Committed>,
-    pub(crate) watched: &'a Watched,
+    appended: &'a mut Appended,
+    watched: &'a Watched,
     ids: &'a IdSource,
 }
 
@@ -20,11 +53,11 @@ impl<'a> Transaction<'a> {
         connection: &'a Connection,
         ids: &'a IdSource,
         watched: &'a Watched,
-        committed: &'a mut Vec<Committed>,
+        appended: &'a mut Appended,
     ) -> Self {
         Self {
             connection,
-            committed,
+            appended,
             watched,
             ids,
         }
@@ -35,6 +68,18 @@ impl<'a> Transaction<'a> {
         Reader {
             connection: self.connection,
         }
+    }
+
+    /// Tells the seam of an entry, and remembers it for everybody else who is to hear of it.
+    pub(crate) fn appended(&mut self, entry: Committed) -> Result<(), StoreError> {
+        self.watched.at(Moment::Appended(&entry.event))?;
+        let Appended { entries, quiet } = &mut *self.appended;
+        if entry.announced || self.watched.is_seen() {
+            entries.push(entry);
+        } else if quiet.last() != Some(&entry.aggregate) {
+            quiet.push(entry.aggregate);
+        }
+        Ok(())
     }
 
     /// A new message id.

@@ -1,7 +1,4 @@
-//! The one writer: a thread that owns the writing connection and takes commands from a queue.
-//!
-//! Commands that wait together share one commit, each in a savepoint of its own, so that one that
-//! fails takes back only itself. Nothing is signalled or acknowledged before the outer commit.
+//! The way to the one writer: a queue of commands for the thread that owns the writing connection.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,18 +8,17 @@ use opencode_schema::id::IdSource;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoint::{Log, fold_at_end};
+use crate::checkpoint::Log;
 use crate::error::StoreError;
 use crate::log::Committed;
 use crate::reader::Reader;
 use crate::seam::{Moment, Watched};
 use crate::tail::Tails;
 use crate::transaction::Transaction;
+use crate::worker::{Worker, refuse};
 
 /// Commands that may wait for the writer; senders beyond it wait in order.
 const QUEUE: usize = 1024;
-/// Commands that share one commit at most, so that the first of them is not kept waiting for long.
-const BATCH: usize = 256;
 
 /// Hears of committed entries, in order, on the writer's thread. It must not block.
 ///
@@ -30,7 +26,7 @@ const BATCH: usize = 256;
 pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
 
 /// A unit of work for the writer.
-trait Command: Send {
+pub(crate) trait Command: Send {
     /// Runs inside the transaction. An error takes back what it did.
     fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo>;
     /// Tells the caller, after the commit or instead of it.
@@ -38,17 +34,19 @@ trait Command: Send {
 }
 
 /// Why a command is taken back.
-enum Undo {
+pub(crate) enum Undo {
     /// It decided so itself.
     Decided,
     /// Storage failed.
     Failed(StoreError),
 }
 
-enum Task {
+/// What the writer is asked to do.
+pub(crate) enum Task {
     Command(Box<dyn Command>),
     /// A read of a database that has no other connection; it sees what is committed.
     Read(Box<dyn FnOnce(&Connection) + Send>),
+    /// What is queued before it is carried out, then the file is closed.
     Close,
 }
 
@@ -79,12 +77,7 @@ impl Writer {
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
         let watched = surroundings.watched.clone();
-        let worker = Worker {
-            connection,
-            log,
-            surroundings,
-            poison: Arc::clone(&poison),
-        };
+        let worker = Worker::new(connection, log, surroundings, Arc::clone(&poison));
         std::thread::Builder::new()
             .name("opencode-store".into())
             .spawn(move || worker.run(tasks, lock))
@@ -190,239 +183,4 @@ where
         // A caller that has gone away does not want the answer; the work stands.
         let _ = reply.send(answer);
     }
-}
-
-struct Worker {
-    connection: Connection,
-    log: Log,
-    surroundings: Surroundings,
-    poison: Arc<OnceLock<String>>,
-}
-
-/// What became of a command that was run.
-enum Executed {
-    /// Its answer has to wait for the commit: because its work stays, or because it may have
-    /// decided by what others of the transaction have done.
-    Kept(Box<dyn Command>),
-    /// It has its answer.
-    Settled,
-    /// Another process holds the file.
-    Locked(Box<dyn Command>, StoreError),
-}
-
-impl Worker {
-    fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<File>) {
-        let mut next = None;
-        while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
-            match task {
-                Task::Command(first) => next = self.batch(first, &mut tasks),
-                Task::Read(read) => read(&self.connection),
-                Task::Close => break,
-            }
-        }
-        if lock.is_some() {
-            let failed = self.poison.get().is_some();
-            fold_at_end(&self.connection, &self.surroundings.watched, failed);
-        }
-        drop(self.connection);
-        // A process that is being spawned may hold a copy of the handle for a moment, so dropping
-        // ours alone would not free the lock. Failing to free it is what the drop is for.
-        if let Some(Err(error)) = lock.as_ref().map(File::unlock) {
-            tracing::debug!(%error, "the database lock goes with its handle");
-        }
-        drop(lock);
-        // Last, because it tells everybody that the file can be opened again: those who closed it,
-        // and those whose commands came too late and go with the queue.
-        drop(tasks);
-    }
-
-    /// Runs the first command and the commands that wait behind it, commits once, then tells
-    /// everybody. Returns the other task that ended the batch.
-    fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> Option<Task> {
-        let mut committed = Vec::new();
-        let mut kept: Vec<Box<dyn Command>> = Vec::new();
-        let mut next = Some(Task::Command(first));
-        for _ in 0..BATCH {
-            let Some(Task::Command(command)) = next else {
-                break;
-            };
-            match self.execute(command, !kept.is_empty(), &mut committed) {
-                Executed::Kept(command) => kept.push(command),
-                Executed::Settled => {}
-                Executed::Locked(command, busy) => return refuse_waiting(command, &busy, tasks),
-            }
-            if !kept.is_empty() && self.connection.is_autocommit() {
-                // Some failures make SQLite take the whole transaction back by itself.
-                let lost = StoreError::Database("the transaction was taken back".into());
-                for command in kept.drain(..) {
-                    command.settle(Err(lost.clone()));
-                }
-                committed.clear();
-            }
-            next = tasks.try_recv().ok();
-        }
-        if !kept.is_empty() {
-            self.commit(kept, &committed);
-            self.fold();
-        }
-        next
-    }
-
-    /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
-    /// savepoint.
-    fn execute(
-        &self,
-        mut command: Box<dyn Command>,
-        joined: bool,
-        committed: &mut Vec<Committed>,
-    ) -> Executed {
-        if let Some(reason) = self.poison.get() {
-            command.settle(Err(StoreError::Poisoned(reason.clone())));
-            return Executed::Settled;
-        }
-        match self.begin(joined) {
-            Ok(()) => {}
-            Err(busy @ StoreError::Busy(_)) if !joined => return Executed::Locked(command, busy),
-            Err(error) => {
-                command.settle(Err(self.note(error)));
-                return Executed::Settled;
-            }
-        }
-        let before = committed.len();
-        let Surroundings { ids, watched, .. } = &self.surroundings;
-        let mut transaction = Transaction::new(&self.connection, ids, watched, committed);
-        let result = command.run(&mut transaction);
-        let ended = match result {
-            Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),
-            other => other,
-        };
-        let Err(undo) = ended else {
-            return Executed::Kept(command);
-        };
-        committed.truncate(before);
-        self.take_back(joined);
-        match undo {
-            Undo::Decided if joined => return Executed::Kept(command),
-            Undo::Decided => command.settle(Ok(())),
-            Undo::Failed(error) => command.settle(Err(self.note(error))),
-        }
-        Executed::Settled
-    }
-
-    fn begin(&self, joined: bool) -> Result<(), StoreError> {
-        if joined {
-            return self.statement("SAVEPOINT command");
-        }
-        self.surroundings.watched.at(Moment::Begin)?;
-        self.statement("BEGIN IMMEDIATE")
-    }
-
-    /// Takes back the command that ran last, alone or with the transaction it began.
-    fn take_back(&self, joined: bool) {
-        let undo = if joined {
-            "ROLLBACK TO command; RELEASE command"
-        } else {
-            "ROLLBACK"
-        };
-        if let Err(error) = self.connection.execute_batch(undo) {
-            // SQLite takes the transaction back by itself after some failures.
-            tracing::debug!(%error, "rollback was not needed");
-        }
-    }
-
-    fn commit(&self, kept: Vec<Box<dyn Command>>, committed: &[Committed]) {
-        let watched = &self.surroundings.watched;
-        let result = watched
-            .at(Moment::Commit(committed))
-            .map_err(StoreError::from)
-            .and_then(|()| self.statement("COMMIT"))
-            .map_err(|error| {
-                let error = self.note(error);
-                let _ = self.connection.execute_batch("ROLLBACK");
-                error
-            });
-        if result.is_ok() {
-            watched.tell(Moment::Committed(committed));
-            self.announce(committed);
-        }
-        for command in kept {
-            command.settle(result.clone());
-        }
-        if result.is_ok() {
-            watched.tell(Moment::Told(committed));
-        }
-    }
-
-    /// Tells tails and listener.
-    fn announce(&self, committed: &[Committed]) {
-        let Surroundings {
-            tails, listener, ..
-        } = &self.surroundings;
-        tails.signal(committed.iter().map(|entry| entry.aggregate));
-        // A bug in the listener must not end the writer, nor keep the callers from their answers.
-        let hear = |entries: &[Committed]| {
-            if !entries.is_empty() && catch_unwind(AssertUnwindSafe(|| listener(entries))).is_err()
-            {
-                tracing::error!("the commit listener panicked");
-            }
-        };
-        for entries in committed.chunk_by(|a, b| a.announced == b.announced) {
-            if entries.iter().all(|entry| entry.announced) {
-                hear(entries);
-            }
-        }
-    }
-
-    fn fold(&self) {
-        let watched = &self.surroundings.watched;
-        if self.poison.get().is_none()
-            && let Err(reason) = self.log.fold_if_due(&self.connection, watched)
-        {
-            self.note(StoreError::Poisoned(reason));
-        }
-    }
-
-    fn statement(&self, sql: &str) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        statement.execute([])?;
-        Ok(())
-    }
-
-    /// Remembers a failure of storage: what it left on disk is for the next opening to find out.
-    fn note(&self, error: StoreError) -> StoreError {
-        if let StoreError::Poisoned(reason) = &error {
-            refuse(&self.poison, reason.clone());
-        }
-        error
-    }
-}
-
-/// Tells a command and those that have waited with it that the file is locked: each of them would
-/// wait as long once more. Returns the other task that ended the wait.
-fn refuse_waiting(
-    first: Box<dyn Command>,
-    busy: &StoreError,
-    tasks: &mut mpsc::Receiver<Task>,
-) -> Option<Task> {
-    let mut refused = vec![first];
-    let mut next = None;
-    for _ in 0..tasks.len() {
-        match tasks.try_recv() {
-            Ok(Task::Command(command)) => refused.push(command),
-            other => {
-                next = other.ok();
-                break;
-            }
-        }
-    }
-    for command in refused {
-        command.settle(Err(busy.clone()));
-    }
-    next
-}
-
-fn refuse(poison: &OnceLock<String>, reason: String) {
-    tracing::error!(%reason, "the database failed");
-    // The first failure is the one to tell.
-    let _ = poison.set(reason);
 }

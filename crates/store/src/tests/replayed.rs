@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::log::Draft;
 use crate::open::open;
 use crate::reader::Reader;
-use crate::replay::{ReplayEvent, ReplayOptions, Replayed};
+use crate::replay::{ReplayOptions, Replayed};
 use crate::seam::Watched;
 use crate::tests::{created, event, ids, session_id};
-use crate::transaction::Transaction;
-use crate::{DatabasePath, Durability};
+use crate::transaction::{Appended, Transaction};
+use crate::{DatabasePath, Durability, ReplayEvent};
 
 /// Two sessions whose events are chosen by number; most of them fit what came before.
 const SESSIONS: [&str; 2] = ["ses_a", "ses_b"];
@@ -200,13 +200,13 @@ impl Side {
     }
 
     fn write<T>(&self, work: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
-        let mut committed = Vec::new();
+        let mut appended = Appended::default();
         let watched = Watched::default();
         work(&mut Transaction::new(
             &self.0,
             &ids(),
             &watched,
-            &mut committed,
+            &mut appended,
         ))
     }
 

@@ -13,7 +13,7 @@ use crate::open::open;
 use crate::reader::Reader;
 use crate::seam::Watched;
 use crate::tests::{append, created, event, ids, session_id};
-use crate::transaction::Transaction;
+use crate::transaction::{Appended, Transaction};
 use crate::{DatabasePath, Durability, Epoch, Order};
 
 /// Steps of SQLite's machine so far, by statement.
@@ -166,12 +166,12 @@ impl Bench {
     }
 
     pub(super) fn write(&self, work: impl FnOnce(&mut Transaction<'_>)) {
-        let mut committed = Vec::new();
+        let mut appended = Appended::default();
         work(&mut Transaction::new(
             &self.connection,
             &ids(),
             &Watched::default(),
-            &mut committed,
+            &mut appended,
         ));
     }
 

@@ -50,7 +50,7 @@ async fn a_file_that_another_process_holds_is_busy_and_then_goes_on() {
         assert_eq!(reason, busy);
     }
     // Together, not one after the other.
-    assert!((4..10).contains(&waited.as_secs()), "{waited:?}");
+    assert!((4..14).contains(&waited.as_secs()), "{waited:?}");
     // Reading never waits.
     assert_eq!(latest(&bench.store).await, 0);
     other.execute_batch("COMMIT").unwrap();
