@@ -25,6 +25,7 @@ mod migrate;
 mod open;
 mod packed;
 mod parts;
+mod phrases;
 mod projection;
 mod reader;
 mod replay;

@@ -1,5 +1,7 @@
 //! The log: appending entries with their projections, and reading them back.
 
+use std::borrow::Cow;
+
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{DurableEvent, EventSpec, SessionEvent};
@@ -11,6 +13,7 @@ use serde::de::IgnoredAny;
 use crate::codec::{self, Compact};
 use crate::error::StoreError;
 use crate::packed::{Packed, unpack};
+use crate::phrases;
 use crate::projection::{LifecycleConflict, Target};
 use crate::reader::Reader;
 use crate::transaction::Transaction;
@@ -172,6 +175,7 @@ impl Transaction<'_> {
             Some(seq) if target.repeats => codec::same_as(seq),
             _ => self.compact(aggregate, event, target)?,
         };
+        let data = data.as_deref().map(phrases::shorten);
         let metadata = event.metadata.as_ref();
         let metadata = metadata.map(codec::write_metadata).transpose()?;
         self.connection
@@ -233,12 +237,13 @@ const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.
 impl Reader<'_> {
     /// Stored text of one entry, which for the entries that others refer to is the whole payload.
     fn entry_data(&self, aggregate: i64, seq: i64) -> Result<Option<String>, StoreError> {
-        Ok(self
+        let data: Option<String> = self
             .connection
             .prepare_cached("SELECT data FROM event WHERE aggregate = ? AND seq = ?")?
             .query_row([aggregate, seq], |row| row.get(0))
             .optional()?
-            .flatten())
+            .flatten();
+        Ok(data.map(|data| phrases::lengthen(&data).into_owned()))
     }
 
     /// Entries of the durable stream after `after`, ascending, at most `limit`.
@@ -355,11 +360,14 @@ fn check(event: &StoredEvent) -> Result<(), StoreError> {
 
 fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
     let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
-    let source = row.get_ref(6)?.as_str_or_null();
-    let creator = row.get_ref(7)?.as_str_or_null();
-    let source = source.map_err(|error| StoreError::corrupt(seq, error))?;
-    let creator = creator.map_err(|error| StoreError::corrupt(seq, error))?;
-    let data = codec::restore(row.get(4)?, source, creator)
+    let text = |column| -> Result<Option<Cow<'_, str>>, StoreError> {
+        let text = row.get_ref(column)?.as_str_or_null();
+        let text = text.map_err(|error| StoreError::corrupt(seq, error))?;
+        Ok(text.map(phrases::lengthen))
+    };
+    let (source, creator) = (text(6)?, text(7)?);
+    let data = text(4)?.map(Cow::into_owned);
+    let data = codec::restore(data, source.as_deref(), creator.as_deref())
         .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
     let kind = Kind::read(row.get(2)?);
     Ok(StoredEvent {

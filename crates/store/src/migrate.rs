@@ -14,6 +14,7 @@ const APPLICATION_ID: i64 = 0x4f43_4544;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_sessions.sql"),
     include_str!("../migrations/0002_recovery.sql"),
+    include_str!("../migrations/0003_phrases.sql"),
 ];
 
 /// Refuses a file that is not ours or that a newer version of this program wrote, untouched.

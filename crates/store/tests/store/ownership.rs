@@ -1,10 +1,18 @@
 //! Who owns a log, who hears of what is replayed, and what removing a session leaves.
 
+use std::time::Duration;
+
+use opencode_store::tail::Tail;
 use opencode_store::{Draft, ReplayConflict, ReplayOptions, Replayed, Store};
 use serde_json::json;
 
 use crate::harness::{Bench, admitted, event};
 use crate::replay::{export, replay, replay_all, replay_as, session_id, source};
+
+async fn signalled(tail: &Tail) {
+    let signal = tokio::time::timeout(Duration::from_secs(30), tail.changed());
+    signal.await.unwrap();
+}
 
 fn owned_by(owner: &str, strict_owner: bool) -> ReplayOptions {
     ReplayOptions {
@@ -104,7 +112,7 @@ async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
     let session = session.unwrap().unwrap();
     let tail = bench.store.tail(&session);
     replay_all(&bench.store, &log[1..2]).await;
-    tail.changed().await;
+    signalled(&tail).await;
     assert_eq!(bench.heard.lock().unwrap().len(), 0);
 
     let publish = ReplayOptions {
@@ -115,7 +123,7 @@ async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
         replay_as(&bench.store, &log[2], &publish).await,
         Ok(Replayed::Applied)
     );
-    tail.changed().await;
+    signalled(&tail).await;
     assert_eq!(
         replay_as(&bench.store, &log[2], &publish).await,
         Ok(Replayed::Skipped)

@@ -1,0 +1,3 @@
+-- Payloads are stored with phrases that a character stands for. Nothing that is there changes: text
+-- without such characters reads as it did. Older versions could not read what is written from here
+-- on, and are kept out by the number of this file.

@@ -1,0 +1,151 @@
+//! What most payloads consist of, stored as one character each.
+//!
+//! JSON text holds no control characters: within strings they are escaped, between values there is
+//! nothing. So each of them can stand for a phrase, wherever that phrase occurs, and putting the
+//! phrases back gives the same text byte for byte. NUL is left out; it marks where a repeated value
+//! goes. Text without control characters, as it was stored before there were phrases, stays as it is.
+
+use std::borrow::Cow;
+
+/// The phrase of each character from U+0001 on. Databases are full of them, so a phrase is never
+/// changed or moved. One that begins like another comes after the longer one.
+const PHRASES: [&str; 31] = [
+    r#"{"messageID":"msg_"#,
+    r#"","prompt":{"text":""#,
+    r#""},"delivery":"steer"}"#,
+    r#""},"delivery":"queue"}"#,
+    r#"{"assistantMessageID":"msg_"#,
+    r#"","agent":""#,
+    r#"","model":{"id":""#,
+    r#"","providerID":""#,
+    r#"","variant":""#,
+    r#""textID":"text-0""#,
+    r#","text":""#,
+    r#""reasoningID":"reasoning-0""#,
+    r#""finish":"stop","cost":"#,
+    r#""finish":"tool-calls","cost":"#,
+    r#","tokens":{"input":"#,
+    r#","output":"#,
+    r#","reasoning":"#,
+    r#","cache":{"read":"#,
+    r#","write":"#,
+    r#""callID":"call_"#,
+    r#"","name":""#,
+    r#"","tool":""#,
+    r#","provider":{"executed":false}}"#,
+    r#","structured":{"#,
+    r#","content":[{"type":"text","text":""#,
+    r#","content":[],"outputPaths":[]"#,
+    r#","outputPaths":[]"#,
+    r#","error":{"type":"unknown","message":""#,
+    r#","cause":{"kind":""#,
+    r#","retryable":false"#,
+    r#","input":{"#,
+];
+
+/// The text with every phrase as its character.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    // Every phrase begins with one of these.
+    while let Some(at) = rest.find(['{', '"', ',']) {
+        short.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let found = PHRASES.iter().zip('\u{1}'..).find_map(|(phrase, stands)| {
+            let behind = rest.strip_prefix(phrase)?;
+            Some((stands, behind))
+        });
+        let (next, behind) = found.unwrap_or_else(|| {
+            let (one, behind) = rest.split_at(1);
+            (char::from(one.as_bytes()[0]), behind)
+        });
+        short.push(next);
+        rest = behind;
+    }
+    short.push_str(rest);
+    short
+}
+
+/// The text with every phrase put back.
+pub(crate) fn lengthen(text: &str) -> Cow<'_, str> {
+    let mut rest = text;
+    let mut long = String::new();
+    while let Some(at) = rest.bytes().position(|byte| phrase(byte).is_some()) {
+        long.push_str(&rest[..at]);
+        long.push_str(phrase(rest.as_bytes()[at]).unwrap_or_default());
+        rest = &rest[at + 1..];
+    }
+    if long.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    long.push_str(rest);
+    Cow::Owned(long)
+}
+
+fn phrase(byte: u8) -> Option<&'static str> {
+    let at = usize::from(byte).checked_sub(1)?;
+    PHRASES.get(at).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_most_payloads_consist_of_takes_one_character() {
+        for (long, short) in [
+            (
+                r#"{"messageID":"msg_a","prompt":{"text":"Hi, \"you\""},"delivery":"steer"}"#,
+                "\u{1}a\u{2}Hi, \\\"you\\\"\u{3}",
+            ),
+            (
+                r#"{"assistantMessageID":"msg_a","agent":"build","model":{"id":"m","providerID":"p"}}"#,
+                "\u{5}a\u{6}build\u{7}m\u{8}p\"}}",
+            ),
+            (
+                r#""finish":"stop","cost":0.5,"tokens":{"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}}}"#,
+                "\u{d}0.5\u{f}1\u{10}2\u{11}3\u{12}4\u{13}5}}}",
+            ),
+            (r#""finish":"length"}"#, r#""finish":"length"}"#),
+            ("", ""),
+        ] {
+            assert_eq!(shorten(long), short);
+            assert_eq!(lengthen(short), long);
+        }
+    }
+
+    #[test]
+    fn a_phrase_is_found_before_one_that_begins_it() {
+        for (at, phrase) in PHRASES.iter().enumerate() {
+            let later = PHRASES[at + 1..].iter();
+            assert_eq!(
+                later.filter(|it| it.starts_with(phrase)).count(),
+                0,
+                "{phrase}"
+            );
+            assert!(phrase.starts_with(['{', '"', ',']), "{phrase}");
+        }
+    }
+
+    /// Text without control characters, made of phrases, pieces of them and anything else.
+    fn text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            prop::sample::select(&PHRASES[..]).prop_map(str::to_owned),
+            (prop::sample::select(&PHRASES[..]), 0_usize..8)
+                .prop_map(|(phrase, cut)| phrase[cut..].to_owned()),
+            "[^\\x01-\\x1f]{0,6}",
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_comes_back_as_it_was(text in text()) {
+            let short = shorten(&text);
+            prop_assert!(short.len() <= text.len());
+            prop_assert_eq!(lengthen(&short), text);
+        }
+    }
+}
