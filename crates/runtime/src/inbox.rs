@@ -14,6 +14,7 @@ use opencode_store::{Draft, SessionRow, StoreError, StoredInput, Transaction};
 
 use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
+use crate::json::json_bytes;
 
 pub(crate) use self::promotion::{Promotion, promote};
 
@@ -154,23 +155,6 @@ fn append_admission(
         }),
         Err(_) => Err(RuntimeError::PromptConflict(id)),
     })
-}
-
-/// How long the JSON text of a prompt is.
-fn json_bytes(prompt: &Prompt) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    serde_json::to_writer(&mut count, prompt).expect("a prompt is plain text");
-    count.0
 }
 
 #[cfg(test)]

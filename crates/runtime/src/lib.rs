@@ -17,6 +17,7 @@ mod core;
 mod environment;
 pub mod error;
 mod inbox;
+mod json;
 mod limits;
 mod live;
 mod lowering;

@@ -4,13 +4,13 @@
 //! change is handed to the next request as it is, so the request's unchanged prefix costs nothing,
 //! and the adapter recognises it without looking inside.
 
-use std::io;
 use std::sync::Arc;
 
 use opencode_llm::Message;
 use opencode_schema::message::SessionMessage;
 use opencode_store::{HistoryPoint, HistoryRead, Reader, StoreError};
 
+use crate::json::json_bytes;
 use crate::lowering::{Target, lower};
 
 /// What is known of a session's history, in the form for one model.
@@ -80,7 +80,7 @@ impl Transcript {
             let entry = Entry {
                 seq,
                 messages: lowered.len(),
-                bytes: lowered.iter().map(size).sum(),
+                bytes: lowered.iter().map(json_bytes).sum(),
             };
             self.bytes += entry.bytes;
             self.entries.push(entry);
@@ -99,23 +99,6 @@ impl Transcript {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
-}
-
-fn size(message: &Message) -> usize {
-    struct Counter(usize);
-    impl io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // Nothing in a message can fail to be written as JSON; if it did, it counts as far as it came.
-    let _ = serde_json::to_writer(&mut counter, message);
-    counter.0
 }
 
 #[cfg(test)]
@@ -176,7 +159,7 @@ mod tests {
                 let lowered = expected.values().flat_map(|it| lower(it, &target()));
                 let lowered: Vec<_> = lowered.collect();
                 prop_assert_eq!(&*messages, &lowered);
-                prop_assert_eq!(transcript.bytes(), lowered.iter().map(size).sum::<usize>());
+                prop_assert_eq!(transcript.bytes(), lowered.iter().map(json_bytes).sum::<usize>());
                 let untouched = expected.range(..first).flat_map(|(_, it)| lower(it, &target()));
                 for at in 0..untouched.count() {
                     prop_assert!(messages[at].is_same(&before[at]));
