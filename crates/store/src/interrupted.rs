@@ -15,9 +15,9 @@ use crate::messages::entry;
 use crate::projection::kind;
 use crate::reader::Reader;
 
-/// Provider Turns that follow one input at most. A session that has made them all is not cut: it
-/// waits for the next input.
-const ALLOWANCE: usize = 25;
+/// Provider Turns since the last Prompt Promotion after which a drain gives up, where the agent sets
+/// no number of its own. A session that has made them all is not cut: it waits for the next input.
+pub const TURN_ALLOWANCE: u32 = 25;
 
 /// A session whose last activity was cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,14 +113,16 @@ impl Reader<'_> {
     fn cut(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
         let state = match newest.settled {
             _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
+            // No drain leaves a step open, however many turns it has made.
             None => InterruptedState::StepOpen,
-            Some(settled) if self.waits_for_results(newest, settled)? => {
+            Some(settled)
+                if self.waits_for_results(newest, settled)? && self.has_allowance(newest)? =>
+            {
                 InterruptedState::ContinuationDue
             }
             Some(_) => return Ok(None),
         };
-        let may_go_on = self.has_allowance(newest)?;
-        Ok(may_go_on.then_some(state))
+        Ok(Some(state))
     }
 
     /// Whether the step ended well, with calls of ours that nobody interrupted.
@@ -185,12 +187,12 @@ impl Reader<'_> {
             "SELECT type FROM message INDEXED BY message_turn
              WHERE aggregate = ? AND type IN (1, 2) ORDER BY seq DESC LIMIT ?",
         )?;
-        let kinds = statement.query_map([newest.session, ALLOWANCE as i64], |row| {
+        let kinds = statement.query_map([newest.session, i64::from(TURN_ALLOWANCE)], |row| {
             row.get::<_, i64>(0)
         })?;
         let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
         let turns = kinds.iter().take_while(|it| **it == kind::ASSISTANT);
-        Ok(turns.count() < ALLOWANCE)
+        Ok(turns.count() < TURN_ALLOWANCE as usize)
     }
 
     fn described(

@@ -57,7 +57,7 @@ pub use element::{ReplayEvent, ReplayOrder};
 pub use error::{OpenError, StoreError};
 pub use history::{HistoryPoint, HistoryRead};
 pub use inbox::StoredInput;
-pub use interrupted::{Interrupted, InterruptedState};
+pub use interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
 pub use log::{Committed, Draft, StoredEvent};
 pub use messages::{Anchored, Order};
 pub use open::{DatabasePath, Durability};

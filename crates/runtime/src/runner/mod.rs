@@ -19,7 +19,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::Delivery;
-use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError};
+use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
 use self::offer::ToolOffer;
@@ -29,11 +29,6 @@ use crate::coordinator::{Drain, DrainExit, Stopper};
 use crate::core::{Core, append};
 use crate::error::DrainError;
 use crate::inbox::Promotion;
-
-/// Provider Turns since the last Prompt Promotion after which a drain gives up, where the agent
-/// sets no number of its own. A forced run counts from 1, too: who asks for it gives the session as
-/// many turns as an input does.
-const TURN_ALLOWANCE: u32 = 25;
 
 /// What a call says that did not come to an end.
 const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
@@ -171,6 +166,9 @@ impl Runner {
     }
 
     /// Runs Provider Turns until none is needed and no steer waits. Returns whether there was one.
+    ///
+    /// A forced run counts its turns from 1, too: who asks for it gives the session as many as an
+    /// input does.
     async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, Stop> {
         let mut promotion = first;
         let (mut step, mut turns) = (1, 0);

@@ -315,7 +315,13 @@ async fn an_activity_that_has_used_its_allowance_waits_for_input() {
         (
             "25 turns, one open",
             history!(input("msg_u"), begun(25)),
-            None,
+            open(51),
+        ),
+        // Agents may allow more.
+        (
+            "30 turns, one open",
+            history!(input("msg_u"), begun(30)),
+            open(61),
         ),
         (
             "3 turns, an input, 24 turns",
