@@ -23,7 +23,7 @@ pub use ir::*;
 use crate::operation::Spec;
 
 /// The layout of the IR itself.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The member that tells failures apart.
 pub const TAG_KEY: &str = "_tag";
@@ -42,6 +42,20 @@ pub struct ContractError {
 }
 
 impl Contract {
+    /// The tags of the failures that every operation declares.
+    pub fn common_errors(&self) -> BTreeSet<&str> {
+        let declares = |operation: &Operation, tag: &str| {
+            let mut errors = operation.errors.iter();
+            errors.any(|error| error.tag == tag)
+        };
+        let mut operations = self.operations.iter();
+        let first = operations.next().map(|first| first.errors.as_slice());
+        let tags = first.unwrap_or_default().iter();
+        tags.map(|error| error.tag.as_str())
+            .filter(|tag| operations.clone().all(|other| declares(other, tag)))
+            .collect()
+    }
+
     /// The names of the types that these types lead to.
     pub fn reachable<'a>(&'a self, roots: impl IntoIterator<Item = &'a Type>) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();

@@ -16,6 +16,11 @@ use crate::failure::Failure;
 use crate::number;
 use crate::operation::Channel;
 
+/// Most values a body may hold, one within the other or side by side. As a value each takes up to
+/// forty times the room that it takes as text, so a body that is nothing but values would need
+/// gigabytes.
+const MAX_VALUES: usize = 1 << 18;
+
 /// Reads one part of requests. Making one compiles the schema, so it is made once.
 #[derive(Debug)]
 pub struct Decoder<T> {
@@ -58,6 +63,10 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
             return Err(self.refuse(&Issue::new("Expected object, got undefined")));
         }
         let text = String::from_utf8_lossy(bytes);
+        if has_too_many_values(&text) {
+            let message = format!("Expected at most {MAX_VALUES} values, got more");
+            return Err(self.refuse(&Issue::new(message)));
+        }
         let value = serde_json::from_str(&text)
             .map_err(|error| self.refuse(&Issue::new(format!("Malformed JSON: {error}"))))?;
         self.value(value)
@@ -87,6 +96,21 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     fn refuse(&self, issue: &Issue) -> Failure {
         Failure::invalid(self.channel, issue)
     }
+}
+
+/// Every value but the first has a comma or an opening bracket before it.
+fn has_too_many_values(text: &str) -> bool {
+    let (mut values, mut in_text, mut is_escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MAX_VALUES
 }
 
 /// The value of one field, if the request has it.
@@ -364,5 +388,20 @@ mod tests {
             let message = body::<PromptPayload>(text).unwrap_err();
             assert!(message.starts_with("Malformed JSON: "), "{message}");
         }
+    }
+
+    #[test]
+    fn bodies_hold_as_many_values_as_anybody_needs() {
+        // The body, its prompt, the text and the list are values too.
+        let with = |ones: usize| {
+            let more = vec!["1"; ones].join(",");
+            format!(r#"{{"prompt":{{"text":"\\\",[{{"}},"more":[{more}]}}"#)
+        };
+        let decode = |text: &str| body::<PromptPayload>(text).map(|payload| payload.prompt.text);
+        assert_eq!(decode(&with(MAX_VALUES - 4)), Ok("\\\",[{".into()));
+        assert_eq!(
+            decode(&with(MAX_VALUES - 3)),
+            Err("Expected at most 262144 values, got more".into())
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{
-    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, SessionError, is_streamed,
+    DURABLE_EVENTS, DurablePosition, EventSpec, LIVE_EVENTS, NOTICES, NoticeSpec, is_streamed,
 };
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
@@ -68,8 +68,8 @@ impl JsonSchema for OpenCodeEvent {
                 "global.disposed",
                 "The host closes: nothing follows.",
             ),
-            session_error(generator),
         ];
+        variants.extend(NOTICES.iter().map(|spec| notice(generator, spec)));
         variants.extend(DURABLE_EVENTS.iter().map(|spec| durable(generator, spec)));
         variants.extend(LIVE_EVENTS.iter().map(|spec| fragment(generator, spec)));
         json_schema!({
@@ -110,13 +110,17 @@ fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
     define(generator, spec, envelope, doc)
 }
 
-fn session_error(generator: &mut SchemaGenerator) -> Value {
-    let name = "session.error";
-    let mut envelope = live(generator, name);
-    let mut data = SessionError::json_schema(generator);
-    let doc = data.remove("description").unwrap_or_default();
+fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
+    let mut envelope = live(generator, spec.name);
+    let mut data = (spec.schema)(generator);
+    data.remove("description");
     envelope.require("data", data.to_value());
-    insert(generator, "SessionError", envelope.documented(name, doc))
+    let doc = spec.doc.trim().into();
+    insert(
+        generator,
+        spec.type_name,
+        envelope.documented(spec.name, doc),
+    )
 }
 
 fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str) -> Value {
@@ -143,7 +147,7 @@ fn session_data(generator: &mut SchemaGenerator, spec: &EventSpec, timed: bool) 
 fn live(generator: &mut SchemaGenerator, name: &str) -> Object {
     let mut envelope = envelope(generator, name);
     let location = generator.subschema_for::<LocationRef>();
-    envelope.allow("location", described(location, "Where the session lives."));
+    envelope.allow("location", described(location, "Where it happened."));
     envelope
 }
 

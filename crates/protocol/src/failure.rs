@@ -3,16 +3,17 @@
 use std::fmt;
 
 use opencode_schema::check::Issue;
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{MessageID, PermissionID, PtyID, QuestionID, SessionID};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Channel;
 
+/// Declares failures. Additions to the contract we implement are marked `x-extension`.
 macro_rules! failures {
     ($(
         $(#[doc = $doc:literal])+
-        $status:expr => $variant:ident $tag:literal {
+        $status:expr => $variant:ident $tag:literal $(, extension: $extension:literal)? {
             $( $(#[$attr:meta])* $field:ident: $type:ty, )*
         }
     )*) => {
@@ -23,6 +24,7 @@ macro_rules! failures {
         pub enum Failure {
             $(
                 $(#[doc = $doc])+
+                $(#[schemars(extend("x-extension" = $extension))])?
                 #[serde(rename = $tag)]
                 $variant { $( $(#[$attr])* $field: $type, )* },
             )*
@@ -85,6 +87,11 @@ failures! {
         /// What is missing.
         message: String,
     }
+    /// The request may not come from where it comes from.
+    Some(403) => Forbidden "ForbiddenError" {
+        /// What is missing.
+        message: String,
+    }
     /// There is no such session.
     Some(404) => SessionNotFound "SessionNotFoundError" {
         /// The session that was asked for.
@@ -105,13 +112,45 @@ failures! {
         message: String,
     }
     /// No such prompt waits in the session's inbox: it never did, or it was withdrawn.
-    Some(404) => InputNotFound "InputNotFoundError" {
+    Some(404) => InputNotFound "InputNotFoundError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
         /// The prompt that was asked for.
         #[serde(rename = "messageID")]
         message_id: MessageID,
+        /// The same in words.
+        message: String,
+    }
+    /// No such permission request waits in the session: it never did, or it was answered.
+    Some(404) => PermissionNotFound "PermissionNotFoundError" {
+        /// The request that was asked for.
+        #[serde(rename = "requestID")]
+        request_id: PermissionID,
+        /// The same in words.
+        message: String,
+    }
+    /// No such request with questions waits in the session: it never did, or it was answered.
+    Some(404) => QuestionNotFound "QuestionNotFoundError" {
+        /// The request that was asked for.
+        #[serde(rename = "requestID")]
+        request_id: QuestionID,
+        /// The same in words.
+        message: String,
+    }
+    /// The Location knows no such provider.
+    Some(404) => ProviderNotFound "ProviderNotFoundError" {
+        /// The provider that was asked for.
+        #[serde(rename = "providerID")]
+        provider_id: String,
+        /// The same in words.
+        message: String,
+    }
+    /// The Location has no such terminal.
+    Some(404) => PtyNotFound "PtyNotFoundError" {
+        /// The terminal that was asked for.
+        #[serde(rename = "ptyID")]
+        pty_id: PtyID,
         /// The same in words.
         message: String,
     }
@@ -124,7 +163,7 @@ failures! {
         resource: Option<String>,
     }
     /// The session has a Session Drain under way, and the operation needs it to have none.
-    Some(409) => SessionBusy "SessionBusyError" {
+    Some(409) => SessionBusy "SessionBusyError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
@@ -132,7 +171,7 @@ failures! {
         message: String,
     }
     /// The session's inbox is full. Nothing was stored.
-    Some(429) => SessionBacklog "SessionBacklogError" {
+    Some(429) => SessionBacklog "SessionBacklogError", extension: true {
         /// The session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
@@ -162,36 +201,43 @@ failures! {
         service: Option<String>,
     }
     /// The store failed and takes nothing more until the host is opened again. Nothing was stored.
-    Some(503) => StorePoisoned "StorePoisonedError" {
+    Some(503) => StorePoisoned "StorePoisonedError", extension: true {
         /// How it failed.
         message: String,
     }
     /// An option of the host is unknown or has the wrong type.
-    None => InvalidOption "InvalidOptionError" {
+    None => InvalidOption "InvalidOptionError", extension: true {
         /// The option.
         option: String,
         /// What is wrong with it.
         message: String,
     }
     /// The database file cannot be opened, is no database, or fails its check.
-    None => DatabaseUnavailable "DatabaseUnavailableError" {
+    None => DatabaseUnavailable "DatabaseUnavailableError", extension: true {
         /// The file.
         path: String,
         /// Why.
         message: String,
     }
     /// The database was written by a newer version of this program.
-    None => DatabaseVersion "DatabaseVersionError" {
+    None => DatabaseVersion "DatabaseVersionError", extension: true {
         /// The file.
         path: String,
         /// Both versions, in words.
         message: String,
     }
     /// Another host has the database open, in this process or in another.
-    None => DatabaseInUse "DatabaseInUseError" {
+    None => DatabaseInUse "DatabaseInUseError", extension: true {
         /// The file.
         path: String,
         /// The same in words.
+        message: String,
+    }
+    /// A listener cannot have the address.
+    None => AddressUnavailable "AddressUnavailableError", extension: true {
+        /// Host name and port.
+        address: String,
+        /// Why: somebody listens there already, it is not of this machine, or it takes more rights.
         message: String,
     }
 }
@@ -256,6 +302,14 @@ impl Failure {
             message_id,
         }
     }
+
+    /// A provider that the Location does not know.
+    pub fn provider_not_found(provider_id: String) -> Self {
+        Self::ProviderNotFound {
+            message: format!("Provider not found: {provider_id}"),
+            provider_id,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -301,6 +355,42 @@ mod tests {
                 Failure::unauthorized(),
                 Some(401),
                 r#"{"_tag":"UnauthorizedError","message":"Authentication required"}"#,
+            ),
+            (
+                Failure::Forbidden {
+                    message: "Invalid PTY connect token request".into(),
+                },
+                Some(403),
+                r#"{"_tag":"ForbiddenError","message":"Invalid PTY connect token request"}"#,
+            ),
+            (
+                Failure::PermissionNotFound {
+                    request_id: PermissionID::parse("per_x").unwrap(),
+                    message: "Permission request not found: per_x".into(),
+                },
+                Some(404),
+                r#"{"_tag":"PermissionNotFoundError","requestID":"per_x","message":"Permission request not found: per_x"}"#,
+            ),
+            (
+                Failure::QuestionNotFound {
+                    request_id: QuestionID::parse("que_x").unwrap(),
+                    message: "Question request not found: que_x".into(),
+                },
+                Some(404),
+                r#"{"_tag":"QuestionNotFoundError","requestID":"que_x","message":"Question request not found: que_x"}"#,
+            ),
+            (
+                Failure::provider_not_found("nope".into()),
+                Some(404),
+                r#"{"_tag":"ProviderNotFoundError","providerID":"nope","message":"Provider not found: nope"}"#,
+            ),
+            (
+                Failure::PtyNotFound {
+                    pty_id: PtyID::parse("pty_x").unwrap(),
+                    message: "PTY not found: pty_x".into(),
+                },
+                Some(404),
+                r#"{"_tag":"PtyNotFoundError","ptyID":"pty_x","message":"PTY not found: pty_x"}"#,
             ),
             (
                 Failure::Conflict {

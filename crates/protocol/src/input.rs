@@ -1,8 +1,13 @@
 //! What callers send: the fields of paths, queries and bodies.
 
-use opencode_schema::id::{MessageID, SessionID, WorkspaceID};
+use std::collections::BTreeMap;
+
+use opencode_schema::Record;
+use opencode_schema::file_system::FileSystemEntryType;
+use opencode_schema::id::{MessageID, PermissionID, PtyID, QuestionID, SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
+use opencode_schema::permission::{PermissionReply, PermissionSource};
 use opencode_schema::prompt::{Delivery, PromptInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,4 +178,233 @@ pub struct SwitchAgentPayload {
 pub struct SwitchModelPayload {
     /// The model. Whether there is such a model is seen when it is used.
     pub model: ModelRef,
+}
+
+/// The boundary of a revert.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct RevertStagePayload {
+    /// The message to go back to. It stays; what comes after it goes.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageID,
+    /// A part of that message, if it is an assistant's: the part and what comes after it go as well.
+    #[serde(rename = "partID")]
+    pub part_id: Option<String>,
+    /// `false` leaves files alone.
+    pub files: Option<bool>,
+}
+
+/// The path of one permission request.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PermissionParams {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// The request.
+    #[serde(rename = "requestID")]
+    pub request_id: PermissionID,
+}
+
+/// What is to be allowed.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+pub struct PermissionCreatePayload {
+    /// The caller's own id for the request; begins with `per`.
+    pub id: Option<PermissionID>,
+    /// What is to be done.
+    pub action: String,
+    /// On what.
+    pub resources: Vec<String>,
+    /// The patterns that are stored when the answer is `always`.
+    pub save: Option<Vec<String>>,
+    /// What helps to decide.
+    pub metadata: Option<Record>,
+    /// What asks.
+    pub source: Option<PermissionSource>,
+    /// The agent whose rules hold; absent means the session's.
+    pub agent: Option<String>,
+}
+
+/// An answer to a permission request.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PermissionReplyPayload {
+    /// The answer.
+    pub reply: PermissionReply,
+    /// What the model is told when the answer is `reject`. Without it the activity ends.
+    pub message: Option<String>,
+}
+
+/// Whose saved permissions are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SavedPermissionsQuery {
+    /// The project; absent means that of the Location.
+    #[serde(rename = "projectID")]
+    pub project_id: Option<String>,
+}
+
+/// The path of one saved permission.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct SavedPermissionParams {
+    /// The saved permission.
+    pub id: String,
+}
+
+/// The path of one request with questions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct QuestionParams {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// The request.
+    #[serde(rename = "requestID")]
+    pub request_id: QuestionID,
+}
+
+/// The path of one provider.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct ProviderParams {
+    /// The provider.
+    #[serde(rename = "providerID")]
+    pub provider_id: String,
+}
+
+/// The path of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct FilesReadParams {
+    /// Path relative to the Location.
+    pub path: String,
+}
+
+/// Which directory is listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct FilesListQuery {
+    /// The Location; absent means the host's default one.
+    pub location: Option<LocationQuery>,
+    /// Path of the directory relative to the Location; absent means the Location itself.
+    pub path: Option<String>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct FilesFindQuery {
+    /// The Location; absent means the host's default one.
+    pub location: Option<LocationQuery>,
+    /// What the path is to resemble; it may be empty.
+    pub query: String,
+    /// Only entries of this type.
+    pub r#type: Option<FileSystemEntryType>,
+    /// At most so many entries, 50 by default.
+    #[schemars(range(min = 1))]
+    pub limit: Option<u32>,
+}
+
+/// The path of one terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PtyParams {
+    /// The terminal.
+    #[serde(rename = "ptyID")]
+    pub pty_id: PtyID,
+}
+
+/// The program that begins in a terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PtyCreatePayload {
+    /// The program; absent means the shell.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Option<Vec<String>>,
+    /// The directory it begins in; absent means that of the Location.
+    pub cwd: Option<String>,
+    /// Title of the terminal.
+    pub title: Option<String>,
+    /// Variables of its environment, beside those of the host.
+    pub env: Option<BTreeMap<String, String>>,
+}
+
+/// What of a terminal changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PtyUpdatePayload {
+    /// Another title.
+    pub title: Option<String>,
+    /// Another size.
+    pub size: Option<PtySize>,
+}
+
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PtySize {
+    /// Lines.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub rows: u16,
+    /// Characters of a line.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub cols: u16,
+}
+
+/// How a connection to a terminal begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct PtyConnectQuery {
+    /// The Location; absent means the host's default one.
+    pub location: Option<LocationQuery>,
+    /// From which character of the output on: absent means all that is kept, `-1` only what is new.
+    pub cursor: Option<String>,
+    /// A ticket, which stands for credentials.
+    pub ticket: Option<String>,
+}
+
+/// The path of one service that needs credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct IntegrationParams {
+    /// The service.
+    #[serde(rename = "integrationID")]
+    pub integration_id: String,
+}
+
+/// A key for a service.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct ConnectKeyPayload {
+    /// The key.
+    pub key: String,
+    /// Name of the credential, for people.
+    pub label: Option<String>,
+}
+
+/// How a service is connected to in a browser.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct ConnectOauthPayload {
+    /// The method of the service.
+    #[serde(rename = "methodID")]
+    pub method_id: String,
+    /// What the method must know before.
+    pub inputs: BTreeMap<String, String>,
+    /// Name of the credential, for people.
+    pub label: Option<String>,
+}
+
+/// The path of one attempt to connect.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct AttemptParams {
+    /// The attempt.
+    #[serde(rename = "attemptID")]
+    pub attempt_id: String,
+}
+
+/// What ends an attempt to connect.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct CompleteAttemptPayload {
+    /// The code that the page has shown.
+    pub code: Option<String>,
+}
+
+/// The path of one credential.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct CredentialParams {
+    /// The credential.
+    #[serde(rename = "credentialID")]
+    pub credential_id: String,
+}
+
+/// What of a credential changes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct CredentialUpdatePayload {
+    /// Another name, for people.
+    pub label: String,
 }

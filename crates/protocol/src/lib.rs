@@ -5,7 +5,7 @@
 //! Start with [`operations`], where one entry is one operation, and [`failure`], where one entry is
 //! one tagged failure. [`input`], [`output`] and [`event`] are the types those entries name;
 //! [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries and bodies into inputs;
-//! [`contract`] is the compiled form.
+//! [`contract`] is the compiled form, and [`openapi`] that form as everybody's tools know it.
 
 pub mod contract;
 pub mod cursor;
@@ -14,6 +14,7 @@ pub mod event;
 pub mod failure;
 pub mod input;
 mod number;
+pub mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod output;

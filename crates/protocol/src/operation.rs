@@ -82,6 +82,8 @@ pub enum Success {
     /// 200 with one JSON text a line ([`LINES_TYPE`]); every line ends in a line feed. A body that
     /// breaks, or ends without one, was cut.
     Lines,
+    /// 200 with bytes, whose type the answer itself tells.
+    Bytes,
 }
 
 /// One operation as data.
@@ -95,8 +97,10 @@ pub struct Spec {
     pub doc: &'static str,
     /// Method.
     pub method: Method,
-    /// Path with `{parameters}`.
+    /// Path with `{parameters}`; the last one may be `{*rest}`, which takes all that remains.
     pub path: &'static str,
+    /// Headers that a request must carry, in lower case, with their values.
+    pub headers: &'static [(&'static str, &'static str)],
     /// Fields of the path.
     pub params: Option<SchemaOf>,
     /// Fields of the query.
@@ -111,6 +115,8 @@ pub struct Spec {
     pub middleware: &'static [Middleware],
     /// Whether it is an addition to the contract we implement.
     pub extension: bool,
+    /// Whether its request becomes a WebSocket, which is no answer: clients leave it out.
+    pub omitted: bool,
 }
 
 /// Failures that every operation declares: a client drops the body of a status that is not declared.
@@ -130,7 +136,8 @@ pub trait Operation {
     type Query;
     /// The fields of the body, likewise.
     type Payload;
-    /// The body of a success, `()` when it has none; of a stream, one event; of lines, one line.
+    /// The body of a success, `()` when it has none or bytes; of a stream, one event; of lines, one
+    /// line.
     type Success;
     /// The same as data.
     const SPEC: Spec;
@@ -170,6 +177,7 @@ macro_rules! operations {
         $(#[doc = $doc:literal])+
         $operation:ident = $id:literal => $name:literal {
             $method:ident $path:literal,
+            $(headers: [$($header:literal: $value:literal),+],)?
             $(params: $params:ty,)?
             $(query: $query:ty,)?
             $(payload: $payload:tt,)?
@@ -177,6 +185,7 @@ macro_rules! operations {
             errors: [$($error:ident),*],
             middleware: [$($middleware:ident),*],
             $(extension: $extension:literal,)?
+            $(omitted: $omitted:literal,)?
         }
     )*) => {
         $(
@@ -184,54 +193,59 @@ macro_rules! operations {
             #[derive(Debug)]
             pub struct $operation;
 
-            impl Operation for $operation {
+            impl $crate::operation::Operation for $operation {
                 type Params = operations!(@type $($params)?);
                 type Query = operations!(@type $($query)?);
                 type Payload = operations!(@fields $($payload)?);
                 type Success = operations!(@$kind $($($success)+)?);
-                const SPEC: Spec = Spec {
+                const SPEC: $crate::operation::Spec = $crate::operation::Spec {
                     id: $id,
                     name: $name,
                     doc: concat!($($doc, "\n"),+),
-                    method: Method::$method,
+                    method: $crate::operation::Method::$method,
                     path: $path,
+                    headers: &[$($(($header, $value)),+)?],
                     params: operations!(@schema $($params)?),
                     query: operations!(@schema $($query)?),
                     payload: operations!(@payload $($payload)?),
                     success: operations!(@success $kind $($($success)+)?),
-                    errors: &[$(Tag::$error),*],
-                    middleware: &[$(Middleware::$middleware),*],
+                    errors: &[$($crate::failure::Tag::$error),*],
+                    middleware: &[$($crate::operation::Middleware::$middleware),*],
                     extension: false $(|| $extension)?,
+                    omitted: false $(|| $omitted)?,
                 };
             }
         )*
 
-        /// Every operation, in the order of declaration.
-        pub const OPERATIONS: &[Spec] = &[$( $operation::SPEC, )*];
+        /// The operations of this file, in the order of declaration.
+        pub(super) const OPERATIONS: &[$crate::operation::Spec] =
+            &[$( <$operation as $crate::operation::Operation>::SPEC, )*];
     };
-    (@type) => { Nothing };
+    (@type) => { $crate::input::Nothing };
     (@type $type:ty) => { $type };
     (@schema) => { None };
-    (@schema $type:ty) => { Some(schema_of::<$type>) };
-    (@fields) => { Nothing };
-    (@fields lines) => { Nothing };
+    (@schema $type:ty) => { Some($crate::operation::schema_of::<$type>) };
+    (@fields) => { $crate::input::Nothing };
+    (@fields lines) => { $crate::input::Nothing };
     (@fields $type:ty) => { $type };
-    (@payload) => { Payload::None };
-    (@payload lines) => { Payload::Lines };
-    (@payload $type:ty) => { Payload::Json(schema_of::<$type>) };
-    (@value $type:ty) => { Data<$type> };
+    (@payload) => { $crate::operation::Payload::None };
+    (@payload lines) => { $crate::operation::Payload::Lines };
+    (@payload $type:ty) => { $crate::operation::Payload::Json($crate::operation::schema_of::<$type>) };
+    (@value $type:ty) => { $crate::output::Data<$type> };
     (@whole $type:ty) => { $type };
     (@page $type:ty) => { $type };
     (@void) => { () };
     (@lines) => { String };
+    (@bytes) => { () };
     (@stream $type:ty, ends: $ends:literal) => { $type };
-    (@success value $type:ty) => { Success::Value(schema_of::<$type>) };
-    (@success whole $type:ty) => { Success::Whole(schema_of::<$type>) };
-    (@success page $type:ty) => { Success::Page(schema_of::<$type>) };
-    (@success void) => { Success::Void };
-    (@success lines) => { Success::Lines };
+    (@success value $type:ty) => { $crate::operation::Success::Value($crate::operation::schema_of::<$type>) };
+    (@success whole $type:ty) => { $crate::operation::Success::Whole($crate::operation::schema_of::<$type>) };
+    (@success page $type:ty) => { $crate::operation::Success::Page($crate::operation::schema_of::<$type>) };
+    (@success void) => { $crate::operation::Success::Void };
+    (@success lines) => { $crate::operation::Success::Lines };
+    (@success bytes) => { $crate::operation::Success::Bytes };
     (@success stream $type:ty, ends: $ends:literal) => {
-        Success::Stream { element: schema_of::<$type>, ends: $ends }
+        $crate::operation::Success::Stream { element: $crate::operation::schema_of::<$type>, ends: $ends }
     };
 }
 pub(crate) use operations;

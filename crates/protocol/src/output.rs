@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use opencode_schema::clock::Millis;
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{MessageID, PermissionID, SessionID};
+use opencode_schema::location::LocationInfo;
 use opencode_schema::message::SessionMessage;
+use opencode_schema::permission::PermissionEffect;
 use opencode_schema::session::{SessionActive, SessionInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +17,16 @@ use crate::event::SessionDurableEvent;
 /// The envelope of a single value. Clients never see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Data<T> {
+    /// The value.
+    pub data: T,
+}
+
+/// The envelope of what belongs to a Location.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Located<T> {
+    /// The Location the request selects.
+    pub location: LocationInfo,
     /// The value.
     pub data: T,
 }
@@ -111,4 +123,46 @@ pub struct SessionHistory {
     /// Whether more follow.
     #[serde(rename = "hasMore")]
     pub has_more: bool,
+}
+
+/// Something wrong with the configuration of a Location.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConfigurationDiagnostic {
+    /// The document, or what else speaks for the Location.
+    pub path: String,
+    /// What kind of problem it is.
+    pub kind: ConfigurationProblem,
+    /// What is wrong, and what then holds.
+    pub message: String,
+    /// The line of the document, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<u32>,
+    /// The character of the line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<u32>,
+}
+
+/// What is wrong with a configuration, and how much of it has no effect because of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfigurationProblem {
+    /// The document cannot be read. Nothing of it has an effect.
+    Io,
+    /// Something the document refers to cannot be had. Nothing of the document has an effect.
+    Substitution,
+    /// The document is no JSON, comments and trailing commas aside. Nothing of it has an effect.
+    Syntax,
+    /// A value in the document is not what its key takes. Nothing of the document has an effect.
+    Invalid,
+    /// One value has no effect; the rest of the document has.
+    Ignored,
+}
+
+/// What is said about a permission right away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PermissionDecision {
+    /// The request. It waits for an answer if the effect is `ask`.
+    pub id: PermissionID,
+    /// What holds now.
+    pub effect: PermissionEffect,
 }

@@ -3,9 +3,9 @@
 use opencode_protocol::event::{OpenCodeEvent, SessionDurableEvent};
 use opencode_schema::Record;
 use opencode_schema::check::{Nulls, check};
-use opencode_schema::envelope::{durable_text, error_text, host_text, live_text, stored_text};
+use opencode_schema::envelope::{durable_text, host_text, live_text, notice_text, stored_text};
 use opencode_schema::event::{
-    DURABLE_EVENTS, DurableEvent, EventSpec, LIVE_EVENTS, LiveEvent, SessionError, SessionEvent,
+    DURABLE_EVENTS, DurableEvent, EventSpec, LIVE_EVENTS, LiveEvent, NOTICES, Notice, SessionEvent,
     is_streamed,
 };
 use opencode_schema::id::{EventID, SessionID};
@@ -73,19 +73,24 @@ fn payload(schema: impl Fn(&mut SchemaGenerator) -> Schema, members: Members) ->
     sample(&root, &schema, members).to_string()
 }
 
+/// Where a reference leads.
+fn pointer(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.strip_prefix('#')
+}
+
 /// The schema of a stream whose events have no members but the declared ones.
 fn closed<T: JsonSchema>() -> Value {
     let nothing = json!({ "enum": [] });
     let mut schema = schema_for!(T).to_value();
     let events = schema["oneOf"].as_array().expect("a union").clone();
     for event in events {
-        let name = event["$ref"].as_str().expect("a type").strip_prefix('#');
-        let event = schema
-            .pointer_mut(name.expect("a pointer"))
-            .expect("it is defined");
-        event["additionalProperties"] = nothing.clone();
-        let data = &mut event["properties"]["data"];
-        data["additionalProperties"] = nothing.clone();
+        let event = pointer(&event).expect("a type").to_owned();
+        let data = &schema.pointer(&event).expect("it is defined")["properties"]["data"];
+        let data = pointer(data).map_or_else(|| format!("{event}/properties/data"), str::to_owned);
+        for place in [event, data] {
+            let closed = schema.pointer_mut(&place).expect("it is defined");
+            closed["additionalProperties"] = nothing.clone();
+        }
     }
     schema
 }
@@ -177,12 +182,12 @@ fn live_events_fit_the_live_stream() {
             );
         }
     }
-    for members in BOTH {
-        let error: SessionError =
-            serde_json::from_str(&payload(SessionError::json_schema, members))
-                .expect("a sample can be read");
+    for (spec, members) in NOTICES.iter().flat_map(|spec| BOTH.map(|it| (spec, it))) {
+        let data: Value = serde_json::from_str(&payload(spec.schema, members)).expect("JSON");
+        let notice: Notice = serde_json::from_value(json!({ "type": spec.name, "data": data }))
+            .expect("a sample can be read");
         for location in [None, Some(&location())] {
-            fits(&live, &error_text(&id(), location, &error));
+            fits(&live, &notice_text(&id(), location, &notice));
         }
     }
     for name in ["server.connected", "global.disposed"] {

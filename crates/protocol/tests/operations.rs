@@ -1,267 +1,99 @@
-//! The operations agree with the wire contract we implement in what clients depend on.
+//! What clients see of the operations: their names, and how they are called.
 
-use opencode_protocol::contract::{Contract, Operation, Payload, Segment, Success, compile};
-use opencode_protocol::operation::Channel;
+use std::collections::BTreeMap;
+
+use opencode_protocol::contract::{Contract, Segment, Success, compile};
 use opencode_protocol::operations::OPERATIONS;
-
-/// Id, method and path, fields (`?` marks optional ones) by channel, success, statuses beside those
-/// that all share.
-type Row = (
-    &'static str,
-    &'static str,
-    [&'static str; 3],
-    &'static str,
-    &'static [u16],
-);
-
-const TABLE: &[Row] = &[
-    (
-        "v2.health.get",
-        "GET /api/health",
-        ["", "", "-"],
-        "whole",
-        &[],
-    ),
-    (
-        "v2.location.get",
-        "GET /api/location",
-        ["", "location?", "-"],
-        "whole",
-        &[],
-    ),
-    (
-        "v2.session.create",
-        "POST /api/session",
-        ["", "", "id? agent? model? location?"],
-        "data",
-        &[],
-    ),
-    (
-        "v2.session.list",
-        "GET /api/session",
-        [
-            "",
-            "workspace? limit? order? search? directory? project? subpath? cursor?",
-            "-",
-        ],
-        "page",
-        &[],
-    ),
-    (
-        "v2.session.get",
-        "GET /api/session/{sessionID}",
-        ["sessionID", "", "-"],
-        "data",
-        &[404],
-    ),
-    (
-        "v2.session.active",
-        "GET /api/session/active",
-        ["", "", "-"],
-        "data",
-        &[],
-    ),
-    (
-        "v2.session.prompt",
-        "POST /api/session/{sessionID}/prompt",
-        ["sessionID", "", "id? prompt delivery? resume?"],
-        "data",
-        &[404, 409, 429],
-    ),
-    (
-        "v2.session.interrupt",
-        "POST /api/session/{sessionID}/interrupt",
-        ["sessionID", "", "-"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.wait",
-        "POST /api/session/{sessionID}/wait",
-        ["sessionID", "", "-"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.compact",
-        "POST /api/session/{sessionID}/compact",
-        ["sessionID", "", "-"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.switchAgent",
-        "POST /api/session/{sessionID}/agent",
-        ["sessionID", "", "agent"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.switchModel",
-        "POST /api/session/{sessionID}/model",
-        ["sessionID", "", "model"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.messages",
-        "GET /api/session/{sessionID}/message",
-        ["sessionID", "limit? order? cursor?", "-"],
-        "page",
-        &[404],
-    ),
-    (
-        "v2.session.message",
-        "GET /api/session/{sessionID}/message/{messageID}",
-        ["sessionID messageID", "", "-"],
-        "data",
-        &[404],
-    ),
-    (
-        "v2.session.context",
-        "GET /api/session/{sessionID}/context",
-        ["sessionID", "", "-"],
-        "data",
-        &[404],
-    ),
-    (
-        "v2.session.history",
-        "GET /api/session/{sessionID}/history",
-        ["sessionID", "limit? after?", "-"],
-        "whole",
-        &[404],
-    ),
-    (
-        "v2.session.events",
-        "GET /api/session/{sessionID}/event",
-        ["sessionID", "after?", "-"],
-        "stream",
-        &[404],
-    ),
-    (
-        "v2.session.inbox.list",
-        "GET /api/session/{sessionID}/inbox",
-        ["sessionID", "", "-"],
-        "data",
-        &[404],
-    ),
-    (
-        "v2.session.inbox.withdraw",
-        "DELETE /api/session/{sessionID}/inbox/{messageID}",
-        ["sessionID messageID", "", "-"],
-        "void",
-        &[404, 409],
-    ),
-    (
-        "v2.session.inbox.setDelivery",
-        "PUT /api/session/{sessionID}/inbox/{messageID}",
-        ["sessionID messageID", "", "delivery"],
-        "data",
-        &[404, 409],
-    ),
-    (
-        "v2.session.resume",
-        "POST /api/session/{sessionID}/resume",
-        ["sessionID", "", "-"],
-        "void",
-        &[404],
-    ),
-    (
-        "v2.session.interrupted",
-        "GET /api/session/interrupted",
-        ["", "", "-"],
-        "data",
-        &[],
-    ),
-    (
-        "v2.session.move",
-        "POST /api/session/{sessionID}/move",
-        ["sessionID", "", "location"],
-        "data",
-        &[404],
-    ),
-    (
-        "v2.session.export",
-        "GET /api/session/{sessionID}/export",
-        ["sessionID", "", "-"],
-        "lines",
-        &[404],
-    ),
-    (
-        "v2.session.import",
-        "POST /api/session/import",
-        ["", "", "lines"],
-        "data",
-        &[409],
-    ),
-    (
-        "v2.event.subscribe",
-        "GET /api/event",
-        ["", "", "-"],
-        "stream",
-        &[],
-    ),
-];
 
 fn contract() -> Contract {
     compile(OPERATIONS).expect("the operations compile")
 }
 
-fn route(operation: &Operation) -> String {
-    let path: String = operation
-        .path
-        .iter()
-        .map(|segment| match segment {
-            Segment::Literal(text) => text.clone(),
-            Segment::Parameter(name) => format!("{{{name}}}"),
-        })
-        .collect();
-    format!("{} {path}", operation.method.as_str())
-}
-
-fn fields(operation: &Operation, channel: Channel) -> String {
-    let names: Vec<String> = operation
-        .input
-        .fields
-        .iter()
-        .filter(|field| field.channel == channel)
-        .map(|field| format!("{}{}", field.name, if field.required { "" } else { "?" }))
-        .collect();
-    match operation.input.payload {
-        Payload::None if channel == Channel::Payload => "-".into(),
-        Payload::Lines if channel == Channel::Payload => "lines".into(),
-        _ => names.join(" "),
+#[test]
+fn methods_are_in_groups() {
+    let contract = contract();
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for operation in contract.operations.iter().filter(|it| !it.omitted) {
+        let group = groups.entry(&operation.group.public).or_default();
+        group.push(&operation.name);
     }
-}
-
-fn success(operation: &Operation) -> &'static str {
-    match operation.success {
-        Success::Value { unwrap: true, .. } => "data",
-        Success::Value { .. } => "whole",
-        Success::Page(_) => "page",
-        Success::Void { .. } => "void",
-        Success::Stream { .. } => "stream",
-        Success::Lines { .. } => "lines",
-    }
+    let groups: Vec<_> = groups
+        .into_iter()
+        .map(|(group, names)| (group, names.join(" ")))
+        .collect();
+    let expected = [
+        ("agents", "list"),
+        ("commands", "list"),
+        ("credentials", "update remove"),
+        ("events", "subscribe"),
+        ("files", "read list find"),
+        ("health", "get"),
+        (
+            "integrations",
+            "list get connectKey connectOauth attemptStatus attemptComplete attemptCancel",
+        ),
+        ("location", "get diagnostics reload"),
+        ("models", "list"),
+        (
+            "permissions",
+            "list get create reply listRequests listSaved removeSaved",
+        ),
+        ("providers", "list get"),
+        ("ptys", "list create get update remove connectToken"),
+        ("questions", "list reply reject listRequests"),
+        ("references", "list"),
+        (
+            "sessions",
+            "create list get active prompt interrupt wait compact switchAgent switchModel move \
+             messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
+             resume interrupted export import revert.stage revert.clear revert.commit",
+        ),
+        ("skills", "list"),
+    ];
+    assert_eq!(
+        groups,
+        expected.map(|(group, names)| (group, names.to_owned()))
+    );
 }
 
 #[test]
-fn operations_are_those_of_the_wire() {
+fn what_is_no_call_is_left_out_of_clients() {
     let contract = contract();
-    assert_eq!(contract.operations.len(), TABLE.len());
-    for (operation, (id, wire, channels, answer, own)) in contract.operations.iter().zip(TABLE) {
-        assert_eq!(operation.id, *id);
-        assert_eq!(route(operation), *wire);
-        let given = [Channel::Params, Channel::Query, Channel::Payload]
-            .map(|channel| fields(operation, channel));
-        assert_eq!(given, *channels, "{id}");
-        assert_eq!(success(operation), *answer, "{id}");
-        let mut statuses: Vec<u16> = operation.errors.iter().map(|error| error.status).collect();
-        statuses.dedup();
-        let mut expected = [&[400, 401, 500, 503], *own].concat();
-        expected.sort_unstable();
-        assert_eq!(statuses, expected, "{id}");
-    }
+    let omitted = contract.operations.iter().filter(|it| it.omitted);
+    let omitted: Vec<_> = omitted.map(|operation| &*operation.id).collect();
+    assert_eq!(omitted, ["v2.pty.connect"]);
+}
+
+#[test]
+fn a_file_is_named_by_the_rest_of_a_path_and_answered_as_bytes() {
+    let contract = contract();
+    let answered_as_bytes: Vec<_> = contract
+        .operations
+        .iter()
+        .filter(|it| matches!(it.success, Success::Bytes { status: 200 }))
+        .map(|it| (&*it.id, &*it.path))
+        .collect();
+    let path = [
+        Segment::Literal("/api/fs/read/".into()),
+        Segment::Rest("path".into()),
+    ];
+    assert_eq!(answered_as_bytes, [("v2.fs.read", &path[..])]);
+}
+
+#[test]
+fn some_operations_ask_for_a_header() {
+    let contract = contract();
+    let with_headers: Vec<_> = contract
+        .operations
+        .iter()
+        .filter(|it| !it.headers.is_empty())
+        .map(|it| (&*it.id, it.headers.clone()))
+        .collect();
+    let header = [("x-opencode-ticket".to_owned(), "1".to_owned())];
+    assert_eq!(
+        with_headers,
+        [("v2.pty.connectToken", BTreeMap::from(header))]
+    );
 }
 
 #[test]
@@ -276,12 +108,14 @@ fn what_the_contract_we_implement_does_not_have_is_marked() {
     assert_eq!(
         marked,
         [
+            "location.diagnostics",
+            "location.reload",
+            "sessions.move",
             "sessions.inbox.list",
             "sessions.inbox.withdraw",
             "sessions.inbox.setDelivery",
             "sessions.resume",
             "sessions.interrupted",
-            "sessions.move",
             "sessions.export",
             "sessions.import",
         ]

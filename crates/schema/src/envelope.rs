@@ -8,7 +8,7 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 
 use crate::clock::Millis;
-use crate::event::{DurableEvent, EventSpec, LiveEvent, SessionError, is_streamed};
+use crate::event::{DurableEvent, EventSpec, LiveEvent, Notice, is_streamed};
 use crate::id::{EventID, SessionID};
 use crate::location::LocationRef;
 
@@ -80,9 +80,9 @@ pub fn live_text(
     Envelope::live(id, payload.name(), location, data).to_string()
 }
 
-/// The live event that says why a session did not run.
-pub fn error_text(id: &EventID, location: Option<&LocationRef>, error: &SessionError) -> String {
-    Envelope::live(id, "session.error", location, json(error)).to_string()
+/// An announcement as the live stream shows it.
+pub fn notice_text(id: &EventID, location: Option<&LocationRef>, notice: &Notice) -> String {
+    Envelope::live(id, notice.name(), location, notice.data()).to_string()
 }
 
 /// An event that concerns the host and no session, and says all with its name.
@@ -95,7 +95,7 @@ struct Envelope<'a, Data> {
     id: &'a EventID,
     name: &'a str,
     durable: Option<Position<'a>>,
-    /// Where the session lives; live stream only.
+    /// Where it happened; live stream only.
     location: Option<&'a LocationRef>,
     data: Data,
     /// Additive values, JSON text.
@@ -178,7 +178,7 @@ impl Display for SessionData<'_> {
     }
 }
 
-fn json<T: Serialize + ?Sized>(value: &T) -> String {
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("values of the vocabulary are plain data")
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use crate::Record;
     use crate::event::{
         DURABLE_EVENTS, NamedError, NamedErrorData, NamedErrorTag, RevertCleared, SessionCreated,
-        SessionEvent, SessionRecord, TextDelta, TextEnded,
+        SessionError, SessionEvent, SessionRecord, TextDelta, TextEnded,
     };
     use crate::id::{MessageID, WorkspaceID};
     use crate::session::SessionTime;
@@ -326,7 +326,7 @@ mod tests {
             delta: "h\n".into(),
         }
         .into();
-        let error = SessionError {
+        let error = Notice::SessionError(SessionError {
             session_id: session_id(),
             error: NamedError {
                 name: NamedErrorTag::UnknownError,
@@ -335,7 +335,7 @@ mod tests {
                 },
                 cause: None,
             },
-        };
+        });
         let location = location();
         for (text, expected) in [
             (
@@ -347,11 +347,11 @@ mod tests {
                 r#"{"id":"evt_1","type":"session.next.text.delta","data":{"timestamp":6,"sessionID":"ses_\"1","assistantMessageID":"msg_1","textID":"text-0","delta":"h\n"}}"#,
             ),
             (
-                error_text(&id(), Some(&location), &error),
+                notice_text(&id(), Some(&location), &error),
                 r#"{"id":"evt_1","type":"session.error","location":{"directory":"/w"},"data":{"sessionID":"ses_\"1","error":{"name":"UnknownError","data":{"message":"no model"}}}}"#,
             ),
             (
-                error_text(&id(), None, &error),
+                notice_text(&id(), None, &error),
                 r#"{"id":"evt_1","type":"session.error","data":{"sessionID":"ses_\"1","error":{"name":"UnknownError","data":{"message":"no model"}}}}"#,
             ),
         ] {

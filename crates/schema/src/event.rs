@@ -3,6 +3,7 @@
 //! A payload on the wire is `{timestamp, sessionID, ...}` followed by the fields declared here, in
 //! this order. The stored type of a durable event is its name, a dot and its version.
 
+mod notice;
 mod values;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -18,6 +19,7 @@ use crate::model::ModelRef;
 use crate::prompt::{Delivery, Prompt};
 use crate::session::{RevertState, Tokens};
 
+pub use notice::{NOTICES, Nothing, Notice, NoticeSpec};
 pub use values::{
     EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RetryError, SessionError,
     SessionRecord,

@@ -113,6 +113,18 @@ id_kind!(
     /// Names a workspace. Reserved for future placement; validated, stored and echoed.
     WorkspaceID, "wrk", "wrk", false
 );
+id_kind!(
+    /// Names a permission request.
+    PermissionID, "per", "per", false
+);
+id_kind!(
+    /// Names a request with questions.
+    QuestionID, "que", "que", false
+);
+id_kind!(
+    /// Names a terminal.
+    PtyID, "pty", "pty", false
+);
 
 fn check(text: &str, prefix: &'static str) -> Result<(), IdError> {
     if text.len() > MAX_ID_BYTES {

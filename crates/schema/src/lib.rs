@@ -4,16 +4,28 @@
 //! This crate does no I/O and knows no database, provider, watcher or native module. Start with
 //! [`event`], the catalogue of what can happen to a session; [`message`] is what it projects to.
 
+pub mod agent;
+pub mod catalogue;
 pub mod check;
 pub mod clock;
+pub mod command;
 pub mod envelope;
 pub mod event;
+pub mod file_system;
 pub mod id;
+pub mod integration;
 pub mod location;
+pub mod mcp;
 pub mod message;
 pub mod model;
+pub mod permission;
 pub mod prompt;
+pub mod pty;
+pub mod question;
+pub mod reference;
 pub mod session;
+pub mod skill;
+pub mod todo;
 
 /// A JSON object whose members are not ours to interpret.
 pub type Record = serde_json::Map<String, serde_json::Value>;

@@ -87,6 +87,9 @@ pub struct RevertState {
     /// The changed files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<Vec<FileDiff>>,
+    /// Paths that somebody else changed meanwhile, and that were left alone because of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub conflicts: Option<Vec<String>>,
 }
 
 /// A session as every read shows it.

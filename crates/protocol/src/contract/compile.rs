@@ -70,7 +70,9 @@ impl Schemas {
                     | operation::Success::Stream {
                         element: schema, ..
                     } => Some(schema(&mut sent).to_value()),
-                    operation::Success::Void | operation::Success::Lines => None,
+                    operation::Success::Void
+                    | operation::Success::Lines
+                    | operation::Success::Bytes => None,
                 },
             })
             .collect();
@@ -132,13 +134,22 @@ fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
         name: name.to_owned(),
         doc: plain_text(spec.doc),
         extension: spec.extension,
+        omitted: spec.omitted,
         method: spec.method,
         path,
+        headers: headers(spec),
         input,
         success,
         errors: errors.collect::<Result<_>>()?,
         middleware: spec.middleware.to_vec(),
     })
+}
+
+fn headers(spec: &Spec) -> BTreeMap<String, String> {
+    let headers = spec.headers.iter();
+    headers
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 fn failures() -> BTreeMap<String, FailureStatus> {
@@ -195,7 +206,7 @@ fn without_unused(mut contract: Contract) -> Contract {
             Success::Value { r#type, .. } => Some(r#type),
             Success::Page(page) => Some(&page.r#type),
             Success::Stream { element, .. } => Some(element),
-            Success::Void { .. } | Success::Lines { .. } => None,
+            Success::Void { .. } | Success::Lines { .. } | Success::Bytes { .. } => None,
         });
     let failures: Vec<Type> = contract
         .failures

@@ -1,6 +1,8 @@
 //! The plain forms of types, and what is said about them.
 
-use opencode_schema::id::{EventID, MessageID, SessionID, WorkspaceID};
+use opencode_schema::id::{
+    EventID, MessageID, PermissionID, PtyID, QuestionID, SessionID, WorkspaceID,
+};
 use serde_json::{Map, Value};
 
 use super::types::{Result, error};
@@ -12,11 +14,20 @@ const BRANDS: &[(&str, &str)] = &[
     (MessageID::PREFIX, "MessageID"),
     (EventID::PREFIX, "EventID"),
     (WorkspaceID::PREFIX, "WorkspaceID"),
+    (PermissionID::PREFIX, "PermissionID"),
+    (QuestionID::PREFIX, "QuestionID"),
+    (PtyID::PREFIX, "PtyID"),
 ];
 
 pub(super) fn string(at: &str, keywords: &Map<String, Value>) -> Result<Type> {
     match keywords.get("pattern").and_then(Value::as_str) {
         None => Ok(text()),
+        // A pattern with both ends is the form of a text, one with the first end only a prefix.
+        Some(pattern) if pattern.starts_with('^') && pattern.ends_with('$') => Ok(Type::String {
+            brand: None,
+            prefix: None,
+            pattern: Some(pattern.to_owned()),
+        }),
         Some(pattern) => prefixed(at, pattern),
     }
 }
@@ -25,6 +36,7 @@ pub(super) fn text() -> Type {
     Type::String {
         brand: None,
         prefix: None,
+        pattern: None,
     }
 }
 
@@ -41,6 +53,7 @@ pub(super) fn prefixed(at: &str, pattern: &str) -> Result<Type> {
     Ok(Type::String {
         brand: Some((*brand).to_owned()),
         prefix: Some((*prefix).to_owned()),
+        pattern: None,
     })
 }
 

@@ -104,14 +104,18 @@ pub(super) fn path(spec: &Spec, input: &Input) -> Result<Vec<Segment>> {
         let (name, tail) =
             parameter.ok_or_else(|| error(spec, "has an unclosed path parameter"))?;
         segments.push(Segment::Literal(literal.to_owned()));
-        segments.push(Segment::Parameter(name.to_owned()));
+        segments.push(match name.strip_prefix('*') {
+            Some(name) if tail.is_empty() => Segment::Rest(name.to_owned()),
+            Some(_) => return Err(error(spec, "has a path that goes on behind its rest")),
+            None => Segment::Parameter(name.to_owned()),
+        });
         rest = tail;
     }
     if !rest.is_empty() {
         segments.push(Segment::Literal(rest.to_owned()));
     }
     let in_path = segments.iter().filter_map(|segment| match segment {
-        Segment::Parameter(name) => Some(name),
+        Segment::Parameter(name) | Segment::Rest(name) => Some(name),
         Segment::Literal(_) => None,
     });
     let declared = input

@@ -46,10 +46,16 @@ pub struct Operation {
     /// Whether it is an addition to the contract we implement.
     #[serde(default, skip_serializing_if = "is_false")]
     pub extension: bool,
+    /// Whether its request becomes a WebSocket, which is no answer: generated clients leave it out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub omitted: bool,
     /// HTTP method.
     pub method: Method,
     /// The path in pieces.
     pub path: Vec<Segment>,
+    /// Headers that every request of it carries, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
     /// What callers give.
     pub input: Input,
     /// What they get.
@@ -78,6 +84,8 @@ pub enum Segment {
     Literal(String),
     /// The value of the field with this name.
     Parameter(String),
+    /// The value of the field with this name, which is the rest of the path: its slashes stay slashes.
+    Rest(String),
 }
 
 /// What callers give: one object, whatever the parts of the request its fields travel in.
@@ -188,6 +196,11 @@ pub enum Success {
         /// HTTP status.
         status: u16,
     },
+    /// Bytes, whose type is told by the header `content-type` of the answer.
+    Bytes {
+        /// HTTP status.
+        status: u16,
+    },
 }
 
 /// How a part of a longer list is answered.
@@ -261,6 +274,9 @@ pub enum Type {
         /// What the text begins with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prefix: Option<String>,
+        /// What the whole text matches, as a regular expression.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<String>,
     },
     /// A number.
     Number {

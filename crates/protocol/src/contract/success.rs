@@ -17,6 +17,7 @@ pub(super) fn success<'a>(
     let Some(schema) = schema else {
         return Ok(match spec.success {
             operation::Success::Lines => Success::Lines { status: 200 },
+            operation::Success::Bytes => Success::Bytes { status: 200 },
             _ => Success::Void { status: 204 },
         });
     };

@@ -18,6 +18,7 @@ const SPEC: Spec = Spec {
     doc: " Does it.\n",
     method: Method::Post,
     path: "/api/thing",
+    headers: &[],
     params: None,
     query: None,
     payload: operation::Payload::None,
@@ -25,6 +26,7 @@ const SPEC: Spec = Spec {
     errors: &[],
     middleware: &[Middleware::Authorization],
     extension: false,
+    omitted: false,
 };
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -69,7 +71,7 @@ struct Mixed {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Pattern(#[schemars(regex(pattern = "^[a-z]+$"))] String);
+struct Pattern(#[schemars(regex(pattern = "^abc"))] String);
 
 /// Nullable when sent, so not what is received when it is optional.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -164,6 +166,14 @@ fn contradictions_are_refused() {
                 ..SPEC
             },
             "has an unclosed path parameter",
+        ),
+        (
+            Spec {
+                path: "/{*sessionID}/more",
+                params: session,
+                ..SPEC
+            },
+            "has a path that goes on behind its rest",
         ),
         (
             Spec {
@@ -270,7 +280,7 @@ fn types_that_cannot_be_said_exactly_are_refused() {
         ),
         (
             schema_of::<Pattern>,
-            "Pattern: has a pattern without a brand: ^[a-z]+$",
+            "Pattern: has a pattern without a brand: ^abc",
         ),
     ] {
         let spec = Spec {
@@ -392,5 +402,28 @@ fn lines_go_in_and_come_out_as_they_are() {
             &json!({ "mode": "required", "fields": [], "payload": "lines" }),
             &json!({ "kind": "lines", "status": 200 }),
         )
+    );
+}
+
+#[test]
+fn what_is_more_than_a_value_is_said() {
+    let contract = compile(&[Spec {
+        path: "/api/thing/{*path}",
+        headers: &[("x-thing", "1")],
+        params: Some(schema_of::<crate::input::FilesReadParams>),
+        success: operation::Success::Bytes,
+        omitted: true,
+        ..SPEC
+    }])
+    .unwrap();
+    let operation = serde_json::to_value(&contract.operations[0]).unwrap();
+    assert_eq!(
+        ["omitted", "path", "headers", "success"].map(|key| &operation[key]),
+        [
+            &json!(true),
+            &json!([{ "literal": "/api/thing/" }, { "rest": "path" }]),
+            &json!({ "x-thing": "1" }),
+            &json!({ "kind": "bytes", "status": 200 }),
+        ]
     );
 }

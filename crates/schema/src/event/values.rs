@@ -84,6 +84,7 @@ pub struct SessionRecord {
 
 /// What a Session Drain could not do before its request, and why: a live event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct SessionError {
     /// The session.
     #[serde(rename = "sessionID")]

@@ -1,0 +1,67 @@
+//! What the contract we implement calls our types, where it calls them otherwise.
+
+/// Public names, and the names of components.
+const NAMES: &[(&str, &str)] = &[
+    ("AgentInfo", "AgentV2Info"),
+    ("AssistantPart", "SessionMessageAssistantPart"),
+    ("AssistantPartReasoning", "SessionMessageAssistantReasoning"),
+    ("AssistantPartText", "SessionMessageAssistantText"),
+    ("AssistantPartTool", "SessionMessageAssistantTool"),
+    ("CommandInfo", "CommandV2Info"),
+    ("IntegrationConnection", "ConnectionInfo"),
+    (
+        "IntegrationConnectionCredential",
+        "ConnectionCredentialInfo",
+    ),
+    ("IntegrationConnectionEnv", "ConnectionEnvInfo"),
+    ("IntegrationMethodEnv", "IntegrationEnvMethod"),
+    ("IntegrationMethodKey", "IntegrationKeyMethod"),
+    ("IntegrationMethodOauth", "IntegrationOAuthMethod"),
+    ("IntegrationPromptSelect", "IntegrationSelectPrompt"),
+    ("IntegrationPromptText", "IntegrationTextPrompt"),
+    ("ModelInfo", "ModelV2Info"),
+    ("ModelsDevRefreshed", "Models-devRefreshed"),
+    ("NamedError", "UnknownError"),
+    ("OpenCodeEvent", "V2Event"),
+    ("PermissionAsked", "PermissionV2Asked"),
+    ("PermissionEffect", "PermissionV2Effect"),
+    ("PermissionReplied", "PermissionV2Replied"),
+    ("PermissionReply", "PermissionV2Reply"),
+    ("PermissionRequest", "PermissionV2Request"),
+    ("PermissionRule", "PermissionV2Rule"),
+    ("PermissionSource", "PermissionV2Source"),
+    ("ProviderApiAisdk", "ProviderAISDK"),
+    ("ProviderApiNative", "ProviderNative"),
+    ("ProviderInfo", "ProviderV2Info"),
+    ("PtyConnectToken", "PtyTicketConnectToken"),
+    ("QuestionAsked", "QuestionV2Asked"),
+    ("QuestionInfo", "QuestionV2Info"),
+    ("QuestionOption", "QuestionV2Option"),
+    ("QuestionRejected", "QuestionV2Rejected"),
+    ("QuestionReplied", "QuestionV2Replied"),
+    ("QuestionRequest", "QuestionV2Request"),
+    ("QuestionTool", "QuestionV2Tool"),
+    ("ReferenceSourceGit", "ReferenceGitSource"),
+    ("ReferenceSourceLocal", "ReferenceLocalSource"),
+    ("RequestSettings", "ProviderRequest"),
+    ("RetryError", "SessionNextRetry_error"),
+    ("SavedPermission", "PermissionSavedInfo"),
+    ("SessionInfo", "SessionV2Info"),
+    ("SessionRecord", "Session"),
+    ("SkillInfo", "SkillV2Info"),
+    ("ToolContent", "LLMToolContent"),
+    ("ToolContentFile", "ToolFileContent"),
+    ("ToolContentText", "ToolTextContent"),
+    ("ToolState", "SessionMessageToolState"),
+    ("ToolStateCompleted", "SessionMessageToolStateCompleted"),
+    ("ToolStateError", "SessionMessageToolStateError"),
+    ("ToolStatePending", "SessionMessageToolStatePending"),
+    ("ToolStateRunning", "SessionMessageToolStateRunning"),
+    ("UnknownError", "UnknownError1"),
+];
+
+/// The name of the component for a type.
+pub(super) fn component(name: &str) -> &str {
+    let named = NAMES.iter().find(|(public, _)| *public == name);
+    named.map_or(name, |(_, component)| component)
+}

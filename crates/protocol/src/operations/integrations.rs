@@ -1,0 +1,105 @@
+//! Services that need credentials, and the credentials.
+
+use opencode_schema::integration::{IntegrationAttempt, IntegrationAttemptStatus, IntegrationInfo};
+
+use crate::input::{
+    AttemptParams, CompleteAttemptPayload, ConnectKeyPayload, ConnectOauthPayload,
+    CredentialParams, CredentialUpdatePayload, IntegrationParams, LocationSelection,
+};
+use crate::operation::operations;
+use crate::output::Located;
+
+operations! {
+    /// The services that need credentials.
+    IntegrationList = "v2.integration.list" => "integrations.list" {
+        Get "/api/integration",
+        query: LocationSelection,
+        success: whole(Located<Vec<IntegrationInfo>>),
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// One service that needs credentials, or nothing when there is no such service.
+    IntegrationGet = "v2.integration.get" => "integrations.get" {
+        Get "/api/integration/{integrationID}",
+        params: IntegrationParams,
+        query: LocationSelection,
+        success: whole(Located<Option<IntegrationInfo>>),
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Connects to a service with a key, which takes the place of the credential it has.
+    IntegrationConnectKey = "v2.integration.connect.key" => "integrations.connectKey" {
+        Post "/api/integration/{integrationID}/connect/key",
+        params: IntegrationParams,
+        query: LocationSelection,
+        payload: ConnectKeyPayload,
+        success: void,
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Begins an attempt to connect to a service in a browser.
+    IntegrationConnectOauth = "v2.integration.connect.oauth" => "integrations.connectOauth" {
+        Post "/api/integration/{integrationID}/connect/oauth",
+        params: IntegrationParams,
+        query: LocationSelection,
+        payload: ConnectOauthPayload,
+        success: whole(Located<IntegrationAttempt>),
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Where an attempt to connect stands.
+    IntegrationAttemptStatusGet = "v2.integration.attempt.status" => "integrations.attemptStatus" {
+        Get "/api/integration/attempt/{attemptID}",
+        params: AttemptParams,
+        query: LocationSelection,
+        success: whole(Located<IntegrationAttemptStatus>),
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Ends an attempt to connect, with the code that the page has shown.
+    IntegrationAttemptComplete = "v2.integration.attempt.complete" => "integrations.attemptComplete" {
+        Post "/api/integration/attempt/{attemptID}/complete",
+        params: AttemptParams,
+        query: LocationSelection,
+        payload: CompleteAttemptPayload,
+        success: void,
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Gives an attempt to connect up. An unknown one is none.
+    IntegrationAttemptCancel = "v2.integration.attempt.cancel" => "integrations.attemptCancel" {
+        Delete "/api/integration/attempt/{attemptID}",
+        params: AttemptParams,
+        query: LocationSelection,
+        success: void,
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Gives a credential another name. An unknown one is none.
+    CredentialUpdate = "v2.credential.update" => "credentials.update" {
+        Patch "/api/credential/{credentialID}",
+        params: CredentialParams,
+        query: LocationSelection,
+        payload: CredentialUpdatePayload,
+        success: void,
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+
+    /// Removes a credential. An unknown one is none.
+    CredentialRemove = "v2.credential.remove" => "credentials.remove" {
+        Delete "/api/credential/{credentialID}",
+        params: CredentialParams,
+        query: LocationSelection,
+        success: void,
+        errors: [],
+        middleware: [Authorization, Location],
+    }
+}

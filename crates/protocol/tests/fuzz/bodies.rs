@@ -1,0 +1,241 @@
+//! Bodies.
+
+use std::fmt::Debug;
+use std::sync::LazyLock;
+
+use opencode_protocol::decode::Decoder;
+use opencode_protocol::failure::Failure;
+use opencode_protocol::input::{
+    CompleteAttemptPayload, ConnectKeyPayload, ConnectOauthPayload, CredentialUpdatePayload,
+    MovePayload, PermissionCreatePayload, PermissionReplyPayload, PromptPayload, PtyCreatePayload,
+    PtyUpdatePayload, RevertStagePayload, SessionCreatePayload, SetDeliveryPayload,
+    SwitchAgentPayload, SwitchModelPayload,
+};
+use opencode_protocol::operation::Channel;
+use opencode_schema::id::MessageID;
+use opencode_schema::prompt::{
+    Delivery, PromptAgentAttachment, PromptInput, PromptInputFileAttachment, PromptSource,
+};
+use opencode_schema::question::QuestionReply;
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::corpus::{inputs, mutated};
+
+const CORPUS: &str = include_str!("corpus/bodies.txt");
+
+/// More characters than any refusal needs: a description is cut at 1024.
+const MAX_MESSAGE: usize = 1_100;
+
+type Check = Box<dyn Fn(&[u8]) + Send + Sync>;
+
+/// Decodes as every body there is.
+static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
+    vec![
+        check::<SessionCreatePayload>(),
+        check::<PromptPayload>(),
+        check::<MovePayload>(),
+        check::<SetDeliveryPayload>(),
+        check::<SwitchAgentPayload>(),
+        check::<SwitchModelPayload>(),
+        check::<RevertStagePayload>(),
+        check::<PermissionCreatePayload>(),
+        check::<PermissionReplyPayload>(),
+        check::<QuestionReply>(),
+        check::<PtyCreatePayload>(),
+        check::<PtyUpdatePayload>(),
+        check::<ConnectKeyPayload>(),
+        check::<ConnectOauthPayload>(),
+        check::<CompleteAttemptPayload>(),
+        check::<CredentialUpdatePayload>(),
+    ]
+});
+
+/// Decoding gives an input or a typed refusal of readable length; what is accepted is what its own
+/// value means, and stays accepted when it is written anew.
+fn check<T>() -> Check
+where
+    T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,
+{
+    let decoder = Decoder::<T>::new(Channel::Payload);
+    Box::new(move |bytes| match decoder.body(bytes) {
+        Ok(input) => {
+            let value: Value = serde_json::from_str(&String::from_utf8_lossy(bytes)).unwrap();
+            assert_eq!(decoder.body(value.to_string().as_bytes()), Ok(input));
+        }
+        Err(failure) => check_refusal(&failure),
+    })
+}
+
+fn check_refusal(failure: &Failure) {
+    let Failure::InvalidRequest {
+        message,
+        kind: Some(Channel::Payload),
+        field: None,
+    } = failure
+    else {
+        panic!("{failure:?}");
+    };
+    assert!(message.chars().count() < MAX_MESSAGE, "{message}");
+}
+
+fn decode_as_anything(bytes: &[u8]) {
+    CHECKS.iter().for_each(|check| check(bytes));
+}
+
+#[test]
+fn the_corpus_is_read_or_refused() {
+    for body in inputs(CORPUS) {
+        decode_as_anything(&body);
+    }
+}
+
+static PROMPT: LazyLock<Decoder<PromptPayload>> = LazyLock::new(|| Decoder::new(Channel::Payload));
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changed_bodies_are_read_or_refused(body in mutated(CORPUS)) {
+        decode_as_anything(&body);
+    }
+
+    #[test]
+    fn bytes_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        decode_as_anything(&body);
+    }
+
+    #[test]
+    fn any_value_is_read_or_refused(body in value()) {
+        decode_as_anything(body.to_string().as_bytes());
+    }
+
+    #[test]
+    fn a_prompt_is_read_as_it_was_written(prompt in prompt(), more in members()) {
+        let mut body = Map::new();
+        // Members that nobody declared stand before and after those that count.
+        body.extend(more.clone());
+        body.extend(written(&prompt));
+        let decoder = &*PROMPT;
+        let decoded = decoder.body(Value::Object(body.clone()).to_string().as_bytes());
+        prop_assert_eq!(&decoded, &Ok(prompt.clone()));
+        // Of a member that stands there twice the last one counts.
+        let written = Value::Object(body).to_string();
+        let twice = format!(r#"{{"prompt":5,"delivery":"later","id":[],{}"#, &written[1..]);
+        prop_assert_eq!(decoder.body(twice.as_bytes()), Ok(prompt));
+    }
+}
+
+/// Any JSON value of moderate size, in which the names that count come up often.
+fn value() -> impl Strategy<Value = Value> {
+    let name = || {
+        prop_oneof![
+            "[a-z_]{0,6}",
+            proptest::sample::select(NAMES).prop_map(str::to_owned),
+        ]
+    };
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        proptest::sample::select(TEXTS).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            proptest::collection::vec((name(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+const NAMES: &[&str] = &[
+    "id",
+    "prompt",
+    "text",
+    "files",
+    "agents",
+    "uri",
+    "name",
+    "source",
+    "start",
+    "end",
+    "delivery",
+    "resume",
+    "agent",
+    "model",
+    "providerID",
+    "variant",
+    "location",
+    "directory",
+    "workspaceID",
+    "__proto__",
+];
+
+const TEXTS: &[&str] = &["ses_a", "msg_a", "wrk_a", "steer", "queue", "/w", "data:,x"];
+
+/// Members under names that no operation declares.
+fn members() -> impl Strategy<Value = Map<String, Value>> {
+    proptest::collection::vec(("x[a-z]{0,4}", value()), 0..4)
+        .prop_map(|members| members.into_iter().collect())
+}
+
+fn source() -> impl Strategy<Value = Option<PromptSource>> {
+    let source =
+        (0..1_000_000u32, 0..1_000_000u32, ".{0,8}").prop_map(|(start, end, text)| PromptSource {
+            start: start.into(),
+            end: end.into(),
+            text,
+        });
+    proptest::option::of(source)
+}
+
+prop_compose! {
+    fn file()(
+        uri in ".{0,20}",
+        name in proptest::option::of(".{0,8}"),
+        description in proptest::option::of(".{0,8}"),
+        source in source(),
+    ) -> PromptInputFileAttachment {
+        PromptInputFileAttachment { uri, name, description, source }
+    }
+}
+
+prop_compose! {
+    fn prompt()(
+        id in proptest::option::of("msg_.{0,20}"),
+        text in ".{0,40}",
+        files in proptest::option::of(proptest::collection::vec(file(), 0..3)),
+        agents in proptest::option::of(proptest::collection::vec((".{0,8}", source()), 0..3)),
+        delivery in proptest::option::of(prop_oneof![Just(Delivery::Steer), Just(Delivery::Queue)]),
+        resume in proptest::option::of(any::<bool>()),
+    ) -> PromptPayload {
+        let agents = agents.map(|all| {
+            all.into_iter().map(|(name, source)| PromptAgentAttachment { name, source }).collect()
+        });
+        PromptPayload {
+            id: id.map(|text| MessageID::parse(&text).unwrap()),
+            prompt: PromptInput { text, files, agents },
+            delivery,
+            resume,
+        }
+    }
+}
+
+/// The members of a body that says this.
+fn written(prompt: &PromptPayload) -> Map<String, Value> {
+    let body = json!({
+        "id": prompt.id,
+        "prompt": prompt.prompt,
+        "delivery": prompt.delivery,
+        "resume": prompt.resume,
+    });
+    match body {
+        Value::Object(members) => members,
+        other => panic!("{other}"),
+    }
+}

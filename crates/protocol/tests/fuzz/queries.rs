@@ -1,0 +1,201 @@
+//! Queries and paths.
+
+use std::fmt::Debug;
+use std::sync::LazyLock;
+
+use opencode_protocol::decode::Decoder;
+use opencode_protocol::failure::Failure;
+use opencode_protocol::input::{
+    EventsQuery, FilesFindQuery, FilesListQuery, FilesReadParams, HistoryQuery, InputParams,
+    LocationQuery, LocationSelection, MessageParams, MessagesQuery, PermissionParams,
+    PtyConnectQuery, PtyParams, QuestionParams, SavedPermissionsQuery, SessionParams,
+    SessionsQuery,
+};
+use opencode_protocol::operation::Channel;
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::corpus::{inputs, mutated};
+
+const CORPUS: &str = include_str!("corpus/queries.txt");
+const MAX_MESSAGE: usize = 1_100;
+
+type Pairs = Vec<(String, String)>;
+
+/// Names and values as they stand, which the router decodes before they come here.
+fn pairs(bytes: &[u8]) -> Pairs {
+    let text = String::from_utf8_lossy(bytes);
+    let pair = |part: &str| {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        (name.to_owned(), value.to_owned())
+    };
+    text.split('&').map(pair).collect()
+}
+
+type Check = Box<dyn Fn(&Pairs) + Send + Sync>;
+
+/// Decodes as every query and every path there is.
+static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
+    let (query, path) = (Channel::Query, Channel::Params);
+    vec![
+        check::<SessionsQuery>(query),
+        check::<MessagesQuery>(query),
+        check::<HistoryQuery>(query),
+        check::<EventsQuery>(query),
+        check::<LocationSelection>(query),
+        check::<SavedPermissionsQuery>(query),
+        check::<FilesListQuery>(query),
+        check::<FilesFindQuery>(query),
+        check::<PtyConnectQuery>(query),
+        check::<SessionParams>(path),
+        check::<MessageParams>(path),
+        check::<InputParams>(path),
+        check::<PermissionParams>(path),
+        check::<QuestionParams>(path),
+        check::<PtyParams>(path),
+        check::<FilesReadParams>(path),
+    ]
+});
+
+/// Decoding gives an input or a typed refusal of readable length.
+fn check<T>(channel: Channel) -> Check
+where
+    T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,
+{
+    let decoder = Decoder::<T>::new(channel);
+    Box::new(move |pairs| match decoder.pairs(pairs) {
+        Ok(input) => {
+            // Parameters that nobody declared change nothing.
+            let mut more = pairs.clone();
+            more.insert(0, ("undeclared".into(), "x".into()));
+            more.push(("undeclared[limit]".into(), "y".into()));
+            assert_eq!(decoder.pairs(&more), Ok(input));
+        }
+        Err(Failure::InvalidRequest {
+            message,
+            kind: Some(kind),
+            field: None,
+        }) => {
+            assert_eq!(kind, channel);
+            assert!(message.chars().count() < MAX_MESSAGE, "{message}");
+        }
+        Err(other) => panic!("{other:?}"),
+    })
+}
+
+fn decode_as_anything(pairs: &Pairs) {
+    CHECKS.iter().for_each(|check| check(pairs));
+}
+
+#[test]
+fn the_corpus_is_read_or_refused() {
+    for query in inputs(CORPUS) {
+        decode_as_anything(&pairs(&query));
+    }
+}
+
+/// What JavaScript writes for an integer, or reads as one.
+fn spelled(number: u64) -> impl Strategy<Value = String> {
+    proptest::sample::select(vec![
+        number.to_string(),
+        format!("+{number}"),
+        format!(" {number}\u{feff}\n"),
+        format!("{number}.0"),
+        format!("{number}e0"),
+        format!("000{number}"),
+        format!("{number:#x}"),
+        format!("0X{number:X}"),
+        format!("{number:#b}"),
+        format!("{number:#o}"),
+    ])
+}
+
+prop_compose! {
+    fn integer(most: u64)(number in 0..=most)(text in spelled(number), number in Just(number)) -> (u64, String) {
+        (number, text)
+    }
+}
+
+static HISTORY: LazyLock<Decoder<HistoryQuery>> = LazyLock::new(|| Decoder::new(Channel::Query));
+static LOCATION: LazyLock<Decoder<LocationSelection>> =
+    LazyLock::new(|| Decoder::new(Channel::Query));
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn changed_queries_are_read_or_refused(query in mutated(CORPUS)) {
+        decode_as_anything(&pairs(&query));
+    }
+
+    #[test]
+    fn any_pairs_are_read_or_refused(
+        query in proptest::collection::vec((name(), ".{0,12}"), 0..8),
+    ) {
+        decode_as_anything(&query);
+    }
+
+    #[test]
+    fn integers_are_read_however_they_are_spelled(
+        after in proptest::option::of(integer((1 << 53) - 1)),
+        limit in proptest::option::of(integer(200)),
+    ) {
+        let text = |name: &str, value: &Option<(u64, String)>| {
+            value.as_ref().map(|(_, text)| (name.to_owned(), text.clone()))
+        };
+        let query: Pairs = text("after", &after).into_iter().chain(text("limit", &limit)).collect();
+        let decoded = HISTORY.pairs(&query);
+        let is_allowed = limit.as_ref().is_none_or(|(limit, _)| (1..=100).contains(limit));
+        prop_assert_eq!(decoded.is_ok(), is_allowed);
+        let after = after.map(|(after, _)| after);
+        if let Ok(decoded) = decoded {
+            prop_assert_eq!(decoded.after, after);
+            prop_assert_eq!(decoded.limit.map(u64::from), limit.map(|(limit, _)| limit));
+        }
+    }
+
+    #[test]
+    fn a_location_is_read_as_it_was_written(
+        directory in proptest::option::of(".{0,30}"),
+        workspace in proptest::option::of("wrk.{0,10}"),
+    ) {
+        let named = |name: &str, value: &Option<String>| {
+            value.clone().map(|value| (format!("location[{name}]"), value))
+        };
+        let query: Pairs = named("workspace", &workspace)
+            .into_iter()
+            .chain(named("directory", &directory))
+            .collect();
+        let decoded = LOCATION.pairs(&query).unwrap();
+        let shown = |location: LocationQuery| {
+            (location.directory, location.workspace.map(|id| id.as_str().to_owned()))
+        };
+        prop_assert_eq!(decoded.location.map(shown).unwrap_or_default(), (directory, workspace));
+    }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    let known = proptest::sample::select(
+        &[
+            "limit",
+            "limit[]",
+            "after",
+            "order",
+            "cursor",
+            "search",
+            "directory",
+            "project",
+            "subpath",
+            "workspace",
+            "location",
+            "location[directory]",
+            "location[workspace]",
+            "sessionID",
+            "messageID",
+            "__proto__",
+            "",
+        ][..],
+    );
+    prop_oneof![known.prop_map(str::to_owned), ".{0,10}"]
+}

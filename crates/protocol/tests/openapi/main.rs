@@ -1,0 +1,108 @@
+//! The document of the contract is that of the contract we implement, but for the differences that
+//! are listed.
+
+mod comparison;
+mod differences;
+
+use std::collections::BTreeSet;
+
+use opencode_protocol::openapi;
+use serde_json::Value;
+
+use comparison::Comparison;
+use differences::{matches, patterns};
+
+fn documents() -> (Value, Value) {
+    let theirs = serde_json::from_str(include_str!("../data/openapi.json"));
+    let ours = serde_json::from_str(openapi::document());
+    (theirs.expect("it is JSON"), ours.expect("it is JSON"))
+}
+
+#[test]
+fn every_difference_is_intended_and_every_intended_one_is_there() {
+    let (theirs, ours) = documents();
+    let mut met = BTreeSet::new();
+    let mut unexpected = Vec::new();
+    for difference in Comparison::of(&theirs, &ours) {
+        let intended: Vec<_> = patterns()
+            .map(|(pattern, _)| pattern)
+            .filter(|pattern| matches(pattern, &difference))
+            .collect();
+        if intended.is_empty() {
+            unexpected.push(difference);
+        }
+        met.extend(intended);
+    }
+    let gone: Vec<_> = patterns()
+        .filter(|(pattern, _)| !met.contains(pattern))
+        .map(|(pattern, why)| format!("{pattern} ({why})"))
+        .collect();
+    assert!(
+        unexpected.is_empty() && gone.is_empty(),
+        "differences that nobody intends:\n{}\nintended ones that are not there:\n{}",
+        unexpected.join("\n"),
+        gone.join("\n"),
+    );
+}
+
+/// A change anywhere in our document is found.
+#[test]
+fn the_comparison_overlooks_nothing() {
+    let (theirs, ours) = documents();
+    let known = Comparison::of(&theirs, &ours);
+    for (pointer, value) in CHANGES {
+        let mut changed = ours.clone();
+        let place = changed.pointer_mut(pointer);
+        let place = place.unwrap_or_else(|| panic!("{pointer} is nowhere"));
+        let value = serde_json::from_str(value).expect("it is JSON");
+        assert_ne!(*place, value, "{pointer} is this already");
+        *place = value;
+        assert_ne!(Comparison::of(&theirs, &changed), known, "{pointer}");
+    }
+}
+
+/// Places in our document, and what is put there.
+const CHANGES: &[(&str, &str)] = &[
+    ("/openapi", r#""3.0.0""#),
+    ("/paths/~1api~1agent", r#"{}"#),
+    ("/paths/~1api~1agent/get/operationId", r#""v2.agents.list""#),
+    ("/paths/~1api~1agent/get/parameters", r#"[]"#),
+    ("/paths/~1api~1agent/get/parameters/0/style", r#""form""#),
+    ("/paths/~1api~1pty/post/requestBody/required", r#"false"#),
+    ("/paths/~1api~1pty/post/requestBody/content", r#"{}"#),
+    (
+        "/paths/~1api~1pty/post/requestBody/content/application~1json/schema/properties/args/items/type",
+        r#""number""#,
+    ),
+    ("/paths/~1api~1pty~1{ptyID}/get/responses/404", r#"{}"#),
+    (
+        "/paths/~1api~1provider~1{providerID}/get/responses/404/content/application~1json/schema/$ref",
+        r##""#/components/schemas/PtyNotFoundError""##,
+    ),
+    ("/components/schemas/AgentV2Info/required", r#"[]"#),
+    (
+        "/components/schemas/AgentV2Info/properties/steps/exclusiveMinimum",
+        r#"1"#,
+    ),
+    (
+        "/components/schemas/AgentColor/anyOf/0/pattern",
+        r#""^#.*$""#,
+    ),
+    (
+        "/components/schemas/PermissionV2Effect/enum",
+        r#"["allow","deny"]"#,
+    ),
+    (
+        "/components/schemas/ProviderRequest/properties/headers/additionalProperties",
+        r#"{"type":"number"}"#,
+    ),
+    ("/components/schemas/ReferenceSource/anyOf", r#"[]"#),
+    (
+        "/components/schemas/ModelV2Info/properties/variants/items",
+        r#"{}"#,
+    ),
+    (
+        "/components/schemas/V2Event/anyOf/0/$ref",
+        r##""#/components/schemas/Pty""##,
+    ),
+];

@@ -1,0 +1,258 @@
+use proptest::prelude::*;
+
+use super::*;
+use PermissionEffect::{Allow, Ask, Deny};
+
+fn rule(action: &str, resource: &str, effect: PermissionEffect) -> PermissionRule {
+    PermissionRule {
+        action: action.to_owned(),
+        resource: resource.to_owned(),
+        effect,
+    }
+}
+
+#[test]
+fn patterns() {
+    for (pattern, text, expected) in [
+        ("", "", true),
+        ("", "a", false),
+        ("a", "a", true),
+        ("a", "A", false),
+        ("a", "ab", false),
+        ("b", "ab", false),
+        ("*", "", true),
+        ("*", "a/b\nc", true),
+        ("**", "a", true),
+        ("a*", "a", true),
+        ("a*", "ba", false),
+        ("*a", "ba", true),
+        ("*a", "ab", false),
+        ("a*a", "a", false),
+        ("a*a", "aa", true),
+        ("*a*", "bab", true),
+        ("a*b*c", "aXbYbZc", true),
+        ("a*b*c", "acb", false),
+        ("*.env", ".env", true),
+        ("*.env.*", "a/.env.local", true),
+        ("*.env.*", ".env", false),
+        ("?", "ä", true),
+        ("?", "", false),
+        ("?", "ab", false),
+        ("a?c", "a/c", true),
+        ("a?c", "a\nc", true),
+        ("*?b*", "ab", true),
+        ("*?b*", "b", false),
+        ("*??", "a", false),
+        ("a.c", "abc", false),
+        ("[a]", "a", false),
+        ("(a|b)", "(a|b)", true),
+        ("$^", "$^", true),
+        // A space and a star at the end.
+        ("git *", "git", true),
+        ("git *", "git ", true),
+        ("git *", "git push", true),
+        ("git *", "gitx", false),
+        ("git *", "git\tpush", false),
+        ("npm run*", "npm runner", true),
+        ("git * *", "git push", true),
+        ("git * *", "git", false),
+        ("* *", "anything", true),
+        (" *", "", true),
+        ("g?t *", "got", true),
+        ("git *x", "git", false),
+        ("git *\n", "git", false),
+        // A backslash is a slash.
+        (r"a\b", "a/b", true),
+        ("a/b", r"a\b", true),
+        (r"C:\*", "C:/x", true),
+        (r"a\*", "a*", false),
+        (r"git\ *", "git/", true),
+    ] {
+        assert_eq!(matches(pattern, text), expected, "{pattern:?} on {text:?}");
+    }
+}
+
+/// The definition, read off character by character.
+fn matches_by_definition(pattern: &[char], text: &[char]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        ['*', rest @ ..] => {
+            matches_by_definition(rest, text)
+                || (!text.is_empty() && matches_by_definition(pattern, &text[1..]))
+        }
+        [expected, rest @ ..] => {
+            let found = text.first();
+            found.is_some_and(|found| *expected == '?' || expected == found)
+                && matches_by_definition(rest, &text[1..])
+        }
+    }
+}
+
+fn oracle(pattern: &str, text: &str) -> bool {
+    let characters = |text: &str| -> Vec<char> { text.replace('\\', "/").chars().collect() };
+    let (pattern, text) = (characters(pattern), characters(text));
+    let bare = pattern.strip_suffix(&[' ', '*']);
+    matches_by_definition(&pattern, &text)
+        || bare.is_some_and(|bare| matches_by_definition(bare, &text))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_pattern_means_what_its_definition_says(
+        pattern in "[abä/\\\\ *?\n]{0,8}",
+        text in "[abä/\\\\ *?\n]{0,10}",
+    ) {
+        prop_assert_eq!(matches(&pattern, &text), oracle(&pattern, &text));
+    }
+
+    #[test]
+    fn every_pattern_without_stars_matches_itself(text in ".{0,40}") {
+        prop_assert!(matches(&text, &text));
+    }
+
+    #[test]
+    fn no_text_is_a_trap(pattern in any::<String>(), text in any::<String>()) {
+        matches(&pattern, &text);
+    }
+
+    #[test]
+    fn only_the_last_matching_rule_counts(
+        rules in prop::collection::vec(("[ab*]", "[xy*]", 0..3_usize), 0..8),
+        action in "[ab]",
+        resource in "[xy]",
+    ) {
+        let rules: Vec<_> = rules
+            .iter()
+            .map(|(action, resource, effect)| rule(action, resource, [Allow, Deny, Ask][*effect]))
+            .collect();
+        let mut expected = Ask;
+        for rule in &rules {
+            if oracle(&rule.action, &action) && oracle(&rule.resource, &resource) {
+                expected = rule.effect;
+            }
+        }
+        prop_assert_eq!(evaluate(&action, &resource, &rules), expected);
+    }
+}
+
+#[test]
+fn long_texts_and_patterns_take_no_time_worth_mentioning() {
+    let text = "a".repeat(100_000);
+    let began = std::time::Instant::now();
+    assert!(!matches(&format!("{}b", "a*".repeat(1_000)), &text));
+    assert!(!matches(&"*aaaaaaaab".repeat(1_000), &text));
+    assert!(!matches(&format!("*{}b*", "?".repeat(100)), &text));
+    // Trying every place again for every star would take years.
+    assert!(began.elapsed().as_secs() < 10);
+}
+
+#[test]
+fn the_last_rule_wins_however_special_an_earlier_one_is() {
+    let rules = [
+        rule("*", "*", Allow),
+        rule("bash", "git push origin main", Allow),
+        rule("bash", "git *", Deny),
+        rule("read", "*.env", Ask),
+        rule("read", "*", Allow),
+        rule("web*", "*", Deny),
+    ];
+    for (action, resource, expected) in [
+        ("bash", "git push origin main", Deny),
+        ("bash", "git", Deny),
+        ("bash", "ls", Allow),
+        ("read", ".env", Allow),
+        ("webfetch", "https://x", Deny),
+        ("other", "", Allow),
+    ] {
+        let effect = evaluate(action, resource, &rules);
+        assert_eq!(effect, expected, "{action} {resource}");
+    }
+    assert_eq!(evaluate("bash", "ls", &[]), Ask);
+    assert_eq!(evaluate("edit", "x", &rules[1..3]), Ask);
+}
+
+fn saved(action: &str, resource: &str) -> SavedPermission {
+    SavedPermission {
+        id: "psv_1".to_owned(),
+        project_id: "p".to_owned(),
+        action: action.to_owned(),
+        resource: resource.to_owned(),
+    }
+}
+
+#[test]
+fn decisions_about_several_resources() {
+    let configured = [
+        rule("edit", "*", Ask),
+        rule("edit", "docs/*", Allow),
+        rule("edit", "docs/secret", Deny),
+    ];
+    let everything = [saved("*", "*")];
+    let sources = [saved("edit", "src/*"), saved("read", "*")];
+    let none: &[SavedPermission] = &[];
+    for (resources, saved, expected) in [
+        (&[][..], none, Allow),
+        (&["docs/a"], none, Allow),
+        (&["a"], none, Ask),
+        (&["docs/a", "a"], none, Ask),
+        (&["a", "docs/secret"], none, Deny),
+        (&["docs/secret"], &everything, Deny),
+        (&["a", "docs/secret"], &everything, Deny),
+        (&["a", "docs/a"], &everything, Allow),
+        (&["src/a", "src/b"], &sources, Allow),
+        (&["src/a", "b"], &sources, Ask),
+        (&["docs/a"], &sources, Allow),
+    ] {
+        let owned: Vec<String> = resources.iter().map(|it| (*it).to_owned()).collect();
+        let decision = decide("edit", &owned, &configured, saved);
+        assert_eq!(decision, expected, "{resources:?} with {saved:?}");
+    }
+}
+
+#[test]
+fn an_action_is_denied_everywhere_by_its_last_rule_alone() {
+    let docs = [rule("edit", "*", Deny), rule("edit", "docs/**", Allow)];
+    for (rules, expected) in [
+        (&[][..], false),
+        (&[rule("edit", "*", Deny)], true),
+        (&[rule("*", "*", Deny)], true),
+        (&[rule("ed*", "*", Deny)], true),
+        (&[rule("read", "*", Deny)], false),
+        (&[rule("edit", "**", Deny)], false),
+        (&docs, false),
+        (&[docs[1].clone(), docs[0].clone()], true),
+        (&[rule("*", "*", Deny), rule("edit", "*", Ask)], false),
+        (&[rule("edit", "*", Deny), rule("read", "*", Allow)], true),
+        (&[rule("edit", "*", Deny), rule("*", "*", Allow)], false),
+    ] {
+        assert_eq!(is_denied_everywhere("edit", rules), expected, "{rules:?}");
+    }
+}
+
+#[test]
+fn the_home_directory_stands_for_its_names() {
+    for (action, resource, expected) in [
+        ("read", "~", "/h/u"),
+        ("read", "~/a", "/h/u/a"),
+        ("edit", "$HOME", "/h/u"),
+        ("edit", "$HOME/*", "/h/u/*"),
+        ("external_directory", "~/x/*", "/h/u/x/*"),
+        ("read", r"~\a", r"/h/u\a"),
+        ("read", "~other/a", "~other/a"),
+        ("read", "$HOMER/a", "$HOMER/a"),
+        ("read", "/x/~", "/x/~"),
+        ("read", "a/$HOME", "a/$HOME"),
+        ("bash", "~/a", "~/a"),
+        ("*", "~/a", "~/a"),
+        ("read*", "~/a", "~/a"),
+    ] {
+        for home in ["/h/u", "/h/u/"] {
+            let expanded = rule(action, resource, Ask).with_home(home);
+            assert_eq!(expanded, rule(action, expected, Ask));
+        }
+        let rule = rule(action, resource, Ask);
+        assert_eq!(rule.clone().with_home(""), rule);
+    }
+}
