@@ -1,0 +1,245 @@
+//! What holds for every context, every observation and everything that may be stored.
+
+use std::collections::BTreeMap;
+
+use opencode_context::{
+    Admitted, CombineError, Observation, Observed, Reconciled, Replaced, Snapshot, SystemContext,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::support::{Fixed, context, known, observe, observed};
+
+const KEYS: [&str; 5] = ["core/a", "core/b", "core/c", "z/d", "0/e"];
+
+/// A value of a source, a number among them that many decimal digits are needed for.
+fn value() -> impl Strategy<Value = Value> {
+    let number = any::<f64>().prop_filter("JSON has no such number", |it| it.is_finite());
+    prop_oneof![
+        (0..3).prop_map(Value::from),
+        number.prop_map(Value::from),
+        Just(Value::from(vec![1, 2])),
+    ]
+}
+
+fn observation() -> impl Strategy<Value = Observation> {
+    prop_oneof![
+        3 => value().prop_map(Observation::Present),
+        1 => Just(Observation::Absent),
+        1 => Just(Observation::Unavailable("it rains".to_owned())),
+    ]
+}
+
+fn source(key: &'static str) -> impl Strategy<Value = Fixed> {
+    let kind = (observation(), any::<bool>(), any::<bool>());
+    kind.prop_map(move |(observation, removable, required)| Fixed {
+        removable,
+        required,
+        ..Fixed::new(key, observation)
+    })
+}
+
+/// Some of the keys, in any order.
+fn sources() -> impl Strategy<Value = Vec<Fixed>> {
+    let some = proptest::sample::subsequence(KEYS.to_vec(), 0..=KEYS.len()).prop_shuffle();
+    some.prop_flat_map(|keys| keys.into_iter().map(source).collect::<Vec<_>>())
+}
+
+/// The sources, all of them there to be seen.
+fn available() -> impl Strategy<Value = Vec<Fixed>> {
+    sources().prop_map(|mut sources| {
+        sources.retain(|it| !matches!(it.observation, Observation::Unavailable(_)));
+        sources
+    })
+}
+
+/// What may be stored, values of older versions among it.
+fn snapshot() -> impl Strategy<Value = Snapshot> {
+    let admitted = prop_oneof![
+        8 => value(),
+        1 => Just(Value::from("a string, which is no value")),
+    ];
+    let removed = proptest::option::weighted(0.9, Just("gone".to_owned()));
+    let admitted = (admitted, removed).prop_map(|(value, removed)| Admitted { value, removed });
+    let keys = proptest::sample::select(KEYS.to_vec()).prop_map(str::to_owned);
+    proptest::collection::btree_map(keys, admitted, 0..=KEYS.len())
+}
+
+/// What the model knows after this, told from what it knew before.
+fn after(reconciled: Reconciled, before: &Snapshot) -> Snapshot {
+    match reconciled {
+        Reconciled::Unchanged | Reconciled::ReplacementBlocked { .. } => before.clone(),
+        Reconciled::Updated { snapshot, .. } => snapshot,
+        Reconciled::ReplacementReady(baseline) => baseline.snapshot,
+    }
+}
+
+/// As it comes back from where it was stored.
+fn stored(snapshot: &Snapshot) -> Snapshot {
+    serde_json::from_str(&serde_json::to_string(snapshot).unwrap()).unwrap()
+}
+
+fn settled(observed: &Observed, snapshot: &Snapshot) -> bool {
+    matches!(
+        observed.reconcile(snapshot),
+        Reconciled::Unchanged | Reconciled::ReplacementBlocked { .. }
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_was_just_told_is_unchanged(sources in available()) {
+        let observed = observed(sources);
+        let baseline = observed.initialize().unwrap();
+        let known = stored(&baseline.snapshot);
+        prop_assert_eq!(observed.reconcile(&known), Reconciled::Unchanged);
+        prop_assert_eq!(observed.replace(&known), Replaced::Ready(baseline));
+    }
+
+    #[test]
+    fn reconciling_twice_tells_nothing_new(now in sources(), before in snapshot()) {
+        let observed = observed(now);
+        let told = stored(&after(observed.reconcile(&before), &before));
+        prop_assert!(settled(&observed, &told));
+    }
+
+    #[test]
+    fn an_epoch_begins_with_all_that_is_required_and_nothing_that_is_not_there(now in sources()) {
+        let told = known(&now);
+        let is_dark = |it: &&Fixed| matches!(it.observation, Observation::Unavailable(_));
+        let missed = now.iter().filter(is_dark).filter(|it| it.required);
+        let missed: Vec<_> = missed.map(|it| it.key.clone()).collect();
+        match observed(now).initialize() {
+            Ok(baseline) => {
+                prop_assert_eq!(missed, Vec::<String>::new());
+                prop_assert_eq!(baseline.snapshot, told);
+            }
+            Err(blocked) => {
+                let blocking: Vec<_> = blocked.unavailable.into_iter().map(|it| it.key).collect();
+                prop_assert!(!blocking.is_empty());
+                prop_assert_eq!(blocking, missed);
+            }
+        }
+    }
+
+    /// What is known afterwards: everything present as it is, everything unavailable as it was.
+    #[test]
+    fn a_snapshot_holds_what_the_model_was_told(now in sources(), before in snapshot()) {
+        let present: BTreeMap<_, _> = now
+            .iter()
+            .filter_map(|it| Some((it.key.clone(), it.admitted()?.value)))
+            .collect();
+        let dark: Vec<_> = now
+            .iter()
+            .filter(|it| matches!(it.observation, Observation::Unavailable(_)))
+            .map(|it| it.key.clone())
+            .collect();
+        match observed(now).reconcile(&before) {
+            Reconciled::ReplacementBlocked { unavailable } => {
+                prop_assert!(unavailable.iter().all(|it| before.contains_key(&it.key)));
+            }
+            Reconciled::ReplacementReady(baseline) => {
+                prop_assert!(!dark.iter().any(|key| before.contains_key(key)));
+                prop_assert_eq!(values(&baseline.snapshot), present);
+            }
+            other => {
+                let mut expected = present;
+                let kept = before.iter().filter(|(key, _)| dark.contains(key));
+                expected.extend(kept.map(|(key, it)| (key.clone(), it.value.clone())));
+                prop_assert_eq!(values(&after(other, &before)), expected);
+            }
+        }
+    }
+
+    /// One text per difference, each known to belong to its source.
+    #[test]
+    fn a_message_tells_differences_and_nothing_else(now in sources(), before in snapshot()) {
+        let mut expected = Vec::new();
+        for source in &now {
+            let Observation::Present(value) = &source.observation else { continue };
+            match before.get(&source.key) {
+                Some(admitted) if admitted.value == *value => {}
+                Some(_) => expected.push(format!("{} is now {value}", source.key)),
+                None => expected.push(format!("{} is {value}", source.key)),
+            }
+        }
+        for (key, admitted) in &before {
+            let source = now.iter().find(|source| source.key == *key);
+            if source.is_none_or(|source| source.observation == Observation::Absent) {
+                expected.extend(admitted.removed.clone());
+            }
+        }
+        match observed(now).reconcile(&before) {
+            Reconciled::Unchanged => prop_assert_eq!(expected, Vec::<String>::new()),
+            Reconciled::Updated { text, .. } => prop_assert_eq!(text, expected.join("\n\n")),
+            Reconciled::ReplacementReady(_) | Reconciled::ReplacementBlocked { .. } => {}
+        }
+    }
+
+    #[test]
+    fn an_absent_source_is_as_good_as_none(now in sources(), before in snapshot()) {
+        let mut without = now.clone();
+        without.retain(|source| source.observation != Observation::Absent);
+        let (with, without) = (observed(now), observed(without));
+        prop_assert_eq!(with.initialize(), without.initialize());
+        prop_assert_eq!(with.reconcile(&before), without.reconcile(&before));
+        prop_assert_eq!(with.replace(&before), without.replace(&before));
+    }
+
+    #[test]
+    fn combining_is_associative_and_has_an_identity(
+        now in sources(),
+        cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+    ) {
+        let mut cuts = [cut.0.index(now.len() + 1), cut.1.index(now.len() + 1)];
+        cuts.sort_unstable();
+        let part = |from: usize, to: usize| context(now[from..to].to_vec());
+        let [a, b, c] = [part(0, cuts[0]), part(cuts[0], cuts[1]), part(cuts[1], now.len())];
+        let combine = |contexts: [&SystemContext; 2]| {
+            SystemContext::combine(contexts.map(Clone::clone)).unwrap()
+        };
+        let whole = context(now.clone());
+        let nothing = SystemContext::default();
+        let expected = observe(&whole).replace(&Snapshot::new());
+        for same in [
+            combine([&combine([&a, &b]), &c]),
+            combine([&a, &combine([&b, &c])]),
+            combine([&whole, &nothing]),
+            combine([&nothing, &whole]),
+        ] {
+            prop_assert!(same.keys().eq(whole.keys()));
+            prop_assert_eq!(observe(&same).replace(&Snapshot::new()), expected.clone());
+        }
+    }
+
+    #[test]
+    fn a_key_is_refused_when_it_occurs_twice(now in sources(), extra in 0..KEYS.len()) {
+        let taken = now.iter().any(|source| source.key == KEYS[extra]);
+        let extra = context([Fixed::absent(KEYS[extra])]);
+        let refused = CombineError::Duplicate(extra.keys().next().unwrap().to_owned());
+        let combined = SystemContext::combine([context(now), extra]);
+        prop_assert_eq!(combined.err(), taken.then_some(refused));
+    }
+
+    /// A source that goes and comes back is revoked once and then told as it is.
+    #[test]
+    fn what_is_removed_and_restored_is_told_again(value in value()) {
+        let source = Fixed::present("core/a", value.clone());
+        let told = known([&source]);
+        let gone = observed([Fixed::absent("core/a")]).reconcile(&told);
+        let revoked = Reconciled::Updated {
+            text: "core/a is gone".to_owned(),
+            snapshot: Snapshot::new(),
+        };
+        prop_assert_eq!(gone, revoked);
+        let back = observed([source]).reconcile(&Snapshot::new());
+        let text = format!("core/a is {value}");
+        prop_assert_eq!(back, Reconciled::Updated { text, snapshot: told });
+    }
+}
+
+fn values(snapshot: &Snapshot) -> BTreeMap<String, Value> {
+    let each = snapshot.iter();
+    each.map(|(key, it)| (key.clone(), it.value.clone()))
+        .collect()
+}
