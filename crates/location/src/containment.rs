@@ -174,7 +174,7 @@ fn normalise(path: &Path) -> PathBuf {
 
 /// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
 /// not match and other programs do not understand.
-fn real_path(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
     let mut components = real.components();
     if let Some(Component::Prefix(prefix)) = components.next()

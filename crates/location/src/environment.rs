@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The roots and variables everything below reads instead of the process's own.
 ///
@@ -29,6 +29,27 @@ impl Environment {
             .get(name)
             .map(String::as_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// The path a text names: `~` and what begins with `~/` lies in the home directory, what is
+    /// relative at `base`.
+    pub fn expand(&self, base: &Path, text: &str) -> PathBuf {
+        match text.strip_prefix('~') {
+            Some("") => self.home.clone(),
+            Some(below) if below.starts_with('/') => self.home.join(below.trim_start_matches('/')),
+            _ => base.join(text),
+        }
+    }
+
+    /// The folder for temporary files, as the variables of the system name it.
+    pub fn temporary(&self) -> PathBuf {
+        let (names, usual) = if cfg!(windows) {
+            (["TEMP", "TMP", "TMPDIR"], r"C:\Windows\Temp")
+        } else {
+            (["TMPDIR", "TMP", "TEMP"], "/tmp")
+        };
+        let named = names.iter().find_map(|name| self.variable(name));
+        PathBuf::from(named.unwrap_or(usual))
     }
 
     /// Whether a switch is on: `1` or `true`, in any case.
@@ -74,6 +95,17 @@ mod tests {
     fn an_empty_variable_is_absent() {
         assert_eq!(environment("A", "").variable("A"), None);
         assert_eq!(environment("A", "b").variable("A"), Some("b"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_folder_for_temporary_files_is_the_one_variables_name() {
+        let named = |name: &str| environment(name, "/x").temporary();
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            assert_eq!(named(name), Path::new("/x"));
+        }
+        assert_eq!(named("OTHER"), Path::new("/tmp"));
+        assert_eq!(environment("TMPDIR", "").temporary(), Path::new("/tmp"));
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
 //!   turns a selection into something a model client can call.
 //! - [`agents`]: the agents that configuration describes.
+//! - [`instructions`]: the files that tell a model how to work there.
 //! - [`containment`]: whether a path belongs to the directory.
 //!
 //! [`Environment`]: environment::Environment
@@ -27,11 +28,17 @@
 pub mod agents;
 mod bounded;
 pub mod catalogue;
+pub mod commands;
 pub mod config;
 pub mod containment;
+pub mod definitions;
 pub mod directory;
 pub mod environment;
+pub mod instructions;
 pub mod location;
 pub mod locations;
+mod markdown;
 pub mod project;
+pub mod references;
 pub mod secret;
+pub mod skills;

@@ -7,9 +7,12 @@ use opencode_schema::location::{LocationInfo, ProjectRef};
 
 use crate::agents::Agents;
 use crate::catalogue::Catalogue;
+use crate::commands::Commands;
 use crate::config::Configuration;
 use crate::directory::DirectoryError;
 use crate::project::Project;
+use crate::references::References;
+use crate::skills::Skills;
 
 /// What belongs to one directory, as it was when the Location was opened. Never changes.
 #[derive(Debug)]
@@ -24,6 +27,12 @@ pub struct Location {
     pub catalogue: Catalogue,
     /// The agents that configuration describes.
     pub agents: Agents,
+    /// The commands.
+    pub commands: Commands,
+    /// The references.
+    pub references: References,
+    /// The skills, which are looked at anew each time.
+    pub skills: Skills,
 }
 
 impl Location {

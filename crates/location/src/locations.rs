@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use opencode_schema::clock::{Clock, Millis, SystemClock};
 use serde_json::Value;
-use tokio::sync::OnceCell;
 
-use crate::agents::Agents;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, ModelsDevFile};
 use crate::config::Configuration;
+use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
 use crate::location::{Location, LocationError, check};
@@ -20,40 +21,71 @@ use crate::project::Projects;
 /// program that works in more directories at once than this pays that when it comes back to one.
 pub const MAX_IDLE_LOCATIONS: usize = 64;
 
+/// How long a Location that nobody uses is kept.
+pub const IDLE_TIME: Duration = Duration::from_secs(60 * 60);
+
 /// Opens and keeps Locations.
 ///
 /// A Location is in use while somebody other than this cache holds it. Those in use are never
-/// dropped; of the idle ones the least recently used go once there are more than the bound.
+/// dropped. An idle one goes when nobody has asked for it for [`IDLE_TIME`], which is looked at
+/// whenever a Location is asked for, and of more than [`MAX_IDLE_LOCATIONS`] the least recently used
+/// go at once.
 pub struct Locations {
     environment: Arc<Environment>,
     /// The strongest configuration document, from the embedding program.
     config: Option<Arc<Value>>,
     projects: Projects,
+    models: Arc<ModelsDevFile>,
+    clock: Arc<dyn Clock>,
     max_idle: usize,
+    idle_time: Millis,
     /// By directory in normal form. Held for lookups and evictions, never while a Location opens.
     slots: Mutex<HashMap<String, Arc<Slot>>>,
     /// Counts uses, to tell which was the last. A clock would tie within its resolution.
     uses: AtomicU64,
+    /// When idle Locations were last looked for.
+    swept: AtomicI64,
 }
 
 /// The place of one Location.
 #[derive(Default)]
 struct Slot {
-    /// Concurrent first openers wait for the one that began; when it fails or gives up, the next
-    /// of them tries.
-    location: OnceCell<Arc<Location>>,
+    /// Held by whoever opens it or reads it again: concurrent first openers wait for the one that
+    /// began; when it fails or gives up, the next of them tries.
+    reading: tokio::sync::Mutex<()>,
+    /// The snapshot, once there is one. Held to look at it or to replace it.
+    location: Mutex<Option<Arc<Location>>>,
     /// The number of the last use.
     used: AtomicU64,
+    /// When it was last asked for or seen in use.
+    seen: AtomicI64,
 }
 
 impl Slot {
+    fn location(&self) -> MutexGuard<'_, Option<Arc<Location>>> {
+        self.location.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self) -> Option<Arc<Location>> {
+        self.location().clone()
+    }
+
     /// Whether nobody holds the Location or is opening it. Only to be asked while the slots are
     /// locked: every new use begins there.
     fn idle(self: &Arc<Self>) -> bool {
         let unclaimed = Arc::strong_count(self) == 1;
         let unused = |location: &Arc<Location>| Arc::strong_count(location) == 1;
-        unclaimed && self.location.get().is_none_or(unused)
+        unclaimed && self.location().as_ref().is_none_or(unused)
     }
+}
+
+/// A Location that was read again.
+#[derive(Debug)]
+pub struct Reloaded {
+    /// The new snapshot.
+    pub location: Arc<Location>,
+    /// Whether it may offer other providers or models than the one before.
+    pub catalogue_changed: bool,
 }
 
 impl Locations {
@@ -63,9 +95,13 @@ impl Locations {
             projects: Projects::new(Arc::clone(&environment)),
             environment,
             config: config.map(Arc::new),
+            models: Arc::default(),
+            clock: Arc::new(SystemClock),
             max_idle: MAX_IDLE_LOCATIONS,
+            idle_time: IDLE_TIME.as_millis() as Millis,
             slots: Mutex::default(),
             uses: AtomicU64::new(0),
+            swept: AtomicI64::new(0),
         }
     }
 
@@ -76,6 +112,13 @@ impl Locations {
         self
     }
 
+    /// Takes the time from here instead of the machine.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// The Location of a directory, opened if it is not yet.
     ///
     /// Names that differ only lexically (`/a/b/../c/` and `/a/c`) are one Location. A failure is
@@ -83,16 +126,57 @@ impl Locations {
     pub async fn get(&self, directory: &str) -> Result<Arc<Location>, LocationError> {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
-        if let Some(open) = slot.location.get() {
-            return Ok(Arc::clone(open));
+        if let Some(open) = slot.open() {
+            return Ok(open);
         }
-        let opened = slot
-            .location
-            .get_or_try_init(|| self.open(&directory))
-            .await
-            .map(Arc::clone);
+        let opened = self.open_once(&directory, &slot).await;
         self.release(&directory, slot);
         opened
+    }
+
+    /// Reads everything that belongs to a directory again. Whoever asks for the Location from then
+    /// on gets the new snapshot; who holds the one before keeps it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Locations::get`]; the snapshot before stays.
+    pub async fn reload(&self, directory: &str) -> Result<Reloaded, LocationError> {
+        let directory = normalise(directory)?;
+        let slot = self.claim(&directory);
+        let reloaded = self.read_again(&directory, &slot).await;
+        self.release(&directory, slot);
+        reloaded
+    }
+
+    async fn open_once(
+        &self,
+        directory: &str,
+        slot: &Slot,
+    ) -> Result<Arc<Location>, LocationError> {
+        let _reading = slot.reading.lock().await;
+        if let Some(open) = slot.open() {
+            return Ok(open);
+        }
+        let opened = self.read(directory, None).await?;
+        *slot.location() = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    async fn read_again(&self, directory: &str, slot: &Slot) -> Result<Reloaded, LocationError> {
+        let _reading = slot.reading.lock().await;
+        let before = slot.open();
+        let location = self.read(directory, before.clone()).await?;
+        *slot.location() = Some(Arc::clone(&location));
+        let same = |before: &Arc<Location>| before.catalogue.offers_the_same(&location.catalogue);
+        Ok(Reloaded {
+            catalogue_changed: !before.as_ref().is_some_and(same),
+            location,
+        })
+    }
+
+    /// The machine, as its host describes it.
+    pub fn environment(&self) -> &Arc<Environment> {
+        &self.environment
     }
 
     /// The projects of directories, also of those that are no Locations.
@@ -100,22 +184,37 @@ impl Locations {
         &self.projects
     }
 
-    async fn open(&self, directory: &str) -> Result<Arc<Location>, LocationError> {
+    async fn read(
+        &self,
+        directory: &str,
+        before: Option<Arc<Location>>,
+    ) -> Result<Arc<Location>, LocationError> {
         let name = directory.to_owned();
         self.blocking(directory, move || check(&name)).await??;
         let project = self.projects.resolve(directory).await;
         let name = directory.to_owned();
         let environment = Arc::clone(&self.environment);
         let config = self.config.clone();
+        let models = Arc::clone(&self.models);
         self.blocking(directory, move || {
-            let mut configuration =
-                Configuration::load(&environment, &project, &name, config.as_deref());
-            let (catalogue, diagnostic) = Catalogue::build(&configuration.documents);
+            let unread = Configuration::default();
+            let before = before.as_deref().map_or(&unread, |it| &it.configuration);
+            let mut configuration = before.reload(&environment, &project, &name, config.as_deref());
+            let list = models.get(&environment);
+            configuration
+                .diagnostics
+                .extend(list.diagnostics.iter().cloned());
+            let (catalogue, diagnostic) = Catalogue::build_on(list, &configuration, &environment);
             configuration.diagnostics.extend(diagnostic);
+            let (definitions, diagnostics) = Definitions::read(&configuration, &environment, &name);
+            configuration.diagnostics.extend(diagnostics);
             Arc::new(Location {
                 directory: name,
                 project,
-                agents: Agents::build(&configuration.documents),
+                agents: definitions.agents,
+                commands: definitions.commands,
+                references: definitions.references,
+                skills: definitions.skills,
                 configuration,
                 catalogue,
             })
@@ -139,25 +238,47 @@ impl Locations {
 
     /// The slot of a directory, marked as just used.
     fn claim(&self, directory: &str) -> Arc<Slot> {
+        let now = self.clock.now();
         let mut slots = self.lock();
+        self.sweep(&mut slots, now);
         let slot = match slots.get(directory) {
             Some(slot) => Arc::clone(slot),
             None => Arc::clone(slots.entry(directory.to_owned()).or_default()),
         };
         let use_number = self.uses.fetch_add(1, Ordering::Relaxed);
         slot.used.store(use_number, Ordering::Relaxed);
+        slot.seen.store(now, Ordering::Relaxed);
         slot
     }
 
     /// Gives a slot back after opening: drops it if that failed, and idle ones if it is one too many.
     fn release(&self, directory: &str, slot: Arc<Slot>) {
         let mut slots = self.lock();
-        let empty = slot.location.get().is_none();
+        let empty = slot.open().is_none();
         drop(slot);
         if empty && slots.get(directory).is_some_and(Slot::idle) {
             slots.remove(directory);
         }
         self.evict(&mut slots);
+    }
+
+    /// Drops what nobody has used for long. Often enough is now and then: looking at every Location
+    /// each time one is asked for would make many of them slow.
+    fn sweep(&self, slots: &mut HashMap<String, Arc<Slot>>, now: Millis) {
+        const SWEEPS_PER_IDLE_TIME: Millis = 60;
+        let since = now.abs_diff(self.swept.load(Ordering::Relaxed));
+        if since < (self.idle_time / SWEEPS_PER_IDLE_TIME).unsigned_abs() {
+            return;
+        }
+        self.swept.store(now, Ordering::Relaxed);
+        slots.retain(|_, slot| {
+            if !slot.idle() {
+                slot.seen.store(now, Ordering::Relaxed);
+                return true;
+            }
+            let unused_for = now - slot.seen.load(Ordering::Relaxed);
+            slot.open().is_some() && unused_for < self.idle_time
+        });
     }
 
     fn evict(&self, slots: &mut HashMap<String, Arc<Slot>>) {

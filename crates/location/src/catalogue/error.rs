@@ -47,13 +47,24 @@ pub enum ModelResolutionError {
 }
 
 /// Why a model is not available.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnavailableReason {
     /// No document describes the provider.
     #[error(
         "no provider of this id is configured. Configure it under `provider` or select a model of another one"
     )]
     UnknownProvider,
+    /// A policy or a list of providers leaves it out.
+    #[error(
+        "the provider may not be used. See `experimental.policies`, `enabled_providers` and `disabled_providers`"
+    )]
+    Denied,
+    /// It needs a key and there is none.
+    #[error("the provider has no key. {}", missing_key(.variables))]
+    NoKey {
+        /// The variables of the environment that may hold one.
+        variables: Vec<String>,
+    },
     /// No document describes the model.
     #[error(
         "the provider has no model of this id. Add it under the provider's `models` or select another one"
@@ -61,7 +72,7 @@ pub enum UnavailableReason {
     UnknownModel,
     /// It is switched off.
     #[error(
-        "it is disabled or deprecated in the configuration. Remove that setting or select another model"
+        "it is disabled or deprecated in the configuration, or the provider's whitelist or blacklist leaves it out. Change that setting or select another model"
     )]
     Disabled,
 }
@@ -83,6 +94,15 @@ pub enum UnsupportedReason {
     /// The address cannot be one.
     #[error("its `baseURL` is not an absolute http or https URL")]
     InvalidBaseUrl,
+}
+
+fn missing_key(variables: &[String]) -> String {
+    if variables.is_empty() {
+        "Give one as `apiKey` in its options".to_owned()
+    } else {
+        let names = variables.join(" or ");
+        format!("Set {names}, or give one as `apiKey` in its options")
+    }
 }
 
 fn available_variants(variants: &[String]) -> String {

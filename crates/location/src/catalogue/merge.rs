@@ -1,50 +1,85 @@
 //! One description per provider and model out of those in several documents: later ones override
 //! earlier ones field by field.
+//!
+//! Options in a package's own spelling get that of the wire here, by the package known so far.
 
 use std::collections::HashMap;
 
-use crate::config::{ApiPatch, Document, ModelPatch, ProviderPatch, VariantPatch};
+use serde_json::Value;
+
+use super::family::{Family, is_group};
+use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::secret::Members;
 
-/// The providers of the documents, weakest first, each under its id and in the order of its first
-/// mention.
-pub(super) fn merge(documents: &[Document]) -> Vec<(String, ProviderPatch)> {
-    let mut merged: Vec<(String, ProviderPatch)> = Vec::new();
-    let mut places: HashMap<&str, Places<'_>> = HashMap::new();
-    for (id, patch) in documents.iter().flat_map(|document| &document.providers) {
-        let places = places.entry(id).or_insert_with(|| {
-            merged.push((id.clone(), ProviderPatch::default()));
-            Places {
-                provider: merged.len() - 1,
-                models: HashMap::new(),
-            }
-        });
-        overlay_provider(&mut merged[places.provider].1, patch, &mut places.models);
-    }
-    merged
+/// Providers laid over each other, each under its id and in the order of its first mention.
+#[derive(Default)]
+pub(super) struct Merged {
+    pub providers: Vec<(String, ProviderPatch)>,
+    places: HashMap<String, Places>,
 }
 
 /// Where a provider and its models stand among the merged ones.
-struct Places<'a> {
+struct Places {
     provider: usize,
-    models: HashMap<&'a str, usize>,
+    models: HashMap<String, usize>,
 }
 
-fn overlay_provider<'a>(
+impl Merged {
+    /// Puts a provider that is not there yet at the end.
+    pub(super) fn begin(&mut self, id: &str, patch: ProviderPatch) {
+        let models = patch.models.iter().enumerate();
+        let places = Places {
+            provider: self.providers.len(),
+            models: models.map(|(place, (id, _))| (id.clone(), place)).collect(),
+        };
+        self.places.insert(id.to_owned(), places);
+        self.providers.push((id.to_owned(), patch));
+    }
+
+    /// Whether the provider is there.
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.places.contains_key(id)
+    }
+
+    /// Lays what a document says about a provider over what is known of it.
+    pub(super) fn overlay(&mut self, id: &str, over: &ProviderPatch) {
+        if !self.contains(id) {
+            self.begin(id, ProviderPatch::default());
+        }
+        if let Some(places) = self.places.get_mut(id) {
+            let base = &mut self.providers[places.provider].1;
+            overlay_provider(base, over, &mut places.models);
+        }
+    }
+}
+
+fn overlay_provider(
     base: &mut ProviderPatch,
-    over: &'a ProviderPatch,
-    places: &mut HashMap<&'a str, usize>,
+    over: &ProviderPatch,
+    places: &mut HashMap<String, usize>,
 ) {
     set(&mut base.name, &over.name);
     overlay_api(&mut base.api, &over.api);
+    let family = Family::of(base.api.kind.as_ref());
+    let options = family.split(&over.options);
+    assign(&mut base.api.settings, &options.settings);
+    base.headers.extend(&options.headers);
     base.headers.extend(&over.headers);
+    assign(&mut base.body, &options.body);
     assign(&mut base.body, &over.body);
+    set(&mut base.env, &over.env);
+    set(&mut base.whitelist, &over.whitelist);
+    set(&mut base.blacklist, &over.blacklist);
     for (id, patch) in &over.models {
-        let place = *places.entry(id).or_insert_with(|| {
-            base.models.push((id.clone(), ModelPatch::default()));
-            base.models.len() - 1
-        });
-        overlay_model(&mut base.models[place].1, patch);
+        let place = match places.get(id) {
+            Some(&place) => place,
+            None => {
+                base.models.push((id.clone(), ModelPatch::default()));
+                places.insert(id.clone(), base.models.len() - 1);
+                base.models.len() - 1
+            }
+        };
+        overlay_model(&mut base.models[place].1, patch, family);
     }
 }
 
@@ -55,20 +90,27 @@ pub(super) fn overlay_api(base: &mut ApiPatch, over: &ApiPatch) {
     assign(&mut base.settings, &over.settings);
 }
 
-fn overlay_model(base: &mut ModelPatch, over: &ModelPatch) {
+fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: Family) {
     set(&mut base.name, &over.name);
     set(&mut base.family, &over.family);
     set(&mut base.wire_id, &over.wire_id);
     overlay_api(&mut base.api, &over.api);
     set(&mut base.capabilities, &over.capabilities);
     set(&mut base.reasoning, &over.reasoning);
+    set(&mut base.reasoning_options, &over.reasoning_options);
     set(&mut base.reasoning_field, &over.reasoning_field);
+    let family = match &base.api.kind {
+        Some(own) => Family::of(Some(own)),
+        None => of_provider,
+    };
     base.headers.extend(&over.headers);
+    assign_options(&mut base.body, family.respell(&over.options));
     assign(&mut base.body, &over.body);
     set(&mut base.default_variant, &over.default_variant);
     for (id, variant) in &over.variants {
-        overlay_variant(&mut base.variants, id, variant);
+        overlay_variant(&mut base.variants, id, variant, family);
     }
+    set(&mut base.status, &over.status);
     set(&mut base.cost, &over.cost);
     set(&mut base.disabled, &over.disabled);
     set(&mut base.context, &over.context);
@@ -77,18 +119,29 @@ fn overlay_model(base: &mut ModelPatch, over: &ModelPatch) {
     set(&mut base.released, &over.released);
 }
 
-fn overlay_variant(variants: &mut Vec<(String, VariantPatch)>, id: &str, over: &VariantPatch) {
-    if over.disabled {
-        variants.retain(|(known, _)| known != id);
-        return;
-    }
-    match variants.iter_mut().find(|(known, _)| known == id) {
-        Some((_, base)) => {
-            base.headers.extend(&over.headers);
-            assign(&mut base.body, &over.body);
+/// A variant that is taken away stays known as such: it may be one of those that follow from the
+/// model's name.
+fn overlay_variant(
+    variants: &mut Vec<(String, VariantPatch)>,
+    id: &str,
+    over: &VariantPatch,
+    family: Family,
+) {
+    let place = match variants.iter().position(|(known, _)| known == id) {
+        Some(place) => place,
+        None => {
+            variants.push((id.to_owned(), VariantPatch::default()));
+            variants.len() - 1
         }
-        None => variants.push((id.to_owned(), over.clone())),
+    };
+    let base = &mut variants[place].1;
+    if over.disabled || base.disabled {
+        *base = VariantPatch::default();
     }
+    base.disabled = over.disabled;
+    base.headers.extend(&over.headers);
+    assign_options(&mut base.body, family.respell(&over.options));
+    assign(&mut base.body, &over.body);
 }
 
 fn set<T: Clone>(base: &mut Option<T>, over: &Option<T>) {
@@ -100,5 +153,19 @@ fn set<T: Clone>(base: &mut Option<T>, over: &Option<T>) {
 fn assign(base: &mut Members, over: &Members) {
     for (name, value) in over.iter() {
         base.insert(name.clone(), value.clone());
+    }
+}
+
+/// Lays options over others, and within the objects that group several of them, those too.
+fn assign_options(base: &mut Members, over: Members) {
+    for (name, value) in over.0 {
+        match (base.get_mut(&name), value) {
+            (Some(Value::Object(base)), Value::Object(over)) if is_group(&name) => {
+                base.extend(over);
+            }
+            (_, value) => {
+                base.insert(name, value);
+            }
+        }
     }
 }

@@ -2,29 +2,45 @@
 
 mod build;
 mod cost;
+mod domains;
 mod error;
+mod family;
+mod info;
+mod known;
 mod merge;
 mod model;
+mod models_dev;
 pub(crate) mod options;
 mod released;
 mod resolve;
+mod variants;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
 
 pub use cost::{Cost, CostRow};
+pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 pub use model::{Api, ApiKind, Capabilities, Limits, Model, Provider, Variant};
 pub use resolve::ResolvedModelOutcome;
 
+pub(crate) use info::{shown_headers, shown_members};
+pub(crate) use models_dev::ModelsDevFile;
 pub(crate) use released::released;
 
+use crate::config::Policy;
+use models_dev::ModelsDev;
 use resolve::Resolutions;
 
 /// The package of servers that speak OpenAI's Chat Completions, and of every provider that names
 /// no package.
 pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
+
+/// Where a key may stand among a provider's options and settings.
+const API_KEY: &str = "apiKey";
 
 /// The providers and models of one directory. Never changes; a new configuration gives a new one.
 #[derive(Debug, Default)]
@@ -38,6 +54,10 @@ pub struct Catalogue {
     index: HashMap<String, ProviderPlaces>,
     /// What is used when nobody chooses.
     default: Option<DefaultModel>,
+    /// Which providers may be used, the last statement that matches deciding.
+    policies: Vec<Policy>,
+    /// The list of models, for what is said about providers that are not in use.
+    list: Arc<ModelsDev>,
 }
 
 /// Where a provider and its models stand.
@@ -57,20 +77,50 @@ struct DefaultModel {
 }
 
 impl Catalogue {
-    /// The providers, in the order of configuration.
-    pub fn providers(&self) -> &[Provider] {
-        &self.providers
+    /// The providers that may be used, in the order of the list of models and of configuration,
+    /// without their secrets.
+    pub fn providers(&self) -> Vec<ProviderInfo> {
+        let available = self.providers.iter().filter(|provider| provider.available);
+        available.map(Provider::info).collect()
     }
 
-    /// The models, newest first.
-    pub fn models(&self) -> &[Model] {
-        &self.models
+    /// The models that may be used, newest first, without their secrets.
+    pub fn models(&self) -> Vec<ModelInfo> {
+        let available = self.models.iter().filter(|model| self.is_available(model));
+        available.map(Model::info).collect()
     }
 
-    /// The model with these ids, whether it may be used or not.
-    pub fn model(&self, provider_id: &str, id: &str) -> Option<&Model> {
+    /// A provider that is known, whether it may be used or not; none if a policy denies it.
+    pub fn provider(&self, id: &str) -> Option<ProviderInfo> {
+        self.described_provider(id).map(Provider::info).or_else(|| {
+            let listed = self.list.provider(id).filter(|_| self.is_allowed(id))?;
+            Some(build::unused(id, listed).info())
+        })
+    }
+
+    /// All that is known of a provider that a document describes or the environment has a key for.
+    pub fn described_provider(&self, id: &str) -> Option<&Provider> {
+        let places = self.index.get(id)?;
+        Some(&self.providers[places.provider])
+    }
+
+    /// All that is known of a model of such a provider, whether it may be used or not.
+    pub fn described_model(&self, provider_id: &str, id: &str) -> Option<&Model> {
         let place = *self.index.get(provider_id)?.models.get(id)?;
         Some(&self.models[place])
+    }
+
+    /// Whether both offer the same, and call it in the same way.
+    pub fn offers_the_same(&self, other: &Self) -> bool {
+        self.providers == other.providers
+            && self.models == other.models
+            && self.default_model() == other.default_model()
+    }
+
+    /// Whether a model may be used.
+    fn is_available(&self, model: &Model) -> bool {
+        let provider = self.described_provider(&model.provider_id);
+        model.enabled && provider.is_some_and(|provider| provider.available)
     }
 
     /// The model used when nobody chooses one.

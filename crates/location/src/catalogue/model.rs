@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use opencode_llm::Secret;
+use opencode_schema::catalogue::ModelStatus;
+
 use super::cost::Cost;
 use crate::secret::{BaseUrl, Headers, Members};
 
@@ -19,6 +22,13 @@ pub struct Provider {
     pub headers: Headers,
     /// Options of every request to it.
     pub body: Members,
+    /// The variables of the environment that may hold its key; none for a provider that nobody but
+    /// the configuration knows, and that may be used without a key.
+    pub variables: Option<Vec<String>>,
+    /// The key one of these variables holds.
+    pub key: Option<Secret>,
+    /// Whether it may be used: it needs no key, or there is one.
+    pub available: bool,
 }
 
 /// How a provider or a model is spoken to.
@@ -83,7 +93,9 @@ pub struct Model {
     pub released: i64,
     /// Its prices.
     pub cost: Cost,
-    /// Whether it may be used.
+    /// How finished it is.
+    pub status: ModelStatus,
+    /// Whether configuration leaves it in use.
     pub enabled: bool,
     /// Its token limits.
     pub limits: Limits,

@@ -144,8 +144,25 @@ const OPENAI_GROUPS: [(&str, &[(&str, &str)]); 2] = [
     ("text", &[("verbosity", "textVerbosity")]),
 ];
 
+/// Whether a name in camel case is one of a generation control.
+pub(super) fn is_control(camel: &str) -> bool {
+    control(camel).is_some()
+}
+
+/// `topP` as `top_p`.
+pub(super) fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
 /// `top_p` as `topP`; a name that is not in snake case stays as it is.
-fn camel_case(name: &str) -> String {
+pub(super) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut camel = words.next().unwrap_or_default().to_owned();
     if camel.is_empty() {

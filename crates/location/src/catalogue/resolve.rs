@@ -15,7 +15,7 @@ use super::cost::Cost;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::model::{Api, ApiKind, Model, Provider, Variant};
 use super::options::Options;
-use super::{COMPATIBLE_PACKAGE, Catalogue};
+use super::{API_KEY, COMPATIBLE_PACKAGE, Catalogue};
 use crate::secret::{Headers, Members};
 
 /// A model ready for a Provider Turn.
@@ -86,11 +86,14 @@ impl Catalogue {
     /// The place of the model a selection names, if it may be used.
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {
-            None => UnavailableReason::UnknownProvider,
+            None => self.why_unknown(&selection.provider_id),
             Some(known) => match known.models.get(&selection.id) {
                 None => UnavailableReason::UnknownModel,
                 Some(&place) if !self.models[place].enabled => UnavailableReason::Disabled,
-                Some(&place) => return Ok(place),
+                Some(&place) => match no_key(&self.providers[known.provider]) {
+                    Some(reason) => reason,
+                    None => return Ok(place),
+                },
             },
         };
         Err(ModelResolutionError::ModelUnavailable {
@@ -99,6 +102,27 @@ impl Catalogue {
             reason,
         })
     }
+
+    /// Why a provider is not in the catalogue.
+    fn why_unknown(&self, id: &str) -> UnavailableReason {
+        if !self.is_allowed(id) {
+            return UnavailableReason::Denied;
+        }
+        match self.list.provider(id) {
+            None => UnavailableReason::UnknownProvider,
+            Some(listed) => UnavailableReason::NoKey {
+                variables: listed.env.clone().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// Why a provider that needs a key cannot be used without one.
+fn no_key(provider: &Provider) -> Option<UnavailableReason> {
+    let variables = || provider.variables.clone().unwrap_or_default();
+    (!provider.available).then(|| UnavailableReason::NoKey {
+        variables: variables(),
+    })
 }
 
 /// The place of the variant in force. Choosing none, or the default one, is no error where the
@@ -173,7 +197,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
         headers.extend(&variant.headers);
         options.overlay(&Options::of_openai(&variant.body));
     }
-    let key = api_key(&mut options, &model.api.settings);
+    let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
     let (auth, headers) = authenticate(key, &headers);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
@@ -219,33 +243,30 @@ fn shallow(provider: &Members, model: &Members) -> Members {
     merged
 }
 
-/// The API key, which may stand among the options or the settings; the former never reaches the
-/// body.
-fn api_key(options: &mut Options, settings: &Members) -> Option<String> {
-    const NAME: &str = "apiKey";
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .filter(|key| !key.is_empty())
-            .map(str::to_owned)
+/// The API key that configuration gives, which may stand among the options or the settings; the
+/// former never reaches the body.
+fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
+    let secret = |value: &Value| {
+        let key = value.as_str().filter(|key| !key.is_empty());
+        key.map(Secret::new)
     };
-    let option = options.take_body(NAME);
+    let option = options.take_body(API_KEY);
     option
         .as_ref()
-        .and_then(text)
-        .or_else(|| settings.get(NAME).and_then(text))
+        .and_then(secret)
+        .or_else(|| settings.get(API_KEY).and_then(secret))
 }
 
 /// How requests authenticate, and the other headers. A header somebody wrote out is more specific
 /// than a key, and both together would be two answers to one question.
-fn authenticate(key: Option<String>, headers: &Headers) -> (Auth, Vec<(String, String)>) {
+fn authenticate(key: Option<Secret>, headers: &Headers) -> (Auth, Vec<(String, String)>) {
     const AUTHORIZATION: &str = "authorization";
     let auth = match (headers.get(AUTHORIZATION), key) {
         (Some(value), _) => Auth::Header {
             name: AUTHORIZATION.to_owned(),
             secret: Secret::new(value),
         },
-        (None, Some(key)) => Auth::Bearer(Secret::new(key)),
+        (None, Some(key)) => Auth::Bearer(key),
         (None, None) => Auth::None,
     };
     let others = headers

@@ -1,11 +1,14 @@
 //! What configuration says about agents, in both generations of the format: `agents`, and `agent`
-//! or, older still, `mode`.
+//! or, older still, `mode`. Markdown files say the same at their head.
 
+use opencode_schema::agent::{AgentColor, AgentMode};
 use opencode_schema::model::ModelRef;
-use serde_json::Value;
+use opencode_schema::permission::PermissionRule;
+use serde_json::{Map, Value};
 
 use super::decode::{Decoded, Invalid, boolean, entries, object, optional, text};
-use super::selection;
+use super::{permission, provider_v2, selection};
+use crate::secret::{Headers, Members};
 
 /// What is said about an agent: every field may be left unsaid.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,40 +17,159 @@ pub(crate) struct AgentPatch {
     pub model: Option<ModelRef>,
     /// The variant of that model.
     pub variant: Option<String>,
+    /// Headers of its model requests.
+    pub headers: Headers,
+    /// Options of its model requests.
+    pub body: Members,
+    /// Its own part of the system prompt.
+    pub system: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Who may choose it.
+    pub mode: Option<AgentMode>,
+    /// Whether lists made for people leave it out.
+    pub hidden: Option<bool>,
+    /// Its colour.
+    pub color: Option<AgentColor>,
     /// Provider Turns per input.
     pub steps: Option<u32>,
     /// Whether it is taken away.
     pub disabled: Option<bool>,
+    /// Rules after those said before.
+    pub permissions: Vec<PermissionRule>,
 }
+
+/// The fields of the newer generation.
+const NEWER: [&str; 11] = [
+    "model",
+    "variant",
+    "request",
+    "system",
+    "description",
+    "mode",
+    "hidden",
+    "color",
+    "steps",
+    "disabled",
+    "permissions",
+];
+
+/// The fields that only the older generation has. All others it takes for options of requests.
+const OLDER: [&str; 7] = [
+    "name",
+    "prompt",
+    "disable",
+    "maxSteps",
+    "options",
+    "tools",
+    "permission",
+];
 
 /// Reads the agents of the newer generation.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
-    agents(value, &["steps"], "disabled")
+    entries(value, |id, value| Ok((name(id)?, newer(object(value)?)?)))
 }
 
 /// Reads the agents of the older generation.
 pub(super) fn decode_older(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
-    agents(value, &["maxSteps", "steps"], "disable")
+    entries(value, |id, value| Ok((name(id)?, older(object(value)?)?)))
 }
 
-/// Reads agents whose number of steps stands under the last of these names that is there.
-fn agents(
-    value: &Value,
-    names_of_steps: &[&str],
-    disabled: &str,
-) -> Decoded<Vec<(String, AgentPatch)>> {
-    entries(value, |id, value| {
-        let source = object(value)?;
-        let mut patch = AgentPatch {
-            model: optional(source, "model", selection::decode)?,
-            variant: optional(source, "variant", text)?,
-            steps: None,
-            disabled: optional(source, disabled, boolean)?,
-        };
-        for name in names_of_steps {
-            patch.steps = optional(source, name, steps)?.or(patch.steps);
-        }
-        Ok((id.to_owned(), patch))
+/// Reads the modes of the oldest form: agents that people choose.
+pub(super) fn decode_modes(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
+    let mut modes = decode_older(value)?;
+    for (_, patch) in &mut modes {
+        patch.mode = Some(AgentMode::Primary);
+    }
+    Ok(modes)
+}
+
+/// A name under which something is described. It is shown in lists of lines and given to models.
+pub(super) fn name(name: &str) -> Decoded<String> {
+    if name.is_empty() || name.contains(char::is_control) {
+        return Err(Invalid::new("must have a name without control characters"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Reads the fields of a Markdown file, which do not tell their generation.
+pub(crate) fn decode_fields(value: &Value) -> Decoded<AgentPatch> {
+    let source = object(value)?;
+    if source.keys().all(|name| NEWER.contains(&&**name)) {
+        newer(source)
+    } else {
+        older(source)
+    }
+}
+
+fn newer(source: &Map<String, Value>) -> Decoded<AgentPatch> {
+    let request = optional(source, "request", provider_v2::request)?.unwrap_or_default();
+    Ok(AgentPatch {
+        model: optional(source, "model", selection::decode)?,
+        variant: optional(source, "variant", text)?,
+        headers: request.headers,
+        body: request.body,
+        system: optional(source, "system", text)?,
+        description: optional(source, "description", text)?,
+        mode: optional(source, "mode", mode)?,
+        hidden: optional(source, "hidden", boolean)?,
+        color: optional(source, "color", color)?,
+        steps: optional(source, "steps", steps)?,
+        disabled: optional(source, "disabled", boolean)?,
+        permissions: optional(source, "permissions", permission::decode)?.unwrap_or_default(),
+    })
+}
+
+/// Reads the older fields, and the newer ones over them where both are there.
+fn older(source: &Map<String, Value>) -> Decoded<AgentPatch> {
+    let mut patch = newer(source)?;
+    let or = |newer: Option<String>, name| match newer {
+        Some(newer) => Ok(Some(newer)),
+        None => optional(source, name, text),
+    };
+    patch.system = or(patch.system, "prompt")?;
+    let disable = optional(source, "disable", boolean)?;
+    patch.disabled = patch.disabled.or(disable);
+    let max_steps = optional(source, "maxSteps", steps)?;
+    patch.steps = patch.steps.or(max_steps);
+    let mut permissions = permission::of_agent(source)?;
+    permissions.append(&mut patch.permissions);
+    patch.permissions = permissions;
+    let mut body = options(source)?;
+    body.0.append(&mut patch.body.0);
+    patch.body = body;
+    Ok(patch)
+}
+
+/// What the older generation sends along with requests: its options, and every field it does not
+/// know.
+fn options(source: &Map<String, Value>) -> Decoded<Members> {
+    let mut body = optional(source, "options", provider_v2::body)?.unwrap_or_default();
+    let is_known = |name: &str| NEWER.contains(&name) || OLDER.contains(&name);
+    let unknown: Map<String, Value> = source
+        .iter()
+        .filter(|(name, _)| !is_known(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    body.0
+        .append(&mut provider_v2::body(&Value::Object(unknown))?.0);
+    Ok(body)
+}
+
+fn mode(value: &Value) -> Decoded<AgentMode> {
+    match text(value)?.as_str() {
+        "subagent" => Ok(AgentMode::Subagent),
+        "primary" => Ok(AgentMode::Primary),
+        "all" => Ok(AgentMode::All),
+        _ => Err(Invalid::new("must be \"subagent\", \"primary\" or \"all\"")),
+    }
+}
+
+fn color(value: &Value) -> Decoded<AgentColor> {
+    AgentColor::parse(&text(value)?).map_err(|_| {
+        Invalid::new(
+            "must be a colour such as \"#7fa0ff\", or one of \"primary\", \"secondary\", \"accent\", \"success\", \"warning\", \"error\", \"info\"",
+        )
     })
 }
 
@@ -60,43 +182,4 @@ fn steps(value: &Value) -> Decoded<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn both_generations_end_in_the_same_patches() {
-        let patch = AgentPatch {
-            model: selection::parse_model("p/m#low"),
-            variant: Some("high".to_owned()),
-            steps: Some(7),
-            disabled: Some(false),
-        };
-        let (model, variant) = ("p/m#low", "high");
-        let newer = json!({"model": model, "variant": variant, "steps": 7, "disabled": false});
-        let older = json!({"model": model, "variant": variant, "maxSteps": 7, "disable": false});
-        let expected = Ok(vec![("a".to_owned(), patch)]);
-        assert_eq!(decode(&json!({ "a": newer })), expected);
-        assert_eq!(decode_older(&json!({ "a": older })), expected);
-        let both = json!({"a": {"steps": 2, "maxSteps": 3}});
-        assert_eq!(decode_older(&both).unwrap()[0].1.steps, Some(2));
-    }
-
-    #[test]
-    fn steps_are_whole_and_some() {
-        let steps = |value: Value| {
-            let decoded = decode(&json!({"a": {"steps": value}}));
-            decoded.map(|agents| agents[0].1.steps)
-        };
-        for (value, expected) in [(json!(1), 1), (json!(3.0), 3), (json!(1e12), u32::MAX)] {
-            assert_eq!(steps(value), Ok(Some(expected)));
-        }
-        for value in [json!(0), json!(-1), json!(1.5), json!("5"), json!(null)] {
-            assert_eq!(
-                steps(value).unwrap_err().to_string(),
-                "a.steps must be a whole number of at least 1"
-            );
-        }
-    }
-}
+mod tests;

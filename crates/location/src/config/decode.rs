@@ -125,17 +125,30 @@ pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
 /// document with a hundred thousand of them would keep whoever opens the directory waiting.
 const MAX_FEW: usize = 100;
 
+/// Most texts of a list that is looked through for every provider, model or path.
+const MAX_TEXTS: usize = 1000;
+
 /// Complains about an object or array with more members than anybody needs.
 pub(crate) fn few(value: &Value) -> Decoded<()> {
+    at_most(MAX_FEW, value)
+}
+
+fn at_most(most: usize, value: &Value) -> Decoded<()> {
     let count = match value {
         Value::Object(members) => members.len(),
         Value::Array(elements) => elements.len(),
         _ => 0,
     };
-    if count > MAX_FEW {
-        return Err(Invalid::new(format!("must have at most {MAX_FEW} members")));
+    if count > most {
+        return Err(Invalid::new(format!("must have at most {most} members")));
     }
     Ok(())
+}
+
+/// A list of texts that is looked through often.
+pub(crate) fn bounded_texts(value: &Value) -> Decoded<Vec<String>> {
+    at_most(MAX_TEXTS, value)?;
+    texts(value)
 }
 
 /// A text.

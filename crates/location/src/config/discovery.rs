@@ -2,12 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::environment::Environment;
 use crate::project::Project;
 
-/// A place that may hold a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Layer {
+/// A place configuration may come from, and how what it says is meant.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Layer<'h> {
+    /// The place.
+    pub place: Place<'h>,
+    /// The directory at which relative paths in it start.
+    pub base: PathBuf,
+    /// Whether it is one of the project's, not of the user's or the host's.
+    pub from_project: bool,
+}
+
+/// A place configuration may come from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Place<'h> {
     /// A file that need not exist.
     Found(PathBuf),
     /// A file somebody named, so that its absence is a mistake.
@@ -23,7 +36,13 @@ pub(crate) enum Layer {
         by: &'static str,
         /// The document.
         text: String,
+        /// The key the text is the value of; none if it is a whole document.
+        key: Option<&'static str>,
     },
+    /// The value the embedding program gave.
+    Host(&'h Value),
+    /// A directory with definitions in files of their own; it need not exist.
+    Directory(PathBuf),
 }
 
 /// The file names of a directory's documents; the second is the stronger one.
@@ -35,46 +54,89 @@ const DOT_DIRECTORY: &str = ".opencode";
 const FILE_VARIABLE: &str = "OPENCODE_CONFIG";
 const CONTENT_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 const DIRECTORY_VARIABLE: &str = "OPENCODE_CONFIG_DIR";
+const PERMISSION_VARIABLE: &str = "OPENCODE_PERMISSION";
 const NO_PROJECT_VARIABLE: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
 /// The places for a directory, weakest first: the user's, the file the environment names, the
 /// project's files and then its `.opencode` directories, each from the project's root down to the
-/// directory, the directory the environment names, and the text the environment holds.
-pub(crate) fn layers(environment: &Environment, project: &Project, directory: &str) -> Vec<Layer> {
+/// directory, the directory and the texts the environment names, and what the host gave itself.
+pub(crate) fn layers<'h>(
+    environment: &Environment,
+    project: &Project,
+    directory: &str,
+    host: Option<&'h Value>,
+) -> Vec<Layer<'h>> {
     let mut layers = Vec::new();
     // A host that gives no root has no such place.
     if !environment.config.as_os_str().is_empty() {
-        layers.extend(files(&environment.config));
+        layers.extend(folder(&environment.config, false));
     }
     if !environment.home.as_os_str().is_empty() {
-        layers.extend(files(&environment.home.join(DOT_DIRECTORY)));
+        layers.extend(folder(&environment.home.join(DOT_DIRECTORY), false));
     }
-    if let Some(file) = environment.variable(FILE_VARIABLE) {
-        layers.push(Layer::Named {
-            by: FILE_VARIABLE,
-            file: PathBuf::from(file),
+    if let Some(named) = environment.variable(FILE_VARIABLE) {
+        let file = PathBuf::from(named);
+        layers.push(Layer {
+            base: file.parent().unwrap_or(&file).to_owned(),
+            place: Place::Named {
+                by: FILE_VARIABLE,
+                file,
+            },
+            from_project: false,
         });
     }
     if !environment.flag(NO_PROJECT_VARIABLE) {
-        layers.extend(project_files(environment, project, directory));
+        layers.extend(project_layers(environment, project, directory));
     }
     if let Some(named) = environment.variable(DIRECTORY_VARIABLE) {
-        layers.extend(files(Path::new(named)));
+        layers.extend(folder(Path::new(named), false));
     }
-    if let Some(text) = environment.variable(CONTENT_VARIABLE) {
-        layers.push(Layer::Inline {
-            by: CONTENT_VARIABLE,
-            text: text.to_owned(),
-        });
-    }
+    let places = inline(environment).chain(host.map(Place::Host));
+    layers.extend(places.map(|place| Layer {
+        place,
+        base: PathBuf::from(directory),
+        from_project: false,
+    }));
     keep_last(layers)
 }
 
-fn files(directory: &Path) -> [Layer; 2] {
-    NAMES.map(|name| Layer::Found(directory.join(name)))
+/// The documents that variables of the environment hold.
+fn inline<'h>(environment: &Environment) -> impl Iterator<Item = Place<'h>> {
+    let variables = [
+        (CONTENT_VARIABLE, None),
+        (PERMISSION_VARIABLE, Some("permission")),
+    ];
+    variables.into_iter().filter_map(|(by, key)| {
+        let text = environment.variable(by)?.to_owned();
+        Some(Place::Inline { by, text, key })
+    })
 }
 
-fn project_files(environment: &Environment, project: &Project, directory: &str) -> Vec<Layer> {
+/// The documents of a directory.
+fn files(directory: &Path, from_project: bool) -> [Layer<'static>; 2] {
+    NAMES.map(|name| Layer {
+        place: Place::Found(directory.join(name)),
+        base: directory.to_owned(),
+        from_project,
+    })
+}
+
+/// The documents of a directory made for configuration, and the directory itself.
+fn folder(directory: &Path, from_project: bool) -> [Layer<'static>; 3] {
+    let [weaker, stronger] = files(directory, from_project);
+    let itself = Layer {
+        place: Place::Directory(directory.to_owned()),
+        base: directory.to_owned(),
+        from_project,
+    };
+    [weaker, stronger, itself]
+}
+
+fn project_layers(
+    environment: &Environment,
+    project: &Project,
+    directory: &str,
+) -> Vec<Layer<'static>> {
     let directory = Path::new(directory);
     // The user's own configuration directory is no project to be configured by its surroundings.
     if directory == environment.config {
@@ -85,22 +147,24 @@ fn project_files(environment: &Environment, project: &Project, directory: &str) 
         .take_while(|ancestor| project.contains(ancestor))
         .collect();
     path.reverse();
-    let plain = path.iter().flat_map(|ancestor| files(ancestor));
+    let plain = path.iter().flat_map(|ancestor| files(ancestor, true));
     let dotted = path
         .iter()
-        .flat_map(|ancestor| files(&ancestor.join(DOT_DIRECTORY)));
+        .flat_map(|ancestor| folder(&ancestor.join(DOT_DIRECTORY), true));
     plain.chain(dotted).collect()
 }
 
-/// Leaves a file that is found twice only where it is strongest, as for a project in the home
+/// Leaves a place that is found twice only where it is strongest, as for a project in the home
 /// directory: read twice it would say nothing more, and complain twice.
-fn keep_last(layers: Vec<Layer>) -> Vec<Layer> {
+fn keep_last(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
     let mut kept = Vec::with_capacity(layers.len());
     let mut seen = std::collections::HashSet::new();
     for layer in layers.into_iter().rev() {
-        let new = match &layer {
-            Layer::Found(file) | Layer::Named { file, .. } => seen.insert(file.clone()),
-            Layer::Inline { .. } => true,
+        let new = match &layer.place {
+            Place::Found(path) | Place::Named { file: path, .. } | Place::Directory(path) => {
+                seen.insert(path.clone())
+            }
+            Place::Inline { .. } | Place::Host(_) => true,
         };
         if new {
             kept.push(layer);
@@ -140,15 +204,17 @@ mod tests {
 
     /// The places as text, without the `.jsonc` twin of every `.json`.
     fn places(environment: &Environment, root: &str, directory: &str) -> Vec<String> {
-        layers(environment, &project(root), directory)
+        layers(environment, &project(root), directory, Some(&Value::Null))
             .into_iter()
-            .filter_map(|layer| match layer {
-                Layer::Found(file) => {
+            .filter_map(|layer| match layer.place {
+                Place::Found(file) => {
                     let file = file.to_str().unwrap().to_owned();
                     file.ends_with(".json").then_some(file)
                 }
-                Layer::Named { by, file } => Some(format!("{by}={}", file.display())),
-                Layer::Inline { by, text } => Some(format!("{by}={text}")),
+                Place::Named { by, file } => Some(format!("{by}={}", file.display())),
+                Place::Inline { by, text, .. } => Some(format!("{by}={text}")),
+                Place::Directory(path) => Some(format!("{}/", path.display())),
+                Place::Host(_) => Some("host".to_owned()),
             })
             .collect()
     }
@@ -158,35 +224,46 @@ mod tests {
         let environment = environment(&[
             ("OPENCODE_CONFIG", "/x/y.json"),
             ("OPENCODE_CONFIG_DIR", "/z"),
+            ("OPENCODE_PERMISSION", "\"ask\""),
             ("OPENCODE_CONFIG_CONTENT", "{}"),
         ]);
         assert_eq!(
             places(&environment, "/p", "/p/a/b"),
             [
                 "/home/u/.config/opencode/opencode.json",
+                "/home/u/.config/opencode/",
                 "/home/u/.opencode/opencode.json",
+                "/home/u/.opencode/",
                 "OPENCODE_CONFIG=/x/y.json",
                 "/p/opencode.json",
                 "/p/a/opencode.json",
                 "/p/a/b/opencode.json",
                 "/p/.opencode/opencode.json",
+                "/p/.opencode/",
                 "/p/a/.opencode/opencode.json",
+                "/p/a/.opencode/",
                 "/p/a/b/.opencode/opencode.json",
+                "/p/a/b/.opencode/",
                 "/z/opencode.json",
+                "/z/",
                 "OPENCODE_CONFIG_CONTENT={}",
+                "OPENCODE_PERMISSION=\"ask\"",
+                "host",
             ]
         );
     }
 
     #[test]
     fn jsonc_is_stronger_than_json() {
-        let layers = layers(&environment(&[]), &project("/p"), "/p");
+        let layers = layers(&environment(&[]), &project("/p"), "/p", None);
+        let project = |name: &str| Layer {
+            place: Place::Found(name.into()),
+            base: "/p".into(),
+            from_project: true,
+        };
         assert_eq!(
-            layers[4..6],
-            [
-                Layer::Found("/p/opencode.json".into()),
-                Layer::Found("/p/opencode.jsonc".into())
-            ]
+            layers[6..8],
+            [project("/p/opencode.json"), project("/p/opencode.jsonc")]
         );
     }
 
@@ -200,8 +277,11 @@ mod tests {
             places(&environment, "/p", "/p"),
             [
                 "/home/u/.config/opencode/opencode.json",
+                "/home/u/.config/opencode/",
                 "/home/u/.opencode/opencode.json",
+                "/home/u/.opencode/",
                 "OPENCODE_CONFIG_CONTENT={}",
+                "host",
             ]
         );
     }
@@ -209,8 +289,12 @@ mod tests {
     #[test]
     fn outside_any_repository_every_ancestor_counts() {
         let environment = Environment::default();
-        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b")
+        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", None)
             .into_iter()
+            .filter_map(|layer| match layer.place {
+                Place::Found(file) => Some(file),
+                _ => None,
+            })
             .step_by(2)
             .collect();
         let expected = [
@@ -221,7 +305,7 @@ mod tests {
             "/a/.opencode/opencode.json",
             "/a/b/.opencode/opencode.json",
         ];
-        assert_eq!(files, expected.map(|file| Layer::Found(file.into())));
+        assert_eq!(files, expected.map(PathBuf::from));
     }
 
     #[test]
@@ -230,7 +314,10 @@ mod tests {
             places(&environment(&[]), "/", "/home/u/.config/opencode"),
             [
                 "/home/u/.config/opencode/opencode.json",
+                "/home/u/.config/opencode/",
                 "/home/u/.opencode/opencode.json",
+                "/home/u/.opencode/",
+                "host",
             ]
         );
     }
@@ -241,8 +328,11 @@ mod tests {
             places(&environment(&[]), "/home/u", "/home/u"),
             [
                 "/home/u/.config/opencode/opencode.json",
+                "/home/u/.config/opencode/",
                 "/home/u/opencode.json",
                 "/home/u/.opencode/opencode.json",
+                "/home/u/.opencode/",
+                "host",
             ]
         );
     }

@@ -1,137 +1,177 @@
 //! One configuration document: from its bytes to what it says.
 
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use opencode_schema::model::ModelRef;
-use serde_json::{Map, Value};
+use opencode_schema::permission::PermissionRule;
+use serde_json::Value;
 
-use super::agent::{self, AgentPatch};
-use super::decode::{self, Decoded, Step, optional};
-use super::discovery::Layer;
+use super::agent::AgentPatch;
+use super::command::CommandPatch;
+use super::decode::{self, Decoded, Step};
+use super::diagnostic::{Diagnostic, DiagnosticKind};
+use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
+use super::keys;
 use super::patch::ProviderPatch;
-use super::{compaction, provider_v1, provider_v2, selection};
+use super::policy::Policy;
+use super::reference::NamedReference;
+use super::selection::NamedModel;
+use super::settings::SettingsPatch;
+use super::substitution::{Substituted, substitute};
 use crate::bounded;
+use crate::environment::Environment;
 
 /// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
 /// of it.
 pub const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
+/// Most things said about one document. Whoever reads them has corrected the first ones long
+/// before the last.
+const MAX_NOTES: usize = 50;
+
 /// What the host's own configuration is called in diagnostics.
 const HOST: &str = "the host's config option";
 
-/// A usable document.
-#[derive(Debug, Clone, PartialEq)]
+/// A usable document: what each key says, as the table of keys reads it.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Document {
     /// The file it was read from, or the name of what gave it.
     pub origin: String,
+    /// The directory its relative paths start at.
+    pub base: PathBuf,
+    /// Whether it is one of the project's, not of the user's or the host's.
+    pub from_project: bool,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
+    /// The model for small tasks it names.
+    pub(crate) small_model: Option<NamedModel>,
+    /// The agent of sessions that choose none.
+    pub(crate) default_agent: Option<Located<String>>,
     /// What it says about providers, in its order.
     pub(crate) providers: Vec<(String, ProviderPatch)>,
+    /// Which providers may be used, the last statement that matches deciding.
+    pub(crate) policies: Vec<Policy>,
     /// What it says about agents, the later over the earlier.
     pub(crate) agents: Vec<(String, AgentPatch)>,
-    /// How much of the newest history a compaction leaves as it is.
-    pub(crate) keep_tokens: Option<u64>,
+    /// What any agent may do, before what is said about that agent.
+    pub(crate) permissions: Vec<PermissionRule>,
+    /// What it says about commands, the later over the earlier.
+    pub(crate) commands: Vec<(String, CommandPatch)>,
+    /// Directories and addresses of skills.
+    pub(crate) skills: Vec<Located<String>>,
+    /// The references it declares, the later over the earlier.
+    pub(crate) references: Vec<NamedReference>,
+    /// Paths, globs and addresses of instructions.
+    pub(crate) instructions: Vec<String>,
+    /// The keys that are one value each.
+    pub(crate) settings: SettingsPatch,
 }
 
-/// The default model a document names, and where.
+/// A value and where the document has it, if that is a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct NamedModel {
-    /// The model.
-    pub selection: ModelRef,
-    /// Where the document names it, if it is text.
+pub(crate) struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
     pub position: Option<Position>,
 }
 
-/// Something in the configuration that does not have the effect its author expects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// The file, or the name of what gave the document.
-    pub path: String,
-    /// What kind of thing is wrong.
+/// A document while its keys are read: what a key's reader adds to.
+pub(crate) struct Draft<'a> {
+    /// What was read so far.
+    pub document: Document,
+    locate: &'a dyn Fn(&[Step]) -> Option<Position>,
+    notes: Vec<Diagnostic>,
+}
+
+impl Draft<'_> {
+    /// The value of top-level key `key`, with its place.
+    pub(crate) fn located<T>(&self, key: &str, value: T) -> Located<T> {
+        self.located_at(&[Step::Key(key.to_owned())], value)
+    }
+
+    /// The value at the end of `path`, with its place.
+    pub(crate) fn located_at<T>(&self, path: &[Step], value: T) -> Located<T> {
+        let position = (self.locate)(path);
+        Located { value, position }
+    }
+
+    /// Says that this version does not know the key at the end of a path.
+    pub(crate) fn unknown(&mut self, path: &[&str]) {
+        let message = format!("{} has no effect in this version", path.join("."));
+        let path: Vec<_> = path.iter().map(|&key| Step::Key(key.to_owned())).collect();
+        self.ignored(&path, message);
+    }
+
+    /// Says that what stands at `path` has no effect, while the rest of the document holds.
+    pub(crate) fn ignored(&mut self, path: &[Step], message: String) {
+        if self.notes.len() < MAX_NOTES {
+            let position = (self.locate)(path);
+            let (origin, kind) = (&self.document.origin, DiagnosticKind::Ignored);
+            self.notes
+                .push(Diagnostic::new(origin, kind, message, position));
+        }
+    }
+}
+
+/// What came of the document of a layer.
+pub(super) enum Outcome {
+    /// There is none.
+    Absent,
+    /// It is usable, apart from what these say.
+    Usable(Box<Document>, Vec<Diagnostic>),
+    /// It is not; its origin and why.
+    Broken(Problem),
+}
+
+/// Why a document cannot be used.
+pub(super) struct Problem {
+    pub origin: String,
     pub kind: DiagnosticKind,
-    /// What is wrong and what to do about it.
     pub message: String,
-    /// The line it is in, counted from 1.
-    pub line: Option<u32>,
-    /// The column it is at, in characters, counted from 1.
-    pub column: Option<u32>,
+    pub position: Option<Position>,
+    /// Whether an older version of the document may stay in force. A file that is gone has none.
+    pub keeps_previous: bool,
 }
 
-/// The kinds of diagnostics. Those before [`DiagnosticKind::Ignored`] cost the whole document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiagnosticKind {
-    /// The document cannot be read.
-    Io,
-    /// It is not JSON with comments and trailing commas.
-    Syntax,
-    /// A value in it is not what its key takes.
-    Invalid,
-    /// One value has no effect; the rest of the document holds.
-    Ignored,
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.path)?;
-        for place in [self.line, self.column].into_iter().flatten() {
-            write!(f, ":{place}")?;
+/// Reads the document of a layer.
+pub(super) fn read(layer: &Layer, environment: &Environment) -> Outcome {
+    let (origin, bytes) = match &layer.place {
+        Place::Inline { by, text, .. } => ((*by).to_owned(), Ok(Some(text.clone().into_bytes()))),
+        Place::Host(value) => return of_value(layer, value),
+        Place::Found(file) => (file.display().to_string(), load(file)),
+        Place::Named { by, file } => {
+            let origin = file.display().to_string();
+            match load(file) {
+                Ok(Some(bytes)) => (origin, Ok(Some(bytes))),
+                Ok(None) => return Outcome::Broken(missing(origin, by)),
+                Err(message) => (origin, Err(format!("{message}; it is named by {by}"))),
+            }
         }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl Diagnostic {
-    /// A diagnostic, also logged: a host that does not look at diagnostics has at least the log.
-    pub(crate) fn new(
-        path: &str,
-        kind: DiagnosticKind,
-        message: String,
-        position: Option<Position>,
-    ) -> Self {
-        let line = position.map(|position| position.line);
-        let column = position.map(|position| position.column);
-        tracing::warn!(path, ?kind, line, column, "configuration: {message}");
-        Self {
-            path: path.to_owned(),
-            kind,
-            message,
-            line,
-            column,
-        }
-    }
-}
-
-/// Reads the document of a layer; none if there is none or it cannot be used.
-pub(super) fn read(layer: &Layer, diagnostics: &mut Vec<Diagnostic>) -> Option<Document> {
-    let (origin, bytes) = match layer {
-        Layer::Inline { by, text } => ((*by).to_owned(), Ok(Some(text.clone().into_bytes()))),
-        Layer::Found(file) => (file.display().to_string(), load(file)),
-        Layer::Named { by, file } => {
-            let bytes = load(file).and_then(|bytes| {
-                bytes
-                    .map(Some)
-                    .ok_or_else(|| "There is no such file".to_owned())
-            });
-            let bytes = bytes.map_err(|message| format!("{message}; it is named by {by}"));
-            (file.display().to_string(), bytes)
-        }
+        // Its documents are layers of their own.
+        Place::Directory(_) => return Outcome::Absent,
     };
     match bytes {
-        Ok(None) => None,
-        Ok(Some(bytes)) => parse(&origin, &bytes, diagnostics),
-        Err(message) => {
-            diagnostics.push(Diagnostic::new(&origin, DiagnosticKind::Io, message, None));
-            None
-        }
+        Ok(None) => Outcome::Absent,
+        Ok(Some(bytes)) => parse(layer, &origin, &bytes, environment),
+        Err(message) => Outcome::Broken(Problem {
+            origin,
+            kind: DiagnosticKind::Io,
+            message,
+            position: None,
+            keeps_previous: true,
+        }),
     }
 }
 
-/// The document the host gave as a value.
-pub(super) fn of_value(value: &Value, diagnostics: &mut Vec<Diagnostic>) -> Option<Document> {
-    document(HOST, value, |_| None, diagnostics)
+fn missing(origin: String, by: &str) -> Problem {
+    Problem {
+        origin,
+        kind: DiagnosticKind::Io,
+        message: format!("There is no such file; it is named by {by}"),
+        position: None,
+        keeps_previous: false,
+    }
 }
 
 fn load(file: &Path) -> Result<Option<Vec<u8>>, String> {
@@ -143,138 +183,106 @@ fn load(file: &Path) -> Result<Option<Vec<u8>>, String> {
         .map_err(|error| format!("The file cannot be read: {error}"))
 }
 
-fn parse(origin: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Document> {
-    let parsed = utf8(bytes).and_then(|text| {
-        let parsed = Jsonc::parse(text)?;
-        let value = parsed.value()?;
-        Ok((parsed, value))
-    });
-    match parsed {
-        Ok((_, None)) => None,
-        Ok((parsed, Some(value))) => document(
-            origin,
-            &value,
-            |path| Some(parsed.position(path)),
-            diagnostics,
-        ),
-        Err(error) => {
-            diagnostics.push(Diagnostic::new(
-                origin,
-                DiagnosticKind::Syntax,
-                error.message,
-                Some(error.position),
-            ));
-            None
+fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -> Outcome {
+    let broken = |kind, message, position| {
+        Outcome::Broken(Problem {
+            origin: origin.to_owned(),
+            kind,
+            message,
+            position: Some(position),
+            keeps_previous: true,
+        })
+    };
+    let original = match utf8(bytes) {
+        Ok(text) => text,
+        Err(valid) => {
+            let message = "The text is not UTF-8".to_owned();
+            let at = position(valid, valid.len());
+            return broken(DiagnosticKind::Syntax, message, at);
         }
+    };
+    let source = match substitute(original, &layer.base, environment) {
+        Ok(source) => source,
+        Err(error) => return broken(DiagnosticKind::Substitution, error.message, error.position),
+    };
+    match value(&source) {
+        Ok(None) => Outcome::Absent,
+        Ok(Some((parsed, value))) => {
+            let locate = |path: &[Step]| Some(source.position(parsed.offset(path)));
+            match layer.place {
+                Place::Inline { key: Some(key), .. } => {
+                    let document = Value::from_iter([(key, value)]);
+                    decode(layer, origin, &document, &|path| {
+                        locate(path.get(1..).unwrap_or_default())
+                    })
+                }
+                _ => decode(layer, origin, &value, &locate),
+            }
+        }
+        Err(error) => broken(
+            DiagnosticKind::Syntax,
+            error.message,
+            source.position(error.at),
+        ),
     }
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, SyntaxError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-        SyntaxError {
-            message: "The text is not UTF-8".to_owned(),
-            position: position(valid, valid.len()),
-        }
-    })
+fn value<'s>(source: &'s Substituted<'_>) -> Result<Option<(Jsonc<'s>, Value)>, SyntaxError> {
+    let parsed = Jsonc::parse(source.text())?;
+    let value = parsed.value()?;
+    Ok(value.map(|value| (parsed, value)))
 }
 
-fn document(
+/// The text without its mark of byte order, or the part of it before the first byte that is not
+/// UTF-8.
+fn utf8(bytes: &[u8]) -> Result<&str, &str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes)
+        .map_err(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
+}
+
+/// The document the host gave as a value.
+fn of_value(layer: &Layer, value: &Value) -> Outcome {
+    decode(layer, HOST, value, &|_| None)
+}
+
+fn decode(
+    layer: &Layer,
     origin: &str,
     value: &Value,
-    position: impl Fn(&[Step]) -> Option<Position>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Document> {
-    match decode(value) {
-        Ok(Contents {
-            model,
-            providers,
-            agents,
-            keep_tokens,
-            repeated,
-        }) => {
-            if let Some(id) = repeated {
-                diagnostics.push(both_generations(origin, &id, &position));
-            }
-            let model = model.map(|selection| NamedModel {
-                selection,
-                position: position(&[Step::Key("model".to_owned())]),
-            });
-            Some(Document {
-                origin: origin.to_owned(),
-                model,
-                providers,
-                agents,
-                keep_tokens,
-            })
-        }
-        Err(invalid) => {
-            diagnostics.push(Diagnostic::new(
-                origin,
-                DiagnosticKind::Invalid,
-                format!("{invalid}; the whole document is left out"),
-                position(&invalid.path()),
-            ));
-            None
-        }
+    locate: &dyn Fn(&[Step]) -> Option<Position>,
+) -> Outcome {
+    let document = Document {
+        origin: origin.to_owned(),
+        base: layer.base.clone(),
+        from_project: layer.from_project,
+        ..Document::default()
+    };
+    let mut draft = Draft {
+        document,
+        locate,
+        notes: Vec::new(),
+    };
+    match read_keys(&mut draft, value) {
+        Ok(()) => Outcome::Usable(Box::new(draft.document), draft.notes),
+        Err(invalid) => Outcome::Broken(Problem {
+            origin: origin.to_owned(),
+            kind: DiagnosticKind::Invalid,
+            position: locate(&invalid.path()),
+            message: invalid.to_string(),
+            keeps_previous: true,
+        }),
     }
 }
 
-/// What a document says.
-struct Contents {
-    model: Option<ModelRef>,
-    providers: Vec<(String, ProviderPatch)>,
-    agents: Vec<(String, AgentPatch)>,
-    keep_tokens: Option<u64>,
-    /// The first provider it describes in both generations of the format.
-    repeated: Option<String>,
-}
-
-fn decode(value: &Value) -> Decoded<Contents> {
+fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     let root = decode::object(value)?;
-    let model = optional(root, "model", selection::decode)?;
-    let older = optional(root, "provider", provider_v1::decode)?.unwrap_or_default();
-    let newer = optional(root, "providers", provider_v2::decode)?.unwrap_or_default();
-    let described = root.get("providers").and_then(Value::as_object);
-    let repeated = older
-        .iter()
-        .map(|(id, _)| id)
-        .find(|id| described.is_some_and(|described| described.contains_key(*id)))
-        .cloned();
-    // The later description of a provider overrides the earlier one, key by key.
-    let providers = older.into_iter().chain(newer).collect();
-    Ok(Contents {
-        model,
-        providers,
-        agents: agents(root)?,
-        keep_tokens: optional(root, "compaction", compaction::decode)?.flatten(),
-        repeated,
-    })
-}
-
-/// The agents of the document, those of the older generations first.
-fn agents(root: &Map<String, Value>) -> Decoded<Vec<(String, AgentPatch)>> {
-    let mut agents = Vec::new();
-    for name in ["mode", "agent"] {
-        agents.extend(optional(root, name, agent::decode_older)?.unwrap_or_default());
+    for key in keys::KEYS {
+        if let Some(value) = root.get(key.name) {
+            key.read(draft, root, value)
+                .map_err(|invalid| invalid.at(key.name))?;
+        }
     }
-    agents.extend(optional(root, "agents", agent::decode)?.unwrap_or_default());
-    Ok(agents)
-}
-
-fn both_generations(
-    origin: &str,
-    id: &str,
-    position: impl Fn(&[Step]) -> Option<Position>,
-) -> Diagnostic {
-    let path = [Step::Key("provider".to_owned()), Step::Key(id.to_owned())];
-    Diagnostic::new(
-        origin,
-        DiagnosticKind::Ignored,
-        format!(
-            "provider.{id} and providers.{id} describe the same provider; where two such descriptions differ, the one under providers holds"
-        ),
-        position(&path),
-    )
+    keys::report_unknown(draft, root);
+    Ok(())
 }

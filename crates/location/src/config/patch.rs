@@ -3,6 +3,8 @@
 //! Both generations of the format are read into these, so that documents of either kind override
 //! each other field by field.
 
+use opencode_schema::catalogue::ModelStatus;
+
 use crate::catalogue::{ApiKind, Capabilities, CostRow};
 use crate::secret::{BaseUrl, Headers, Members};
 
@@ -17,6 +19,14 @@ pub(crate) struct ProviderPatch {
     pub headers: Headers,
     /// Options of every request to it.
     pub body: Members,
+    /// Options of the older generation of the format: what each of them is depends on the package.
+    pub options: Members,
+    /// Variables of the environment that may hold its key.
+    pub env: Option<Vec<String>>,
+    /// The only models of it that may be used.
+    pub whitelist: Option<Vec<String>>,
+    /// Models of it that may not be used.
+    pub blacklist: Option<Vec<String>>,
     /// Its models, in the document's order.
     pub models: Vec<(String, ModelPatch)>,
 }
@@ -47,16 +57,22 @@ pub(crate) struct ModelPatch {
     pub capabilities: Option<Capabilities>,
     /// Whether it reasons.
     pub reasoning: Option<bool>,
+    /// The ways its reasoning can be steered.
+    pub reasoning_options: Option<Vec<ReasoningOption>>,
     /// The wire field its reasoning is replayed in.
     pub reasoning_field: Option<String>,
     /// Headers of every request to it.
     pub headers: Headers,
     /// Options of every request to it.
     pub body: Members,
+    /// Options of every request to it, in the spelling of its package.
+    pub options: Members,
     /// The variant in force unless another is chosen.
     pub default_variant: Option<String>,
     /// Its variants, in the document's order.
     pub variants: Vec<(String, VariantPatch)>,
+    /// How finished it is.
+    pub status: Option<ModelStatus>,
     /// Its whole price list.
     pub cost: Option<Vec<CostRow>>,
     /// Whether it must not be used.
@@ -80,4 +96,20 @@ pub(crate) struct VariantPatch {
     pub headers: Headers,
     /// Options it changes.
     pub body: Members,
+    /// Options it changes, in the spelling of the model's package.
+    pub options: Members,
+}
+
+/// A way the reasoning of a model can be steered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReasoningOption {
+    /// By one of these words; none of them stands for no reasoning.
+    Effort(Vec<Option<String>>),
+    /// By how many tokens it may take.
+    Budget {
+        /// At least.
+        min: Option<u64>,
+        /// At most.
+        max: Option<u64>,
+    },
 }

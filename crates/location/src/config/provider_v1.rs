@@ -4,15 +4,16 @@
 //! the options are generation controls, provider options or plain body fields is decided later, and
 //! for both generations alike.
 
+use opencode_schema::catalogue::ModelStatus;
 use serde_json::{Map, Value};
 
 use super::decode::{
-    Decoded, boolean, count, elements, entries, few, number, object, optional, required, text,
-    texts, wrong,
+    Decoded, boolean, bounded_texts, count, elements, entries, few, number, object, optional,
+    required, text, texts, wrong,
 };
-use super::patch::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
-use super::provider_v2::{body, headers};
-use crate::catalogue::{ApiKind, COMPATIBLE_PACKAGE, Capabilities, CostRow, released};
+use super::patch::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption, VariantPatch};
+use super::provider_v2::{body, header_value, headers, variables};
+use crate::catalogue::{ApiKind, Capabilities, CostRow, released};
 use crate::secret::{BaseUrl, Members};
 
 /// Reads the providers of a document.
@@ -24,76 +25,80 @@ fn provider(value: &Value) -> Decoded<ProviderPatch> {
     let source = object(value)?;
     let mut patch = optional(source, "options", options)?.unwrap_or_default();
     patch.name = optional(source, "name", text)?;
-    let package = optional(source, "npm", text)?;
-    // Whether an old key must be respelled depends on the package. One that is not named here is
-    // either named in a weaker document or the default one.
-    let compatible = package
-        .as_deref()
-        .is_none_or(|package| package == COMPATIBLE_PACKAGE);
-    patch.api.kind = package.map(ApiKind::Package);
+    patch.api.kind = optional(source, "npm", text)?.map(ApiKind::Package);
     if let Some(url) = optional(source, "api", text)? {
         patch.api.url = Some(BaseUrl(url));
     }
+    patch.env = optional(source, "env", variables)?;
+    patch.whitelist = optional(source, "whitelist", bounded_texts)?;
+    patch.blacklist = optional(source, "blacklist", bounded_texts)?;
     patch.models = optional(source, "models", |models| {
-        entries(models, |id, value| {
-            Ok((id.to_owned(), model(value, compatible)?))
-        })
+        entries(models, |id, value| Ok((id.to_owned(), model(value)?)))
     })?
     .unwrap_or_default();
     Ok(patch)
 }
 
-/// Splits `options`: what addresses the server, what goes with every request, and the rest, which
-/// configures the implementation.
+/// Splits `options`: what addresses the server, what goes with every request, and the rest, of which
+/// the package decides what it is.
 fn options(value: &Value) -> Decoded<ProviderPatch> {
     let source = object(value)?;
-    let mut settings = source.clone();
+    let mut rest = source.clone();
     for moved in ["baseURL", "headers", "body"] {
-        settings.shift_remove(moved);
+        rest.shift_remove(moved);
     }
-    optional(source, "apiKey", text)?;
+    for sent in ["apiKey", "authToken", "organization", "project"] {
+        optional(source, sent, header_value)?;
+    }
     Ok(ProviderPatch {
         api: ApiPatch {
-            kind: None,
             url: optional(source, "baseURL", text)?.map(BaseUrl),
-            settings: Members(settings),
+            ..ApiPatch::default()
         },
         headers: optional(source, "headers", headers)?.unwrap_or_default(),
         body: optional(source, "body", body)?.unwrap_or_default(),
+        options: Members(rest),
         ..ProviderPatch::default()
     })
 }
 
-fn model(value: &Value, compatible: bool) -> Decoded<ModelPatch> {
+/// Reads a model as documents of the older generation describe it.
+fn model(value: &Value) -> Decoded<ModelPatch> {
+    let mut patch = listed_model(value)?;
     let source = object(value)?;
-    let api = optional(source, "provider", model_api)?.unwrap_or_default();
-    let compatible = match &api.kind {
-        Some(ApiKind::Package(package)) => package == COMPATIBLE_PACKAGE,
-        _ => compatible,
-    };
+    // Lists of models go on offering a deprecated model; a document that says so of one wants to be
+    // rid of it.
+    let deprecated = patch.status == Some(ModelStatus::Deprecated);
+    let flag = optional(source, "disabled", boolean)?;
+    patch.disabled = flag.or(deprecated.then_some(true));
+    patch.headers = optional(source, "headers", headers)?.unwrap_or_default();
+    patch.options = optional(source, "options", body)?.unwrap_or_default();
+    patch.variants = optional(source, "variants", variants)?.unwrap_or_default();
+    Ok(patch)
+}
+
+/// Reads what lists of models say about one; documents of the older generation say it in the same
+/// form.
+pub(crate) fn listed_model(value: &Value) -> Decoded<ModelPatch> {
+    let source = object(value)?;
     let limit = optional(source, "limit", limit)?.unwrap_or_default();
     Ok(ModelPatch {
         name: optional(source, "name", text)?,
         family: optional(source, "family", text)?,
         wire_id: optional(source, "id", text)?,
-        api,
+        api: optional(source, "provider", model_api)?.unwrap_or_default(),
         capabilities: capabilities(source)?,
         reasoning: optional(source, "reasoning", boolean)?,
+        reasoning_options: optional(source, "reasoning_options", reasoning_options)?,
         reasoning_field: optional(source, "interleaved", reasoning_field)?.flatten(),
-        headers: optional(source, "headers", headers)?.unwrap_or_default(),
-        body: optional(source, "options", body)?
-            .map(|body| respell(body, compatible))
-            .unwrap_or_default(),
-        default_variant: None,
-        variants: optional(source, "variants", |value| variants(value, compatible))?
-            .unwrap_or_default(),
         cost: optional(source, "cost", cost)?,
-        disabled: disabled(source)?,
+        status: optional(source, "status", status)?.flatten(),
         context: limit.context,
         input: limit.input,
         output: limit.output,
         released: optional(source, "release_date", text)?
             .map(|date| released(&date).unwrap_or_default()),
+        ..ModelPatch::default()
     })
 }
 
@@ -135,11 +140,41 @@ fn reasoning_field(value: &Value) -> Decoded<Option<String>> {
     }
 }
 
-/// A model is switched off by its own flag or by being deprecated.
-fn disabled(source: &Map<String, Value>) -> Decoded<Option<bool>> {
-    let flag = optional(source, "disabled", boolean)?;
-    let status = optional(source, "status", text)?;
-    Ok(flag.or((status.as_deref() == Some("deprecated")).then_some(true)))
+/// A status nobody knows yet says nothing.
+fn status(value: &Value) -> Decoded<Option<ModelStatus>> {
+    Ok(match text(value)?.as_str() {
+        "alpha" => Some(ModelStatus::Alpha),
+        "beta" => Some(ModelStatus::Beta),
+        "deprecated" => Some(ModelStatus::Deprecated),
+        "active" => Some(ModelStatus::Active),
+        _ => None,
+    })
+}
+
+/// The ways of steering that are known; others are for newer versions.
+fn reasoning_options(value: &Value) -> Decoded<Vec<ReasoningOption>> {
+    let options = elements(value, |value| {
+        let source = object(value)?;
+        Ok(match required(source, "type", text)?.as_str() {
+            "effort" => Some(ReasoningOption::Effort(required(
+                source,
+                "values",
+                |value| {
+                    few(value)?;
+                    elements(value, |value| match value {
+                        Value::Null => Ok(None),
+                        other => text(other).map(Some),
+                    })
+                },
+            )?)),
+            "budget_tokens" => Some(ReasoningOption::Budget {
+                min: optional(source, "min", count)?,
+                max: optional(source, "max", count)?,
+            }),
+            _ => None,
+        })
+    })?;
+    Ok(options.into_iter().flatten().collect())
 }
 
 #[derive(Default)]
@@ -161,7 +196,7 @@ fn limit(value: &Value) -> Decoded<Limit> {
 /// The context size above which the prices `context_over_200k` hold.
 const OVER_200K: u64 = 200_000;
 
-fn cost(value: &Value) -> Decoded<Vec<CostRow>> {
+pub(crate) fn cost(value: &Value) -> Decoded<Vec<CostRow>> {
     let source = object(value)?;
     let mut rows = vec![cost_row(value)?];
     let tiers = optional(source, "tiers", |value| {
@@ -193,29 +228,17 @@ fn cost_row(value: &Value) -> Decoded<CostRow> {
     })
 }
 
-fn variants(value: &Value, compatible: bool) -> Decoded<Vec<(String, VariantPatch)>> {
+fn variants(value: &Value) -> Decoded<Vec<(String, VariantPatch)>> {
     few(value)?;
     entries(value, |id, value| {
-        let mut body = body(value)?;
-        let disabled = optional(&body, "disabled", boolean)?.unwrap_or_default();
-        body.shift_remove("disabled");
+        let mut options = body(value)?;
+        let disabled = optional(&options, "disabled", boolean)?.unwrap_or_default();
+        options.shift_remove("disabled");
         let patch = VariantPatch {
             disabled,
-            body: respell(body, compatible),
+            options,
             ..VariantPatch::default()
         };
         Ok((id.to_owned(), patch))
     })
-}
-
-/// Options of compatible servers are wire fields already, but for one.
-fn respell(body: Members, compatible: bool) -> Members {
-    if !compatible {
-        return body;
-    }
-    let respelled = body.0.into_iter().map(|(name, value)| match name.as_str() {
-        "reasoningEffort" => ("reasoning_effort".to_owned(), value),
-        _ => (name, value),
-    });
-    Members(respelled.collect())
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::decode::{
-    Decoded, Invalid, boolean, count, elements, entries, few, number, object, optional, required,
-    text, texts, wrong,
+    Decoded, Invalid, boolean, bounded_texts, count, elements, entries, few, number, object,
+    optional, required, text, texts, wrong,
 };
 use super::patch::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::catalogue::{ApiKind, Capabilities, CostRow, options};
@@ -23,6 +23,10 @@ fn provider(value: &Value) -> Decoded<ProviderPatch> {
         api: optional(source, "api", api)?.unwrap_or_default(),
         headers: request.headers,
         body: request.body,
+        options: Members::default(),
+        env: optional(source, "env", variables)?,
+        whitelist: optional(source, "whitelist", bounded_texts)?,
+        blacklist: optional(source, "blacklist", bounded_texts)?,
         models: optional(source, "models", |models| {
             entries(models, |id, value| Ok((id.to_owned(), model(value)?)))
         })?
@@ -46,14 +50,18 @@ fn api(value: &Value) -> Decoded<ApiPatch> {
     })
 }
 
+/// Settings of requests.
 #[derive(Default)]
-struct Request {
-    headers: Headers,
-    body: Members,
+pub(crate) struct Request {
+    /// Headers.
+    pub headers: Headers,
+    /// Options.
+    pub body: Members,
     variant: Option<String>,
 }
 
-fn request(value: &Value) -> Decoded<Request> {
+/// Reads settings of requests.
+pub(crate) fn request(value: &Value) -> Decoded<Request> {
     let source = object(value)?;
     Ok(Request {
         headers: optional(source, "headers", headers)?.unwrap_or_default(),
@@ -76,8 +84,6 @@ fn model(value: &Value) -> Decoded<ModelPatch> {
         wire_id: optional(source, "api", |value| optional(object(value)?, "id", text))?.flatten(),
         api: optional(source, "api", api)?.unwrap_or_default(),
         capabilities: optional(source, "capabilities", capabilities)?,
-        reasoning: None,
-        reasoning_field: None,
         headers: request.headers,
         body: request.body,
         default_variant: request.variant,
@@ -87,8 +93,14 @@ fn model(value: &Value) -> Decoded<ModelPatch> {
         context: limit_of("context")?,
         input: limit_of("input")?,
         output: limit_of("output")?,
-        released: None,
+        ..ModelPatch::default()
     })
+}
+
+/// Names of variables of the environment.
+pub(super) fn variables(value: &Value) -> Decoded<Vec<String>> {
+    few(value)?;
+    texts(value)
 }
 
 fn capabilities(value: &Value) -> Decoded<Capabilities> {
@@ -111,6 +123,7 @@ fn variant(value: &Value) -> Decoded<(String, VariantPatch)> {
         disabled: false,
         headers: optional(source, "headers", headers)?.unwrap_or_default(),
         body: optional(source, "body", body)?.unwrap_or_default(),
+        options: Members::default(),
     };
     Ok((required(source, "id", text)?, patch))
 }
@@ -160,11 +173,17 @@ pub(super) fn headers(value: &Value) -> Decoded<Headers> {
 }
 
 fn header(name: &str, value: &Value) -> Decoded<(String, String)> {
-    let value = text(value)?;
+    let value = header_value(value)?;
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_token) {
         return Err(Invalid::new("is not the name of an HTTP header"));
     }
+    Ok((name.to_owned(), value))
+}
+
+/// A text that can be sent in a header.
+pub(super) fn header_value(value: &Value) -> Decoded<String> {
+    let value = text(value)?;
     if value
         .chars()
         .any(|character| character.is_control() && character != '\t')
@@ -173,5 +192,5 @@ fn header(name: &str, value: &Value) -> Decoded<(String, String)> {
             "has a line end or control character, which no header can carry",
         ));
     }
-    Ok((name.to_owned(), value))
+    Ok(value)
 }

@@ -4,6 +4,7 @@ use opencode_schema::model::ModelRef;
 use serde_json::Value;
 
 use super::decode::{Decoded, Invalid, object, optional, required, text, wrong};
+use super::document::Located;
 
 /// Reads `provider/model` or `provider/model#variant`; none if a part is missing.
 ///
@@ -28,6 +29,17 @@ pub fn parse_model(text: &str) -> Option<ModelRef> {
         id: id.to_owned(),
         provider_id: provider_id.to_owned(),
         variant: variant.map(str::to_owned),
+    })
+}
+
+/// A model that a document names, and where.
+pub(crate) type NamedModel = Located<ModelRef>;
+
+/// Reads the model a key names.
+pub(super) fn named(source: Located<&Value>) -> Decoded<NamedModel> {
+    Ok(Located {
+        value: decode(source.value)?,
+        position: source.position,
     })
 }
 

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use opencode_schema::location::ProjectRef;
 
+pub(crate) use remote::canonical as canonical_remote;
+
 use crate::bounded;
 use crate::environment::Environment;
 use repository::Repository;

@@ -21,7 +21,7 @@ pub(super) fn project_id(url: &str) -> Option<String> {
 
 /// `host/path` of a remote: the host in lower case without user and port, the path as it is but for
 /// leading and trailing slashes and `.git`.
-fn canonical(url: &str) -> Option<String> {
+pub(crate) fn canonical(url: &str) -> Option<String> {
     let url = url.trim();
     match Url::parse(url) {
         Ok(parsed) if parsed.scheme() == "file" => None,

@@ -76,7 +76,8 @@ fn first(commits: &str) -> Option<String> {
 
 /// Asks git for the commits without parents.
 async fn run(repository: &Repository, environment: &Environment) -> io::Result<String> {
-    let mut child = Command::new("git")
+    let mut command = Command::new("git");
+    command
         .arg("-C")
         .arg(&repository.root)
         .args(["rev-list", "--max-parents=0", "HEAD"])
@@ -91,8 +92,10 @@ async fn run(repository: &Repository, environment: &Environment) -> io::Result<S
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()?;
+        .kill_on_drop(true);
+    // Starting a process blocks until the system has made it.
+    let started = tokio::task::spawn_blocking(move || command.spawn()).await;
+    let mut child = started.map_err(io::Error::other)??;
     let output = child.stdout.take().expect("the output was asked for");
     let mut bytes = Vec::new();
     output

@@ -7,7 +7,9 @@ use opencode_location::environment::Environment;
 use opencode_location::project::Project;
 use serde_json::{Value, json};
 
-use crate::documents::{build, catalogue, first_generation, second_generation, select};
+use crate::documents::{
+    build, catalogue, first_generation, model, provider, second_generation, select,
+};
 
 #[test]
 fn both_generations_say_the_same() {
@@ -28,7 +30,7 @@ fn both_generations_say_the_same() {
                 "input": 1, "output": 2, "cache_read": 3, "cache_write": 4,
                 "context_over_200k": {"input": 5, "output": 6},
             },
-            "status": "deprecated",
+            "disabled": true,
         }),
     );
     let newer = second_generation(
@@ -51,13 +53,13 @@ fn both_generations_say_the_same() {
         }),
     );
     let (older, newer) = (catalogue(older), catalogue(newer));
-    assert_eq!(older.providers(), newer.providers());
-    assert_eq!(older.models(), newer.models());
+    assert_eq!(provider(&older), provider(&newer));
+    assert_eq!(model(&older), model(&newer));
 }
 
 /// The one model of a first-generation document.
-fn migrated(model: Value) -> Model {
-    catalogue(first_generation(json!({}), model)).models()[0].clone()
+fn migrated(described: Value) -> Model {
+    model(&catalogue(first_generation(json!({}), described))).clone()
 }
 
 #[test]
@@ -149,7 +151,7 @@ fn first_generation_options_are_split() {
         }),
         json!({"options": {"reasoningEffort": "low"}}),
     ));
-    let provider = &catalogue.providers()[0];
+    let provider = provider(&catalogue);
     assert_eq!(provider.api.url.as_ref().unwrap().0, "http://stronger/v1");
     assert_eq!(
         Value::Object(provider.api.settings.0.clone()),
@@ -158,7 +160,7 @@ fn first_generation_options_are_split() {
     assert_eq!(provider.headers.iter().collect::<Vec<_>>(), [("A", "1")]);
     assert_eq!(Value::Object(provider.body.0.clone()), json!({"b": 1}));
     assert_eq!(
-        Value::Object(catalogue.models()[0].body.0.clone()),
+        Value::Object(model(&catalogue).body.0.clone()),
         json!({"reasoning_effort": "low"})
     );
     let other = migrated(json!({
@@ -166,8 +168,8 @@ fn first_generation_options_are_split() {
     }));
     assert_eq!(
         Value::Object(other.body.0.clone()),
-        json!({"reasoningEffort": "low"}),
-        "only compatible servers take options in their wire spelling"
+        json!({"reasoning": {"effort": "low"}}),
+        "how an option is spelt on the wire depends on the package"
     );
     let outcome = catalogue.resolve(None).unwrap();
     assert!(!outcome.model.compatibility.usage_chunk);
@@ -195,13 +197,13 @@ fn documents_override_field_by_field() {
     }}});
     let (catalogue, diagnostic) = build(&[weaker, stronger]);
     assert_eq!(diagnostic, None);
-    let provider = &catalogue.providers()[0];
+    let provider = provider(&catalogue);
     assert_eq!(provider.name, "Weak");
     assert_eq!(
         provider.headers.iter().collect::<Vec<_>>(),
         [("A", "1"), ("B", "3")]
     );
-    let model = catalogue.model("mock", "m1").unwrap();
+    let model = model(&catalogue);
     assert_eq!(model.name, "Weak");
     assert!(model.capabilities.tools);
     assert_eq!(
@@ -262,7 +264,7 @@ fn the_default_model_is_the_configured_the_newest_or_none() {
         assert_eq!(diagnostic.is_some(), warned, "{configured:?}");
     }
     let newest_first: Vec<_> = with(None).0.models().iter().map(|m| m.id.clone()).collect();
-    assert_eq!(newest_first, ["foreign", "gone", "new", "old", "undated"]);
+    assert_eq!(newest_first, ["foreign", "new", "old", "undated"]);
 
     let empty = catalogue(json!({}));
     assert_eq!(empty.default_model(), None);
@@ -284,7 +286,7 @@ fn an_unusable_default_is_told_with_its_place() {
         ..Environment::default()
     };
     let configuration = Configuration::load(&environment, &Project::global(), "/nowhere", None);
-    let (_, diagnostic) = Catalogue::build(&configuration.documents);
+    let (_, diagnostic) = Catalogue::build(&configuration, &environment);
     assert_eq!(
         diagnostic,
         Some(Diagnostic {

@@ -2,12 +2,15 @@
 
 use crate::machine::Machine;
 use opencode_location::catalogue::Catalogue;
-use opencode_location::config::{Configuration, Diagnostic, DiagnosticKind, MAX_DOCUMENT_BYTES};
+use opencode_location::config::{
+    Configuration, Diagnostic, DiagnosticKind, Entry, MAX_DOCUMENT_BYTES, Settings,
+};
+use opencode_location::environment::Environment;
 use serde_json::{Value, json};
 
 /// The name the strongest document gives provider `p`.
 fn winner(configuration: &Configuration) -> String {
-    let (catalogue, _) = Catalogue::build(&configuration.documents);
+    let (catalogue, _) = Catalogue::build(configuration, &Environment::default());
     catalogue.providers()[0].name.clone()
 }
 
@@ -57,7 +60,11 @@ fn of_every_two_documents_the_stronger_wins() {
             place(&mut machine, &mut host, stronger);
             place(&mut machine, &mut host, weaker);
             let configuration = machine.configuration("project", "project/a/b", host.as_ref());
-            assert_eq!(configuration.documents.len(), 2, "{weaker} < {stronger}");
+            assert_eq!(
+                configuration.documents().count(),
+                2,
+                "{weaker} < {stronger}"
+            );
             assert_eq!(configuration.diagnostics, []);
             assert_eq!(winner(&configuration), *stronger, "{weaker} < {stronger}");
         }
@@ -72,8 +79,7 @@ fn all_documents_stand_in_order() {
     }
     let configuration = machine.configuration("project", "project/a/b", host.as_ref());
     let origins: Vec<_> = configuration
-        .documents
-        .iter()
+        .documents()
         .map(|document| document.origin.as_str())
         .collect();
     let expected = LAYERS.map(|layer| match layer {
@@ -94,12 +100,11 @@ fn the_switch_leaves_out_the_project_alone() {
     }
     machine.set("OPENCODE_DISABLE_PROJECT_CONFIG", "true");
     let configuration = machine.configuration("project", "project/a/b", host.as_ref());
-    assert_eq!(configuration.documents.len(), 7);
+    assert_eq!(configuration.documents().count(), 7);
     let in_project = machine.text("project");
     assert!(
         configuration
-            .documents
-            .iter()
+            .documents()
             .all(|document| !document.origin.starts_with(&in_project))
     );
 }
@@ -111,7 +116,7 @@ fn nothing_above_the_project_is_read() {
     machine.write("project/opencode.json", naming("inside").to_string());
     machine.write("project/a/c/opencode.json", naming("beside").to_string());
     let configuration = machine.configuration("project", "project/a/b", None);
-    assert_eq!(configuration.documents.len(), 1);
+    assert_eq!(configuration.documents().count(), 1);
     assert_eq!(winner(&configuration), "inside");
 }
 
@@ -119,7 +124,12 @@ fn nothing_above_the_project_is_read() {
 fn nothing_at_all_is_fine() {
     let machine = Machine::new();
     let configuration = machine.configuration("project", "project", None);
-    assert_eq!(configuration, Configuration::default());
+    let directories = ["config", "home/.opencode", "project/.opencode"];
+    let expected = directories.map(|directory| Entry::Directory(machine.path(directory)));
+    assert_eq!(configuration.entries, expected);
+    assert_eq!(configuration.diagnostics, []);
+    assert_eq!(configuration.settings, Settings::default());
+    assert_eq!(configuration.instructions(), []);
 }
 
 /// What is said about `content` as the project's document, beside a good one.
@@ -128,7 +138,7 @@ fn complaints(content: impl AsRef<[u8]>) -> Vec<Diagnostic> {
     machine.write("config/opencode.json", naming("good").to_string());
     machine.write("project/opencode.jsonc", content);
     let configuration = machine.configuration("project", "project", None);
-    assert_eq!(configuration.documents.len(), 1, "the good one holds");
+    assert_eq!(configuration.documents().count(), 1, "the good one holds");
     assert_eq!(winner(&configuration), "good");
     let file = machine.text("project/opencode.jsonc");
     for diagnostic in &configuration.diagnostics {
@@ -355,7 +365,7 @@ fn tolerated_documents() {
         "\u{feff}{}",
         "// nothing yet",
         "{}",
-        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"agent\": {\"x\": {\"prompt\": 1}}, \"compaction\": {\"auto\": 7} }",
+        "{ \"unknown\": [1, {\"a\": null}], \"$schema\": 5, \"plugin\": 1, \"lsp\": 7 }",
         "{ \"provider\": { \"p\": { \"name\": \"good\", \"models\": { \"m\": { \"unknown\": 1, }, }, /* c */ }, }, }",
     ] {
         let machine = Machine::new();
@@ -373,15 +383,25 @@ fn both_generations_of_one_provider_are_merged_and_told() {
         "{\n\"provider\": {\n  \"p\": {\"name\": \"old\", \"npm\": \"a\"}, \"q\": {}},\n\"providers\": {\"p\": {\"name\": \"new\"}}}",
     );
     let configuration = machine.configuration("project", "project", None);
-    let (catalogue, _) = Catalogue::build(&configuration.documents);
+    let (catalogue, _) = Catalogue::build(&configuration, &machine.environment);
     assert_eq!(catalogue.providers()[0].name, "new");
-    assert_eq!(catalogue.providers()[0].api.kind.to_string(), "aisdk:a");
+    assert_eq!(
+        catalogue
+            .described_provider("p")
+            .unwrap()
+            .api
+            .kind
+            .to_string(),
+        "aisdk:a"
+    );
     assert_eq!(
         configuration.diagnostics,
         [Diagnostic {
             path: machine.text("project/opencode.json"),
             kind: DiagnosticKind::Ignored,
-            message: "provider.p and providers.p describe the same provider; where two such descriptions differ, the one under providers holds".to_owned(),
+            message:
+                "provider.p and providers.p speak of the same; where they differ, providers.p holds"
+                    .to_owned(),
             line: Some(3),
             column: Some(8),
         }]

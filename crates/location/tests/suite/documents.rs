@@ -1,6 +1,6 @@
 //! Configuration documents to build catalogues from.
 
-use opencode_location::catalogue::Catalogue;
+use opencode_location::catalogue::{Catalogue, Model, Provider};
 use opencode_location::config::{Configuration, Diagnostic};
 use opencode_location::environment::Environment;
 use opencode_location::project::Project;
@@ -22,12 +22,22 @@ pub(crate) fn build(documents: &[Value]) -> (Catalogue, Option<Diagnostic>) {
     let configuration =
         Configuration::load(&environment, &Project::global(), "/nowhere", Some(host));
     assert_eq!(configuration.diagnostics, []);
-    assert_eq!(configuration.documents.len(), documents.len());
-    Catalogue::build(&configuration.documents)
+    assert_eq!(configuration.documents().count(), documents.len());
+    Catalogue::build(&configuration, &environment)
 }
 
 pub(crate) fn catalogue(document: Value) -> Catalogue {
     build(&[document]).0
+}
+
+/// All that is known of provider `mock`.
+pub(crate) fn provider(catalogue: &Catalogue) -> &Provider {
+    catalogue.described_provider("mock").unwrap()
+}
+
+/// All that is known of its model `m1`.
+pub(crate) fn model(catalogue: &Catalogue) -> &Model {
+    catalogue.described_model("mock", "m1").unwrap()
 }
 
 pub(crate) fn select(provider: &str, model: &str, variant: Option<&str>) -> ModelRef {

@@ -40,7 +40,7 @@ async fn a_location_knows_its_project_configuration_and_models() {
             },
         }
     );
-    assert_eq!(location.configuration.documents.len(), 2);
+    assert_eq!(location.configuration.documents().count(), 2);
     assert_eq!(location.configuration.diagnostics.len(), 1);
     let model = location.catalogue.resolve(None).unwrap().model;
     assert_eq!(model.model_id, "m");

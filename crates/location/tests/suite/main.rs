@@ -3,18 +3,34 @@
 // Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
 
 #[cfg(test)]
-mod agents;
+mod arbitrary;
+#[cfg(test)]
+mod availability;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod definitions;
+#[cfg(test)]
 mod documents;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod instructions;
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod listed;
 #[cfg(test)]
 mod locations;
 #[cfg(test)]
 mod machine;
 #[cfg(test)]
+mod migration;
+#[cfg(test)]
 mod project;
+#[cfg(test)]
+mod reloading;
 #[cfg(test)]
 mod resolution;

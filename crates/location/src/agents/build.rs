@@ -1,0 +1,304 @@
+//! One description per agent out of those in several documents and files.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use opencode_schema::agent::{AgentInfo, AgentMode};
+use opencode_schema::catalogue::RequestSettings;
+use opencode_schema::model::ModelRef;
+use opencode_schema::permission::{PermissionEffect, PermissionRule};
+
+use super::builtin::{self, Builtin, Places};
+use super::{Agent, Agents, is_choosable};
+use crate::catalogue::{shown_headers, shown_members};
+use crate::config::{
+    AgentPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_agent_fields,
+};
+use crate::environment::Environment;
+use crate::markdown::{Allowance, Folder, Markdown, read_folder};
+use crate::references::References;
+use crate::secret::{Headers, Members};
+
+/// Most agents of a Location. Each has its own copy of the rules that all have in common.
+const MAX_AGENTS: usize = 500;
+
+/// Where Markdown files describe agents, in a directory of definitions. Modes are the oldest form.
+const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
+    (Folder::with_subfolders("agent"), None),
+    (Folder::with_subfolders("agents"), None),
+    (Folder::alone("mode"), Some(AgentMode::Primary)),
+    (Folder::alone("modes"), Some(AgentMode::Primary)),
+];
+
+impl Agents {
+    /// The agents of a Location. Reads the Markdown files of the configuration's directories.
+    ///
+    /// A later description overrides an earlier one field by field; permissions add up, and so do
+    /// settings of requests. One that disables an agent removes it, and what a still later one
+    /// describes is a new agent without what was built in.
+    pub(crate) fn build(
+        configuration: &Configuration,
+        environment: &Environment,
+        directory: &Path,
+        references: &References,
+        allowance: &mut Allowance,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let places = Places {
+            environment,
+            directory,
+            references: references.list(),
+        };
+        let mut merged = Merged::default();
+        for agent in builtin::agents(&places) {
+            merged.begin(begin(agent));
+        }
+        for entry in &configuration.entries {
+            match entry {
+                Entry::Document(document) => document
+                    .agents
+                    .iter()
+                    .for_each(|(id, patch)| merged.apply(id, patch)),
+                Entry::Directory(directory) => {
+                    for (id, patch) in described_in(directory, allowance, diagnostics) {
+                        merged.apply(&id, &patch);
+                    }
+                }
+            }
+        }
+        let home = environment.home.to_string_lossy();
+        let shared: Vec<_> = configuration
+            .documents()
+            .flat_map(|document| document.permissions.iter().cloned())
+            .collect();
+        let (agents, described) = merged.finish(&shared, &home);
+        if described > agents.len() {
+            let message =
+                format!("{described} agents are described; only the first {MAX_AGENTS} are there");
+            let (kind, origin) = (DiagnosticKind::Ignored, directory.display().to_string());
+            diagnostics.push(Diagnostic::new(&origin, kind, message, None));
+        }
+        let mut agents = Self::new(agents);
+        diagnostics.extend(agents.take_default(configuration));
+        agents
+    }
+
+    /// Takes the default agent that the strongest document names, and says so if it cannot be one.
+    fn take_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
+        let named = configuration
+            .documents()
+            .rev()
+            .find_map(|document| Some((&document.origin, document.default_agent.as_ref()?)));
+        let Some((origin, named)) = named else {
+            self.choose_default(None);
+            return None;
+        };
+        self.choose_default(Some(&named.value));
+        let reason = match self.get(&named.value) {
+            None => "there is no such agent",
+            Some(agent) if is_choosable(agent) => return None,
+            Some(agent) if agent.hidden => "it is hidden",
+            Some(_) => "it is a subagent",
+        };
+        let instead = match self.default_agent() {
+            Some(agent) => format!("{} is used instead", agent.id),
+            None => "there is no other to use instead".to_owned(),
+        };
+        let message = format!(
+            "The default agent {} cannot be used and {instead}: {reason}",
+            named.value
+        );
+        let kind = DiagnosticKind::Ignored;
+        Some(Diagnostic::new(origin, kind, message, named.position))
+    }
+}
+
+/// What the Markdown files of a directory say about agents.
+fn described_in(
+    directory: &Path,
+    allowance: &mut Allowance,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<(String, AgentPatch)> {
+    let mut described = Vec::new();
+    for (folder, mode) in FOLDERS {
+        read_folder(
+            directory,
+            folder,
+            allowance,
+            diagnostics,
+            |id, file, diagnostics| {
+                let patch = file.decode(decode_agent_fields, diagnostics);
+                let patch = patch.map(|patch| with_text(patch, file, mode));
+                described.extend(patch.map(|patch| (id.to_owned(), patch)));
+            },
+        );
+    }
+    described
+}
+
+fn with_text(patch: AgentPatch, file: &Markdown, mode: Option<AgentMode>) -> AgentPatch {
+    AgentPatch {
+        system: Some(file.body.trim().to_owned()),
+        mode: mode.or(patch.mode),
+        ..patch
+    }
+}
+
+/// The agents described so far, in the order in which they were first described.
+#[derive(Default)]
+struct Merged {
+    /// None where an agent was removed.
+    drafts: Vec<Option<Draft>>,
+    /// Places by id.
+    index: HashMap<String, usize>,
+}
+
+/// An agent while it is being described.
+struct Draft {
+    info: AgentInfo,
+    /// The variant of its model.
+    variant: Option<String>,
+    /// Headers of its model requests.
+    headers: Headers,
+    /// Options of its model requests.
+    body: Members,
+    /// Rules it had from the beginning; none unless it is built in.
+    defaults: Vec<PermissionRule>,
+    /// How many of these every built-in agent has.
+    common: usize,
+    /// Rules that were said about it.
+    own: Vec<PermissionRule>,
+}
+
+impl Merged {
+    fn begin(&mut self, draft: Draft) -> &mut Draft {
+        let place = self.drafts.len();
+        self.index.insert(draft.info.id.clone(), place);
+        self.drafts.push(None);
+        self.drafts[place].insert(draft)
+    }
+
+    fn apply(&mut self, id: &str, patch: &AgentPatch) {
+        if patch.disabled == Some(true) {
+            if let Some(place) = self.index.remove(id) {
+                self.drafts[place] = None;
+            }
+            return;
+        }
+        let known = self.index.get(id).copied();
+        let draft = match known.and_then(|place| self.drafts[place].as_mut()) {
+            Some(draft) => draft,
+            None => self.begin(Draft::new(id)),
+        };
+        draft.apply(patch);
+    }
+
+    /// The agents, as many as a Location has, and how many there were.
+    fn finish(self, shared: &[PermissionRule], home: &str) -> (Vec<Agent>, usize) {
+        let described = self.index.len();
+        let drafts = self.drafts.into_iter().flatten().take(MAX_AGENTS);
+        let finished = drafts.map(|draft| draft.finish(shared, home));
+        (finished.collect(), described)
+    }
+}
+
+impl Draft {
+    fn new(id: &str) -> Self {
+        let info = AgentInfo {
+            id: id.to_owned(),
+            model: None,
+            request: RequestSettings::default(),
+            system: None,
+            description: None,
+            mode: AgentMode::All,
+            hidden: false,
+            color: None,
+            steps: None,
+            permissions: Vec::new(),
+        };
+        Self {
+            info,
+            variant: None,
+            headers: Headers::default(),
+            body: Members::default(),
+            defaults: Vec::new(),
+            common: 0,
+            own: Vec::new(),
+        }
+    }
+
+    fn apply(&mut self, patch: &AgentPatch) {
+        let info = &mut self.info;
+        set(&mut info.model, &patch.model);
+        set(&mut self.variant, &patch.variant);
+        set(&mut info.system, &patch.system);
+        set(&mut info.description, &patch.description);
+        set(&mut info.color, &patch.color);
+        set(&mut info.steps, &patch.steps);
+        info.mode = patch.mode.unwrap_or(info.mode);
+        info.hidden = patch.hidden.unwrap_or(info.hidden);
+        self.headers.extend(&patch.headers);
+        let body = patch.body.iter();
+        self.body
+            .extend(body.map(|(name, value)| (name.clone(), value.clone())));
+        self.own.extend(patch.permissions.iter().cloned());
+    }
+
+    fn finish(mut self, shared: &[PermissionRule], home: &str) -> Agent {
+        // An empty text is none, so that a file can take the built-in one away.
+        self.info.system = self.info.system.filter(|system| !system.is_empty());
+        self.info.model = self.info.model.map(|model| ModelRef {
+            variant: self.variant.or(model.variant),
+            ..model
+        });
+        let said = shared.iter().cloned().chain(self.own);
+        let said = said.map(|rule| rule.with_home(home));
+        let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
+        self.info.permissions.clone_from(&rules);
+        if self.common > 0 {
+            rules.insert(self.common, repetition());
+        }
+        let shown = RequestSettings {
+            headers: shown_headers(&self.headers),
+            body: shown_members(&self.body),
+        };
+        let headers = self.headers.iter();
+        self.info.request = RequestSettings {
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            body: self.body.0,
+        };
+        Agent {
+            info: self.info,
+            shown,
+            rules,
+        }
+    }
+}
+
+/// The rule about an agent that does the same again and again.
+fn repetition() -> PermissionRule {
+    PermissionRule {
+        action: "doom_loop".to_owned(),
+        resource: "*".to_owned(),
+        effect: PermissionEffect::Ask,
+    }
+}
+
+fn begin(builtin: Builtin) -> Draft {
+    let mut draft = Draft::new(builtin.id);
+    draft.info.mode = builtin.mode;
+    draft.info.hidden = builtin.hidden;
+    draft.info.description = builtin.description.map(str::to_owned);
+    draft.info.system = builtin.system.map(|system| system.trim().to_owned());
+    draft.defaults = builtin.rules;
+    draft.common = builtin.common;
+    draft
+}
+
+fn set<T: Clone>(base: &mut Option<T>, over: &Option<T>) {
+    if over.is_some() {
+        base.clone_from(over);
+    }
+}

@@ -1,0 +1,346 @@
+//! What the options of a package's own spelling are, in the terms of the wire.
+//!
+//! The older generation of the format writes options as the AI SDK calls them. Which of them are
+//! credentials and how the others are spelt on the wire follows from the package, which may be named
+//! in another document than the options; so this is decided while documents are laid over each other.
+
+use serde_json::{Map, Value};
+
+use super::COMPATIBLE_PACKAGE;
+use super::model::ApiKind;
+use super::options::{camel_case, is_control, snake_case};
+use crate::secret::{Headers, Members};
+
+/// Packages whose options are spelt alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    OpenAi,
+    Azure,
+    Xai,
+    Anthropic,
+    Google,
+    Bedrock,
+    OpenRouter,
+    Copilot,
+    Groq,
+    Mistral,
+    /// Servers that speak OpenAI's Chat Completions.
+    Compatible,
+    /// A package that is known to be one, and no more.
+    Other,
+    /// A package nobody here has heard of.
+    Unknown,
+}
+
+impl Family {
+    /// The family of an API; a provider without a package is a compatible server.
+    pub(super) fn of(kind: Option<&ApiKind>) -> Self {
+        let package = match kind {
+            Some(ApiKind::Package(package)) => package.as_str(),
+            Some(ApiKind::Native) | None => COMPATIBLE_PACKAGE,
+        };
+        match package {
+            "@ai-sdk/openai" | "@ai-sdk/amazon-bedrock/mantle" => Self::OpenAi,
+            "@ai-sdk/azure" => Self::Azure,
+            "@ai-sdk/xai" => Self::Xai,
+            "@ai-sdk/anthropic" | "@ai-sdk/google-vertex/anthropic" => Self::Anthropic,
+            "@ai-sdk/google" | "@ai-sdk/google-vertex" => Self::Google,
+            "@ai-sdk/amazon-bedrock" => Self::Bedrock,
+            "@openrouter/ai-sdk-provider" => Self::OpenRouter,
+            "@ai-sdk/github-copilot" => Self::Copilot,
+            "@ai-sdk/groq" => Self::Groq,
+            "@ai-sdk/mistral" => Self::Mistral,
+            "@ai-sdk/cerebras"
+            | "@ai-sdk/togetherai"
+            | "@ai-sdk/deepinfra"
+            | "venice-ai-sdk-provider" => Self::Compatible,
+            package if package == COMPATIBLE_PACKAGE => Self::Compatible,
+            "@ai-sdk/perplexity"
+            | "@ai-sdk/deepseek"
+            | "@ai-sdk/alibaba"
+            | "@ai-sdk/vercel"
+            | "@ai-sdk/cohere"
+            | "ai-gateway-provider" => Self::Other,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Tells a provider's options apart.
+    pub(super) fn split(self, options: &Members) -> Split {
+        let mut split = Split::default();
+        if self == Self::Unknown {
+            split.body = options.clone();
+            return split;
+        }
+        for (name, value) in options.iter() {
+            match (self.header(name), value.as_str()) {
+                // A key that is empty, as one of a variable that is not set, is none.
+                (Some(_), Some("")) => {}
+                (Some((header, prefix)), Some(text)) => {
+                    split.headers.set(header, &format!("{prefix}{text}"));
+                }
+                _ => {
+                    split.settings.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        split
+    }
+
+    /// The header that carries an option, and what stands before it there.
+    fn header(self, option: &str) -> Option<(&'static str, &'static str)> {
+        Some(match (self, option) {
+            (Self::OpenAi, "apiKey") => ("Authorization", "Bearer "),
+            (Self::OpenAi, "organization") => ("OpenAI-Organization", ""),
+            (Self::OpenAi, "project") => ("OpenAI-Project", ""),
+            (Self::Anthropic, "apiKey") => ("x-api-key", ""),
+            (Self::Anthropic, "authToken") => ("Authorization", "Bearer "),
+            (Self::Google, "apiKey") => ("x-goog-api-key", ""),
+            (Self::Azure, "apiKey") => ("api-key", ""),
+            _ => return None,
+        })
+    }
+
+    /// Options of a model as they stand in the body of a request.
+    pub(super) fn respell(self, options: &Members) -> Members {
+        let mut body = Map::new();
+        for (name, value) in options.iter() {
+            self.put(&mut body, name, value);
+        }
+        Members(body)
+    }
+
+    fn put(self, body: &mut Map<String, Value>, name: &str, value: &Value) {
+        let path: &[&str] = match (self, camel_case(name).as_str()) {
+            (Self::OpenAi | Self::Azure | Self::Xai | Self::Copilot, camel) => match camel {
+                "reasoningEffort" => &["reasoning", "effort"],
+                "reasoningSummary" => &["reasoning", "summary"],
+                "textVerbosity" => &["text", "verbosity"],
+                _ => return insert(body, &[&snake_case(name)], value.clone()),
+            },
+            (Self::Anthropic, camel) => match camel {
+                "effort" => &["output_config", "effort"],
+                "taskBudget" => &["output_config", "task_budget"],
+                _ => return insert(body, &[&snake_case(name)], snake_members(value)),
+            },
+            (
+                Self::Google,
+                camel @ ("thinkingConfig" | "responseModalities" | "mediaResolution"
+                | "imageConfig"),
+            ) => return insert(body, &["generationConfig", camel], value.clone()),
+            (Self::Bedrock, camel) if !is_control(camel) => &["additionalModelRequestFields", name],
+            (Self::Compatible | Self::Groq | Self::Mistral, "reasoningEffort") => {
+                &["reasoning_effort"]
+            }
+            _ => &[name],
+        };
+        insert(body, path, value.clone());
+    }
+}
+
+/// Objects of the wire in which several options stand that have a place of their own otherwise.
+const GROUPS: [&str; 5] = [
+    "reasoning",
+    "text",
+    "output_config",
+    "generationConfig",
+    "additionalModelRequestFields",
+];
+
+/// Whether a member of a body groups options.
+pub(super) fn is_group(name: &str) -> bool {
+    GROUPS.contains(&name)
+}
+
+/// A provider's options, told apart.
+#[derive(Default)]
+pub(super) struct Split {
+    /// What goes into headers.
+    pub headers: Headers,
+    /// What configures the implementation.
+    pub settings: Members,
+    /// What goes into the body of requests.
+    pub body: Members,
+}
+
+/// Puts a value at the end of a path of objects.
+fn insert(body: &mut Map<String, Value>, path: &[&str], value: Value) {
+    let Some((last, groups)) = path.split_last() else {
+        return;
+    };
+    let mut place = body;
+    for group in groups {
+        let slot = place.entry(*group).or_insert(Value::Null);
+        if !slot.is_object() {
+            *slot = Value::Object(Map::new());
+        }
+        let Value::Object(members) = slot else { return };
+        place = members;
+    }
+    place.insert((*last).to_owned(), value);
+}
+
+/// The value with the names of its own members in snake case.
+fn snake_members(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter();
+            Value::from_iter(members.map(|(name, value)| (snake_case(name), value.clone())))
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn members(value: Value) -> Members {
+        let Value::Object(members) = value else {
+            panic!("{value} is no object");
+        };
+        Members(members)
+    }
+
+    fn family(package: &str) -> Family {
+        Family::of(Some(&ApiKind::Package(package.to_owned())))
+    }
+
+    #[test]
+    fn a_providers_options_are_headers_settings_or_body() {
+        let options = || {
+            members(json!({
+                "apiKey": "k", "authToken": "t", "organization": "o", "project": "p", "timeout": 5,
+            }))
+        };
+        let split = |package: &str| {
+            let split = family(package).split(&options());
+            let headers = split.headers.iter();
+            let headers = headers.map(|(name, value)| format!("{name}: {value}"));
+            (
+                headers.collect::<Vec<_>>(),
+                Value::Object(split.settings.0),
+                split.body.0.len(),
+            )
+        };
+        let rest = json!({"authToken": "t", "organization": "o", "project": "p", "timeout": 5});
+        for (package, headers, settings) in [
+            (
+                "@ai-sdk/openai",
+                vec![
+                    "Authorization: Bearer k",
+                    "OpenAI-Organization: o",
+                    "OpenAI-Project: p",
+                ],
+                json!({"authToken": "t", "timeout": 5}),
+            ),
+            (
+                "@ai-sdk/anthropic",
+                vec!["x-api-key: k", "Authorization: Bearer t"],
+                json!({"organization": "o", "project": "p", "timeout": 5}),
+            ),
+            ("@ai-sdk/google", vec!["x-goog-api-key: k"], rest.clone()),
+            (
+                "@ai-sdk/google-vertex",
+                vec!["x-goog-api-key: k"],
+                rest.clone(),
+            ),
+            ("@ai-sdk/azure", vec!["api-key: k"], rest),
+            (COMPATIBLE_PACKAGE, vec![], Value::Object(options().0)),
+            ("@ai-sdk/groq", vec![], Value::Object(options().0)),
+            (
+                "@openrouter/ai-sdk-provider",
+                vec![],
+                Value::Object(options().0),
+            ),
+        ] {
+            let headers = headers.into_iter().map(str::to_owned).collect();
+            assert_eq!(split(package), (headers, settings, 0), "{package}");
+        }
+        assert_eq!(split("somebodys-package"), (vec![], json!({}), 5));
+    }
+
+    #[test]
+    fn an_empty_key_is_none() {
+        let split = family("@ai-sdk/openai").split(&members(json!({"apiKey": "", "project": 1})));
+        assert_eq!(split.headers.iter().count(), 0);
+        assert_eq!(Value::Object(split.settings.0), json!({"project": 1}));
+    }
+
+    #[test]
+    fn options_of_a_model_get_the_spelling_of_the_wire() {
+        for (package, options, expected) in [
+            (
+                "@ai-sdk/openai",
+                json!({
+                    "reasoningEffort": "low", "reasoningSummary": "auto", "textVerbosity": "high",
+                    "serviceTier": "flex", "store": false, "max_output_tokens": 5,
+                }),
+                json!({
+                    "reasoning": {"effort": "low", "summary": "auto"}, "text": {"verbosity": "high"},
+                    "service_tier": "flex", "store": false, "max_output_tokens": 5,
+                }),
+            ),
+            (
+                "@ai-sdk/anthropic",
+                json!({
+                    "effort": "low", "taskBudget": 5, "metadata": {"userId": "u"},
+                    "thinking": {"type": "enabled", "budgetTokens": 7}, "disableParallelToolUse": true,
+                }),
+                json!({
+                    "output_config": {"effort": "low", "task_budget": 5},
+                    "metadata": {"user_id": "u"},
+                    "thinking": {"type": "enabled", "budget_tokens": 7},
+                    "disable_parallel_tool_use": true,
+                }),
+            ),
+            (
+                "@ai-sdk/google",
+                json!({
+                    "thinkingConfig": {"thinkingBudget": 5}, "responseModalities": ["TEXT"],
+                    "mediaResolution": "LOW", "imageConfig": {"a": 1}, "safetySettings": [],
+                }),
+                json!({
+                    "generationConfig": {
+                        "thinkingConfig": {"thinkingBudget": 5}, "responseModalities": ["TEXT"],
+                        "mediaResolution": "LOW", "imageConfig": {"a": 1},
+                    },
+                    "safetySettings": [],
+                }),
+            ),
+            (
+                "@ai-sdk/amazon-bedrock",
+                json!({"reasoningConfig": {"type": "enabled"}, "temperature": 1}),
+                json!({
+                    "additionalModelRequestFields": {"reasoningConfig": {"type": "enabled"}},
+                    "temperature": 1,
+                }),
+            ),
+            (
+                COMPATIBLE_PACKAGE,
+                json!({"reasoningEffort": "low", "someField": 1}),
+                json!({"reasoning_effort": "low", "someField": 1}),
+            ),
+            (
+                "somebodys-package",
+                json!({"reasoningEffort": "low"}),
+                json!({"reasoningEffort": "low"}),
+            ),
+        ] {
+            let body = family(package).respell(&members(options));
+            assert_eq!(Value::Object(body.0), expected, "{package}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_the_way_of_a_group_is_replaced() {
+        let options = members(json!({"reasoning": 5, "reasoningEffort": "low"}));
+        let body = family("@ai-sdk/openai").respell(&options);
+        assert_eq!(
+            Value::Object(body.0),
+            json!({"reasoning": {"effort": "low"}})
+        );
+    }
+}

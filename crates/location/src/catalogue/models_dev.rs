@@ -1,0 +1,229 @@
+//! The list of providers and models that models.dev publishes, where a copy of it lies on the disk.
+//!
+//! It is read and never fetched: a library opens no connections of its own accord. A program that
+//! wants the list puts it where OpenCode keeps its copy.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use serde_json::{Map, Value};
+
+use super::model::ApiKind;
+use crate::bounded;
+use crate::config::{
+    ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,
+    listed_model, object, optional, request_settings, text, texts,
+};
+use crate::environment::Environment;
+use crate::secret::BaseUrl;
+
+/// Largest list read; the present one is a fifteenth of it.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+const PATH_VARIABLE: &str = "OPENCODE_MODELS_PATH";
+
+/// The list of all Locations, read again when its file has changed.
+#[derive(Default)]
+pub(crate) struct ModelsDevFile {
+    /// Held while the file is read, by whoever opens a Location first.
+    read: Mutex<Option<(Stamp, Arc<ModelsDev>)>>,
+}
+
+/// The providers of the list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ModelsDev {
+    /// In the order of the list.
+    pub providers: Vec<(String, ProviderPatch)>,
+    places: HashMap<String, usize>,
+    /// What in the file could not be used.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What tells one content of a file from another.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    path: PathBuf,
+    /// Length and time of the last change; none if there is no such file.
+    state: Option<(u64, Option<SystemTime>)>,
+}
+
+impl ModelsDevFile {
+    /// The list as it is on the disk now. A file that can no longer be read leaves what it said
+    /// before in force. Blocks on the disk.
+    pub(crate) fn get(&self, environment: &Environment) -> Arc<ModelsDev> {
+        let Some(path) = path(environment) else {
+            return Arc::default();
+        };
+        let stamp = Stamp::of(path);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, list)) = &*read
+            && *known == stamp
+        {
+            return Arc::clone(list);
+        }
+        let list = match load(&stamp.path) {
+            Ok(list) => list,
+            Err(diagnostic) => {
+                let previous = read.take().filter(|(known, _)| known.path == stamp.path);
+                let mut kept =
+                    previous.map_or_else(ModelsDev::default, |(_, list)| (*list).clone());
+                kept.diagnostics = vec![diagnostic];
+                kept
+            }
+        };
+        let list = Arc::new(list);
+        *read = Some((stamp, Arc::clone(&list)));
+        list
+    }
+}
+
+impl Stamp {
+    fn of(path: PathBuf) -> Self {
+        let metadata = fs::metadata(&path).ok();
+        let state = metadata.map(|it| (it.len(), it.modified().ok()));
+        Self { path, state }
+    }
+}
+
+/// Where the list lies.
+fn path(environment: &Environment) -> Option<PathBuf> {
+    if let Some(named) = environment.variable(PATH_VARIABLE) {
+        return Some(PathBuf::from(named));
+    }
+    let cache = &environment.cache;
+    (!cache.as_os_str().is_empty()).then(|| cache.join("models.json"))
+}
+
+impl ModelsDev {
+    /// What the list says of a provider.
+    pub(crate) fn provider(&self, id: &str) -> Option<&ProviderPatch> {
+        self.places.get(id).map(|&place| &self.providers[place].1)
+    }
+}
+
+fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
+    let origin = path.display().to_string();
+    let problem = |kind, message: String| Diagnostic::new(&origin, kind, message, None);
+    let unreadable = |message: String| problem(DiagnosticKind::Io, message);
+    if !path.is_absolute() {
+        return Err(unreadable(format!(
+            "The list of models must be named by an absolute path; it is named by {PATH_VARIABLE}"
+        )));
+    }
+    let bytes = bounded::read(path, MAX_BYTES)
+        .map_err(|error| unreadable(format!("The list of models cannot be read: {error}")))?;
+    let Some(bytes) = bytes else {
+        return Ok(ModelsDev::default());
+    };
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        let mut diagnostic = problem(
+            DiagnosticKind::Syntax,
+            "The list of models is not JSON; it is not used".to_owned(),
+        );
+        diagnostic.line = u32::try_from(error.line()).ok();
+        diagnostic.column = u32::try_from(error.column()).ok();
+        diagnostic
+    })?;
+    drop(bytes);
+    let providers = object(&value).map_err(|invalid| {
+        problem(
+            DiagnosticKind::Invalid,
+            format!("{invalid}; the list of models is not used"),
+        )
+    })?;
+    Ok(ingest(&origin, providers))
+}
+
+/// Reads what can be read: a provider or model that makes no sense is left out alone.
+fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
+    let mut list = ModelsDev::default();
+    let mut rejected: Vec<String> = Vec::new();
+    for (id, value) in source {
+        match provider(value, &mut rejected) {
+            Ok(patch) => {
+                list.places.insert(id.clone(), list.providers.len());
+                list.providers.push((id.clone(), patch));
+            }
+            Err(invalid) => rejected.push(invalid.at(id).to_string()),
+        }
+    }
+    if let Some(first) = rejected.first() {
+        let message = format!(
+            "{} of the list of models are left out, the first because {first}",
+            rejected.len()
+        );
+        list.diagnostics.push(Diagnostic::new(
+            origin,
+            DiagnosticKind::Ignored,
+            message,
+            None,
+        ));
+    }
+    list
+}
+
+fn provider(value: &Value, rejected: &mut Vec<String>) -> Decoded<ProviderPatch> {
+    let source = object(value)?;
+    let id = optional(source, "id", text)?.unwrap_or_default();
+    let mut models = Vec::new();
+    for (model_id, value) in optional(source, "models", object)?.into_iter().flatten() {
+        match model(model_id, value) {
+            Ok(described) => models.extend(described),
+            Err(invalid) => {
+                let invalid = invalid.at(model_id).at("models").at(&id);
+                rejected.push(invalid.to_string());
+            }
+        }
+    }
+    Ok(ProviderPatch {
+        name: optional(source, "name", text)?,
+        api: ApiPatch {
+            kind: optional(source, "npm", text)?.map(ApiKind::Package),
+            url: optional(source, "api", text)?.map(BaseUrl),
+            ..ApiPatch::default()
+        },
+        env: Some(optional(source, "env", texts)?.unwrap_or_default()),
+        models,
+        ..ProviderPatch::default()
+    })
+}
+
+/// A model, and one more for each of its modes.
+fn model(id: &str, value: &Value) -> Decoded<Vec<(String, ModelPatch)>> {
+    let base = listed_model(value)?;
+    let modes = optional(object(value)?, "experimental", |value| {
+        optional(object(value)?, "modes", |value| {
+            entries(value, |mode, value| self::mode(id, &base, mode, value))
+        })
+    })?;
+    let modes = modes.flatten().unwrap_or_default();
+    let base = (id.to_owned(), base);
+    Ok(std::iter::once(base).chain(modes).collect())
+}
+
+/// The model as one of its modes: under a name of its own, with other prices and requests.
+fn mode(id: &str, base: &ModelPatch, mode: &str, value: &Value) -> Decoded<(String, ModelPatch)> {
+    let source = object(value)?;
+    let request = optional(source, "provider", request_settings)?.unwrap_or_default();
+    let name = base.name.as_deref().unwrap_or(id);
+    let patch = ModelPatch {
+        name: Some(format!("{name} {}", capitalised(mode))),
+        wire_id: Some(base.wire_id.clone().unwrap_or_else(|| id.to_owned())),
+        cost: optional(source, "cost", listed_cost)?.or_else(|| base.cost.clone()),
+        headers: request.headers,
+        body: request.body,
+        ..base.clone()
+    };
+    Ok((format!("{id}-{mode}"), patch))
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

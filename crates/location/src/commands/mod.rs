@@ -1,0 +1,171 @@
+//! Commands: prompts with a name and places for arguments.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use opencode_schema::command::CommandInfo;
+use opencode_schema::model::ModelRef;
+
+use crate::config::{
+    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_command_fields,
+};
+use crate::markdown::{Allowance, Folder, read_folder};
+
+/// Where Markdown files describe commands, in a directory of definitions.
+const FOLDERS: [Folder; 2] = [
+    Folder::with_subfolders("command"),
+    Folder::with_subfolders("commands"),
+];
+
+/// The commands of one directory, the built-in ones first and the others in the order in which they
+/// were first described.
+#[derive(Debug, Default)]
+pub struct Commands(Vec<CommandInfo>);
+
+impl Commands {
+    /// The commands of a Location. Reads the Markdown files of the configuration's directories.
+    ///
+    /// A later description overrides an earlier one field by field.
+    pub(crate) fn build(
+        configuration: &Configuration,
+        allowance: &mut Allowance,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let mut merged = Merged::default();
+        for (name, patch) in builtin() {
+            merged.apply(name, patch, None);
+        }
+        for entry in &configuration.entries {
+            match entry {
+                Entry::Document(document) => {
+                    for (name, patch) in &document.commands {
+                        merged.apply(name, patch.clone(), Some(&document.origin));
+                    }
+                }
+                Entry::Directory(directory) => {
+                    for folder in FOLDERS {
+                        merged.read(directory, folder, allowance, diagnostics);
+                    }
+                }
+            }
+        }
+        Self(merged.finish(diagnostics))
+    }
+
+    /// The commands.
+    pub fn list(&self) -> &[CommandInfo] {
+        &self.0
+    }
+}
+
+fn builtin() -> [(&'static str, CommandPatch); 2] {
+    [
+        (
+            "init",
+            CommandPatch {
+                template: Some(include_str!("templates/init.md").trim().to_owned()),
+                description: Some("Writes or improves AGENTS.md for this project".to_owned()),
+                ..CommandPatch::default()
+            },
+        ),
+        (
+            "review",
+            CommandPatch {
+                template: Some(include_str!("templates/review.md").trim().to_owned()),
+                description: Some(
+                    "Reviews changes: those not committed, a commit, a branch or a pull request"
+                        .to_owned(),
+                ),
+                subtask: Some(true),
+                ..CommandPatch::default()
+            },
+        ),
+    ]
+}
+
+/// The commands described so far.
+#[derive(Default)]
+struct Merged<'d> {
+    /// In the order in which they were first described, each with the last document that did.
+    commands: Vec<(String, CommandPatch, Option<&'d str>)>,
+    index: HashMap<String, usize>,
+}
+
+impl<'d> Merged<'d> {
+    /// Adds what the Markdown files of a folder describe.
+    fn read(
+        &mut self,
+        directory: &Path,
+        folder: Folder,
+        allowance: &mut Allowance,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        read_folder(
+            directory,
+            folder,
+            allowance,
+            diagnostics,
+            |name, file, diagnostics| {
+                if let Some(patch) = file.decode(decode_command_fields, diagnostics) {
+                    let template = Some(file.body.trim().to_owned());
+                    self.apply(name, CommandPatch { template, ..patch }, None);
+                }
+            },
+        );
+    }
+
+    fn apply(&mut self, name: &str, patch: CommandPatch, origin: Option<&'d str>) {
+        match self.index.get(name) {
+            Some(place) => {
+                let (_, known, last) = &mut self.commands[*place];
+                overlay(known, patch);
+                *last = origin;
+            }
+            None => {
+                self.index.insert(name.to_owned(), self.commands.len());
+                self.commands.push((name.to_owned(), patch, origin));
+            }
+        }
+    }
+
+    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Vec<CommandInfo> {
+        let mut finished = Vec::with_capacity(self.commands.len());
+        for (name, patch, origin) in self.commands {
+            match patch.template {
+                Some(_) => finished.push(finish(name, patch)),
+                None => {
+                    let message = format!("The command {name} has no template and is left out");
+                    let origin = origin.unwrap_or_default();
+                    let kind = DiagnosticKind::Ignored;
+                    diagnostics.push(Diagnostic::new(origin, kind, message, None));
+                }
+            }
+        }
+        finished
+    }
+}
+
+fn overlay(base: &mut CommandPatch, over: CommandPatch) {
+    *base = CommandPatch {
+        template: over.template.or(base.template.take()),
+        description: over.description.or(base.description.take()),
+        agent: over.agent.or(base.agent.take()),
+        model: over.model.or(base.model.take()),
+        variant: over.variant.or(base.variant.take()),
+        subtask: over.subtask.or(base.subtask),
+    };
+}
+
+fn finish(name: String, patch: CommandPatch) -> CommandInfo {
+    CommandInfo {
+        name,
+        template: patch.template.unwrap_or_default(),
+        description: patch.description,
+        agent: patch.agent,
+        model: patch.model.map(|model| ModelRef {
+            variant: patch.variant.or(model.variant),
+            ..model
+        }),
+        subtask: patch.subtask,
+    }
+}

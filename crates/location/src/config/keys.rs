@@ -1,0 +1,339 @@
+//! Every key of a document, and the one function that reads it.
+//!
+//! Both generations of the format stand side by side: a key of the older one is read into the same
+//! place as its successor and before it, so that the successor holds where both speak.
+
+use serde_json::{Map, Value};
+
+use super::decode::{Decoded, Step, boolean, text, texts};
+use super::document::Draft;
+use super::{
+    agent, command, mcp, permission, policy, provider_v1, provider_v2, reference, selection,
+    settings, skill,
+};
+
+/// Reads the value of a key into the document.
+type Read = fn(&mut Draft<'_>, &Value) -> Decoded<()>;
+
+/// A key of a document.
+pub(super) struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// The key of the newer generation that says the same.
+    successor: Option<&'static str>,
+    /// None for what is known and has no meaning here.
+    read: Option<Read>,
+}
+
+const fn key(name: &'static str, read: Read) -> Key {
+    Key {
+        name,
+        successor: None,
+        read: Some(read),
+    }
+}
+
+/// A key of the older generation.
+const fn older(name: &'static str, successor: &'static str, read: Read) -> Key {
+    Key {
+        name,
+        successor: Some(successor),
+        read: Some(read),
+    }
+}
+
+/// A key that belongs to other programs that read the same file.
+const fn unused(name: &'static str) -> Key {
+    Key {
+        name,
+        successor: None,
+        read: None,
+    }
+}
+
+/// The keys in the order they are read: what is read later holds over what is read earlier.
+pub(super) const KEYS: &[Key] = &[
+    // Models and providers.
+    key("model", |draft, value| {
+        let named = selection::named(draft.located("model", value))?;
+        draft.document.model = Some(named);
+        Ok(())
+    }),
+    key("small_model", |draft, value| {
+        let named = selection::named(draft.located("small_model", value))?;
+        draft.document.small_model = Some(named);
+        Ok(())
+    }),
+    older("provider", "providers", |draft, value| {
+        draft.document.providers.extend(provider_v1::decode(value)?);
+        Ok(())
+    }),
+    key("providers", |draft, value| {
+        draft.document.providers.extend(provider_v2::decode(value)?);
+        Ok(())
+    }),
+    key("enabled_providers", |draft, value| {
+        draft.document.policies.extend(policy::enabled(value)?);
+        Ok(())
+    }),
+    key("disabled_providers", |draft, value| {
+        draft.document.policies.extend(policy::disabled(value)?);
+        Ok(())
+    }),
+    key("experimental", |draft, value| {
+        draft.document.policies.extend(policy::decode(value)?);
+        if value.get("subagent_depth").is_some() {
+            draft.unknown(&["experimental", "subagent_depth"]);
+        }
+        Ok(())
+    }),
+    // Agents and what they may do.
+    key("default_agent", |draft, value| {
+        let named = draft.located("default_agent", text(value)?);
+        draft.document.default_agent = Some(named);
+        Ok(())
+    }),
+    older("mode", "agents", |draft, value| {
+        draft.document.agents.extend(agent::decode_modes(value)?);
+        Ok(())
+    }),
+    older("agent", "agents", |draft, value| {
+        draft.document.agents.extend(agent::decode_older(value)?);
+        Ok(())
+    }),
+    key("agents", |draft, value| {
+        draft.document.agents.extend(agent::decode(value)?);
+        Ok(())
+    }),
+    // Rules add up: those of the older generation stand before those of the newer one.
+    key("tools", |draft, value| {
+        draft.document.permissions.extend(permission::tools(value)?);
+        Ok(())
+    }),
+    key("permission", |draft, value| {
+        let rules = permission::decode_older(value)?;
+        draft.document.permissions.extend(rules);
+        Ok(())
+    }),
+    key("permissions", |draft, value| {
+        draft
+            .document
+            .permissions
+            .extend(permission::decode(value)?);
+        Ok(())
+    }),
+    // What is offered to the model.
+    older("command", "commands", |draft, value| {
+        draft.document.commands.extend(command::decode(value)?);
+        Ok(())
+    }),
+    key("commands", |draft, value| {
+        draft.document.commands.extend(command::decode(value)?);
+        Ok(())
+    }),
+    key("skills", skill::read),
+    older("reference", "references", |draft, value| {
+        reference::read(draft, "reference", value)
+    }),
+    key("references", |draft, value| {
+        reference::read(draft, "references", value)
+    }),
+    key("instructions", |draft, value| {
+        draft.document.instructions = texts(value)?;
+        Ok(())
+    }),
+    key("mcp", mcp::read),
+    // One value each.
+    key("shell", |draft, value| {
+        draft.document.settings.shell = Some(text(value)?);
+        Ok(())
+    }),
+    key("username", |draft, value| {
+        draft.document.settings.username = Some(text(value)?);
+        Ok(())
+    }),
+    older("autoshare", "share", |draft, value| {
+        settings::autoshare(value, &mut draft.document.settings)
+    }),
+    key("share", |draft, value| {
+        draft.document.settings.share = Some(settings::share(value)?);
+        Ok(())
+    }),
+    older("snapshot", "snapshots", |draft, value| {
+        draft.document.settings.snapshots = Some(boolean(value)?);
+        Ok(())
+    }),
+    key("snapshots", |draft, value| {
+        draft.document.settings.snapshots = Some(boolean(value)?);
+        Ok(())
+    }),
+    older("attachment", "attachments", |draft, value| {
+        settings::attachments(value, &mut draft.document.settings)
+    }),
+    key("media", |draft, value| {
+        settings::attachments(value, &mut draft.document.settings)
+    }),
+    key("attachments", |draft, value| {
+        settings::attachments(value, &mut draft.document.settings)
+    }),
+    key("tool_output", |draft, value| {
+        settings::tool_output(value, &mut draft.document.settings)
+    }),
+    key("compaction", |draft, value| {
+        settings::compaction(value, &mut draft.document.settings)
+    }),
+    key("watcher", |draft, value| {
+        draft.document.settings.watcher_ignore = settings::watcher(value)?;
+        Ok(())
+    }),
+    // Of other programs.
+    unused("$schema"),
+    unused("autoupdate"),
+    unused("enterprise"),
+    unused("formatter"),
+    unused("keybinds"),
+    unused("layout"),
+    unused("logLevel"),
+    unused("lsp"),
+    unused("plugin"),
+    unused("plugins"),
+    unused("server"),
+    unused("subagent_depth"),
+    unused("theme"),
+    unused("tui"),
+];
+
+impl Key {
+    /// Reads the key, and says what of it its successor in the same document overrides.
+    pub(super) fn read(
+        &self,
+        draft: &mut Draft<'_>,
+        root: &Map<String, Value>,
+        value: &Value,
+    ) -> Decoded<()> {
+        let Some(read) = self.read else {
+            return Ok(());
+        };
+        read(draft, value)?;
+        if let Some(successor) = self.successor
+            && let Some(newer) = root.get(successor)
+        {
+            self.report_conflict(draft, value, successor, newer);
+        }
+        Ok(())
+    }
+
+    fn report_conflict(
+        &self,
+        draft: &mut Draft<'_>,
+        value: &Value,
+        successor: &str,
+        newer: &Value,
+    ) {
+        let name = self.name;
+        let here = Step::Key(name.to_owned());
+        let (Value::Object(older), Value::Object(newer)) = (value, newer) else {
+            if value != newer {
+                let message = format!(
+                    "{name} has no effect beside {successor}, which says the same in the newer form"
+                );
+                draft.ignored(&[here], message);
+            }
+            return;
+        };
+        for id in older.keys().filter(|id| newer.contains_key(*id)) {
+            let message = format!(
+                "{name}.{id} and {successor}.{id} speak of the same; where they differ, {successor}.{id} holds"
+            );
+            draft.ignored(&[here.clone(), Step::Key(id.clone())], message);
+        }
+    }
+}
+
+/// Says which keys are probably misspelt. Others that nobody knows are left alone: they may belong
+/// to a newer version or another program.
+pub(super) fn report_unknown(draft: &mut Draft<'_>, root: &Map<String, Value>) {
+    for name in root.keys() {
+        if let Some(meant) = misspelt(name) {
+            let message = format!("There is no key {name}; {meant} is probably meant");
+            draft.ignored(&[Step::Key(name.clone())], message);
+        }
+    }
+}
+
+/// The known key a name differs from by one slip.
+fn misspelt(name: &str) -> Option<&'static str> {
+    let known = || KEYS.iter().map(|key| key.name);
+    if known().any(|key| key == name) {
+        return None;
+    }
+    known().find(|key| one_slip(name.as_bytes(), key.as_bytes()))
+}
+
+/// Whether two texts differ by one letter: another one, one too many, one too few, two exchanged,
+/// or by the case of letters alone.
+fn one_slip(a: &[u8], b: &[u8]) -> bool {
+    if a.eq_ignore_ascii_case(b) {
+        return true;
+    }
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.len() < 4 || long.len() - short.len() > 1 {
+        return false;
+    }
+    let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+    let (short, long) = (&short[same..], &long[same..]);
+    if long.len() > short.len() {
+        return short == &long[1..];
+    }
+    let replaced = short[1..] == long[1..];
+    let exchanged =
+        short.len() > 1 && (short[0], short[1]) == (long[1], long[0]) && short[2..] == long[2..];
+    replaced || exchanged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_stands_twice() {
+        let mut names: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_successor_is_a_key_that_is_read_later() {
+        for (place, key) in KEYS.iter().enumerate() {
+            if let Some(successor) = key.successor {
+                let found = KEYS.iter().position(|other| other.name == successor);
+                assert!(found.is_some_and(|found| found > place), "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn one_slip_is_noticed() {
+        for (name, meant) in [
+            ("provder", Some("provider")),
+            ("proivder", Some("provider")),
+            ("Provider", Some("provider")),
+            ("providerss", Some("providers")),
+            ("instruction", Some("instructions")),
+            ("modle", Some("model")),
+            ("modal", Some("model")),
+            ("defaultagent", Some("default_agent")),
+            ("default-agent", Some("default_agent")),
+            ("model", None),
+            ("mcq", None),
+            ("m", None),
+            ("", None),
+            ("something_else", None),
+            ("propider_x", None),
+        ] {
+            assert_eq!(misspelt(name), meant, "{name}");
+        }
+    }
+}

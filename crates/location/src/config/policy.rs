@@ -1,0 +1,63 @@
+//! Which providers may be used: `experimental.policies`, `enabled_providers`, `disabled_providers`.
+
+use serde_json::Value;
+
+use super::decode::{Decoded, Invalid, bounded_texts, elements, object, optional, required, text};
+
+/// A statement about providers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Policy {
+    /// Whether the providers it speaks of may be used.
+    pub allow: bool,
+    /// The ids it speaks of: `*` stands for any text and `?` for any character.
+    pub resource: String,
+}
+
+/// The one action statements are made about.
+const USE_PROVIDER: &str = "provider.use";
+
+/// Reads the statements of `experimental`. Those about other actions are for newer versions.
+pub(super) fn decode(value: &Value) -> Decoded<Vec<Policy>> {
+    let statements = optional(object(value)?, "policies", |value| {
+        elements(value, statement)
+    })?;
+    Ok(statements
+        .unwrap_or_default()
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+fn statement(value: &Value) -> Decoded<Option<Policy>> {
+    let source = object(value)?;
+    let action = required(source, "action", text)?;
+    let allow = required(source, "effect", |value| match value.as_str() {
+        Some("allow") => Ok(true),
+        Some("deny") => Ok(false),
+        _ => Err(Invalid::new("must be \"allow\" or \"deny\"")),
+    })?;
+    let resource = required(source, "resource", text)?;
+    Ok((action == USE_PROVIDER).then_some(Policy { allow, resource }))
+}
+
+/// Reads `enabled_providers`: all others are denied.
+pub(super) fn enabled(value: &Value) -> Decoded<Vec<Policy>> {
+    let none = Policy {
+        allow: false,
+        resource: "*".to_owned(),
+    };
+    let allowed = bounded_texts(value)?.into_iter().map(|resource| Policy {
+        allow: true,
+        resource,
+    });
+    Ok(std::iter::once(none).chain(allowed).collect())
+}
+
+/// Reads `disabled_providers`.
+pub(super) fn disabled(value: &Value) -> Decoded<Vec<Policy>> {
+    let denied = bounded_texts(value)?.into_iter().map(|resource| Policy {
+        allow: false,
+        resource,
+    });
+    Ok(denied.collect())
+}

@@ -1,0 +1,90 @@
+//! What configuration says about references: `references`, or `reference` in the older generation
+//! of the format.
+
+use serde_json::Value;
+
+use super::decode::{Decoded, Invalid, Step, boolean, entries, few, object, optional, text, wrong};
+use super::document::{Draft, Located};
+
+/// What is said about a reference.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ReferencePatch {
+    /// Where it comes from.
+    pub origin: ReferenceOrigin,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether user interfaces leave it out when they complete names.
+    pub hidden: Option<bool>,
+}
+
+/// Where a reference comes from, as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ReferenceOrigin {
+    /// A directory.
+    Path(String),
+    /// A git repository.
+    Repository {
+        /// The repository.
+        name: String,
+        /// The branch, if not the repository's default one.
+        branch: Option<String>,
+    },
+}
+
+/// A reference and where the document declares it.
+pub(crate) type NamedReference = (String, Located<ReferencePatch>);
+
+/// Reads the references under a key.
+pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<()> {
+    object(value)?;
+    few(value)?;
+    for (name, patch) in entries(value, |name, value| {
+        Ok((name.to_owned(), reference(value)?))
+    })? {
+        let path = [Step::Key(key.to_owned()), Step::Key(name.clone())];
+        let patch = draft.located_at(&path, patch);
+        draft.document.references.push((name, patch));
+    }
+    Ok(())
+}
+
+fn reference(value: &Value) -> Decoded<ReferencePatch> {
+    let source = match value {
+        Value::String(text) => {
+            return Ok(ReferencePatch {
+                origin: origin(text),
+                description: None,
+                hidden: None,
+            });
+        }
+        Value::Object(source) => source,
+        other => return Err(wrong("a string or an object", other)),
+    };
+    let path = optional(source, "path", text)?;
+    let repository = optional(source, "repository", text)?;
+    let branch = optional(source, "branch", text)?;
+    let origin = match (path, repository) {
+        (Some(path), None) => ReferenceOrigin::Path(path),
+        (None, Some(name)) => ReferenceOrigin::Repository { name, branch },
+        (Some(_), Some(_)) => {
+            return Err(Invalid::new("has both a path and a repository; keep one"));
+        }
+        (None, None) => return Err(Invalid::new("must have a path or a repository")),
+    };
+    Ok(ReferencePatch {
+        origin,
+        description: optional(source, "description", text)?,
+        hidden: optional(source, "hidden", boolean)?,
+    })
+}
+
+/// What a plain text means: a path by its first character, or a repository.
+fn origin(text: &str) -> ReferenceOrigin {
+    let text = text.to_owned();
+    if text.starts_with(['.', '/', '~']) {
+        ReferenceOrigin::Path(text)
+    } else {
+        let branch = None;
+        ReferenceOrigin::Repository { name: text, branch }
+    }
+}

@@ -1,0 +1,387 @@
+//! The keys that are one value each: a stronger document's value holds.
+
+use serde_json::Value;
+
+use super::decode::{
+    Decoded, Invalid, boolean, bounded_texts, count, number, object, optional, wrong,
+};
+use super::diagnostic::{Diagnostic, DiagnosticKind};
+use super::document::Document;
+use crate::environment::Environment;
+
+/// What one document says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct SettingsPatch {
+    pub shell: Option<String>,
+    pub username: Option<String>,
+    pub share: Option<Share>,
+    pub snapshots: Option<bool>,
+    pub image: ImagePatch,
+    pub max_output_lines: Option<u64>,
+    pub max_output_bytes: Option<u64>,
+    pub compact_automatically: Option<bool>,
+    pub prune: Option<bool>,
+    pub keep_tokens: Option<u64>,
+    pub buffer_tokens: Option<u64>,
+    pub watcher_ignore: Vec<String>,
+}
+
+/// What one document says about attached images.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ImagePatch {
+    pub auto_resize: Option<bool>,
+    pub max_width: Option<u64>,
+    pub max_height: Option<u64>,
+    pub max_base64_bytes: Option<u64>,
+}
+
+/// What the documents of a directory and the environment's switches come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The shell commands run in; none leaves the choice to the machine.
+    pub shell: Option<String>,
+    /// What the user is called; none if nobody said so.
+    pub username: Option<String>,
+    /// Who shares sessions. By default [`Share::Manual`].
+    pub share: Share,
+    /// Whether the worktree is captured around steps. By default it is.
+    pub snapshots: bool,
+    /// Bounds of attached images.
+    pub image: ImageLimits,
+    /// Bounds of the Model Tool Output.
+    pub tool_output: ToolOutputLimits,
+    /// When and how histories are compacted.
+    pub compaction: Compaction,
+    /// Most tokens one answer may ask for, whatever the model could give.
+    pub output_token_max: Option<u64>,
+    /// Paths and globs whose changes nobody wants to hear of, of all documents.
+    pub watcher_ignore: Vec<String>,
+}
+
+/// Who shares sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Share {
+    /// The user, one by one.
+    #[default]
+    Manual,
+    /// Every session is shared when it begins.
+    Auto,
+    /// Nobody can.
+    Disabled,
+}
+
+/// Bounds of attached images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageLimits {
+    /// Whether larger ones are made smaller, else they are refused. By default they are.
+    pub auto_resize: bool,
+    /// Pixels across; 2000 by default.
+    pub max_width: u64,
+    /// Pixels down; 2000 by default.
+    pub max_height: u64,
+    /// Bytes in base64; 5 MiB by default.
+    pub max_base64_bytes: u64,
+}
+
+impl Default for ImageLimits {
+    fn default() -> Self {
+        Self {
+            auto_resize: true,
+            max_width: 2000,
+            max_height: 2000,
+            max_base64_bytes: 5_242_880,
+        }
+    }
+}
+
+/// Bounds of the Model Tool Output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolOutputLimits {
+    /// Lines; 2000 by default.
+    pub max_lines: u64,
+    /// Bytes; 50 KiB by default.
+    pub max_bytes: u64,
+}
+
+impl Default for ToolOutputLimits {
+    fn default() -> Self {
+        Self {
+            max_lines: 2000,
+            max_bytes: 51_200,
+        }
+    }
+}
+
+/// When and how histories are compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compaction {
+    /// Whether that happens by itself. By default it does.
+    pub auto: bool,
+    /// Whether old tool results are taken out of requests; none if nobody said so.
+    pub prune: Option<bool>,
+    /// Tokens of the newest Session History that stay as they are; 8000 by default.
+    pub keep_tokens: u64,
+    /// Tokens kept free of the model's window; 20 000 by default.
+    pub buffer_tokens: u64,
+}
+
+impl Default for Compaction {
+    fn default() -> Self {
+        Self {
+            auto: true,
+            prune: None,
+            keep_tokens: 8_000,
+            buffer_tokens: 20_000,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            shell: None,
+            username: None,
+            share: Share::default(),
+            snapshots: true,
+            image: ImageLimits::default(),
+            tool_output: ToolOutputLimits::default(),
+            compaction: Compaction::default(),
+            output_token_max: None,
+            watcher_ignore: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Lays the documents over each other, weakest first.
+    pub(super) fn of<'d>(documents: impl Iterator<Item = &'d Document>) -> Self {
+        let mut settings = Self::default();
+        for document in documents {
+            settings.overlay(&document.settings);
+        }
+        settings
+    }
+
+    fn overlay(&mut self, over: &SettingsPatch) {
+        set_some(&mut self.shell, over.shell.as_ref());
+        set_some(&mut self.username, over.username.as_ref());
+        set(&mut self.share, over.share);
+        set(&mut self.snapshots, over.snapshots);
+        set(&mut self.image.auto_resize, over.image.auto_resize);
+        set(&mut self.image.max_width, over.image.max_width);
+        set(&mut self.image.max_height, over.image.max_height);
+        set(
+            &mut self.image.max_base64_bytes,
+            over.image.max_base64_bytes,
+        );
+        set(&mut self.tool_output.max_lines, over.max_output_lines);
+        set(&mut self.tool_output.max_bytes, over.max_output_bytes);
+        set(&mut self.compaction.auto, over.compact_automatically);
+        set_some(&mut self.compaction.prune, over.prune.as_ref());
+        set(&mut self.compaction.keep_tokens, over.keep_tokens);
+        set(&mut self.compaction.buffer_tokens, over.buffer_tokens);
+        for ignored in &over.watcher_ignore {
+            if !self.watcher_ignore.contains(ignored) {
+                self.watcher_ignore.push(ignored.clone());
+            }
+        }
+    }
+
+    /// Applies the switches of the environment, which hold over every document.
+    pub(super) fn switch(&mut self, environment: &Environment, diagnostics: &mut Vec<Diagnostic>) {
+        if environment.flag("OPENCODE_DISABLE_AUTOCOMPACT") {
+            self.compaction.auto = false;
+        }
+        if environment.flag("OPENCODE_DISABLE_PRUNE") {
+            self.compaction.prune = Some(false);
+        }
+        if environment.flag("OPENCODE_AUTO_SHARE") {
+            self.share = Share::Auto;
+        }
+        const OUTPUT_TOKENS: &str = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX";
+        let Some(value) = environment.variable(OUTPUT_TOKENS) else {
+            return;
+        };
+        match value.parse() {
+            Ok(tokens) if tokens > 0 => self.output_token_max = Some(tokens),
+            _ => diagnostics.push(Diagnostic::new(
+                OUTPUT_TOKENS,
+                DiagnosticKind::Ignored,
+                "The variable has no effect: it must be a whole number of at least 1".to_owned(),
+                None,
+            )),
+        }
+    }
+}
+
+fn set<T: Copy>(base: &mut T, over: Option<T>) {
+    *base = over.unwrap_or(*base);
+}
+
+fn set_some<T: Clone>(base: &mut Option<T>, over: Option<&T>) {
+    if over.is_some() {
+        *base = over.cloned();
+    }
+}
+
+/// Reads `share`, where the truth values of old documents stand for the two ends.
+pub(super) fn share(value: &Value) -> Decoded<Share> {
+    match value {
+        Value::Bool(true) => Ok(Share::Auto),
+        Value::Bool(false) => Ok(Share::Manual),
+        Value::String(name) => match name.as_str() {
+            "manual" => Ok(Share::Manual),
+            "auto" => Ok(Share::Auto),
+            "disabled" => Ok(Share::Disabled),
+            _ => Err(Invalid::new("must be \"manual\", \"auto\" or \"disabled\"")),
+        },
+        other => Err(wrong("a string", other)),
+    }
+}
+
+/// Reads `autoshare`, of which only `true` means something.
+pub(super) fn autoshare(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
+    if boolean(value)? {
+        settings.share = Some(Share::Auto);
+    }
+    Ok(())
+}
+
+/// Reads `attachments`, which was called `attachment` and is called `media` in drafts.
+pub(super) fn attachments(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
+    optional(object(value)?, "image", |image| {
+        let source = object(image)?;
+        let known = &mut settings.image;
+        set_some(
+            &mut known.auto_resize,
+            optional(source, "auto_resize", boolean)?.as_ref(),
+        );
+        for (name, slot) in [
+            ("max_width", &mut known.max_width),
+            ("max_height", &mut known.max_height),
+            ("max_base64_bytes", &mut known.max_base64_bytes),
+        ] {
+            set_some(slot, optional(source, name, positive)?.as_ref());
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Reads `tool_output`.
+pub(super) fn tool_output(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
+    let source = object(value)?;
+    settings.max_output_lines = optional(source, "max_lines", positive)?;
+    settings.max_output_bytes = optional(source, "max_bytes", positive)?;
+    Ok(())
+}
+
+/// Reads `compaction`, in which two members have older names.
+pub(super) fn compaction(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
+    let source = object(value)?;
+    settings.compact_automatically = optional(source, "auto", boolean)?;
+    settings.prune = optional(source, "prune", boolean)?;
+    let older = optional(source, "preserve_recent_tokens", count)?;
+    let newer = optional(source, "keep", |keep| {
+        optional(object(keep)?, "tokens", count)
+    })?;
+    settings.keep_tokens = newer.flatten().or(older);
+    let older = optional(source, "reserved", count)?;
+    settings.buffer_tokens = optional(source, "buffer", count)?.or(older);
+    Ok(())
+}
+
+/// Reads `watcher`.
+pub(super) fn watcher(value: &Value) -> Decoded<Vec<String>> {
+    let ignored = optional(object(value)?, "ignore", bounded_texts)?;
+    Ok(ignored.unwrap_or_default())
+}
+
+fn positive(value: &Value) -> Decoded<u64> {
+    if number(value)? < 1.0 {
+        return Err(Invalid::new("must be a number of at least 1"));
+    }
+    count(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(read: fn(&Value, &mut SettingsPatch) -> Decoded<()>, value: Value) -> SettingsPatch {
+        let mut patch = SettingsPatch::default();
+        read(&value, &mut patch).unwrap();
+        patch
+    }
+
+    #[test]
+    fn both_generations_say_what_compaction_keeps() {
+        let none = SettingsPatch::default();
+        assert_eq!(read(compaction, json!({})), none);
+        let expected = SettingsPatch {
+            compact_automatically: Some(false),
+            prune: Some(true),
+            keep_tokens: Some(12),
+            buffer_tokens: Some(7),
+            ..SettingsPatch::default()
+        };
+        let newer = json!({"auto": false, "prune": true, "keep": {"tokens": 12.9}, "buffer": 7});
+        let older = json!({
+            "auto": false, "prune": true, "preserve_recent_tokens": 12, "reserved": 7,
+        });
+        let both = json!({
+            "auto": false, "prune": true, "keep": {"tokens": 12}, "preserve_recent_tokens": 1,
+            "buffer": 7, "reserved": 1,
+        });
+        for value in [newer, older, both] {
+            assert_eq!(read(compaction, value.clone()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_sharing() {
+        for (value, expected) in [
+            (json!("manual"), Ok(Share::Manual)),
+            (json!("auto"), Ok(Share::Auto)),
+            (json!("disabled"), Ok(Share::Disabled)),
+            (json!(true), Ok(Share::Auto)),
+            (json!(false), Ok(Share::Manual)),
+            (
+                json!("no"),
+                Err("The document must be \"manual\", \"auto\" or \"disabled\""),
+            ),
+            (
+                json!(1),
+                Err("The document must be a string, found a number"),
+            ),
+        ] {
+            let found = share(&value).map_err(|invalid| invalid.to_string());
+            assert_eq!(found, expected.map_err(str::to_owned), "{value}");
+        }
+        assert_eq!(read(autoshare, json!(true)).share, Some(Share::Auto));
+        assert_eq!(read(autoshare, json!(false)).share, None);
+    }
+
+    #[test]
+    fn bounds_are_at_least_one() {
+        for (value, complaint) in [
+            (
+                json!({"max_lines": 0}),
+                "max_lines must be a number of at least 1",
+            ),
+            (
+                json!({"max_bytes": -1}),
+                "max_bytes must be a number of at least 1",
+            ),
+            (
+                json!({"max_bytes": "1"}),
+                "max_bytes must be a number, found a string",
+            ),
+        ] {
+            let error = tool_output(&value, &mut SettingsPatch::default()).unwrap_err();
+            assert_eq!(error.to_string(), complaint);
+        }
+    }
+}

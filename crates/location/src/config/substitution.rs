@@ -1,0 +1,430 @@
+//! `{env:NAME}` and `{file:path}` in the text of a document, replaced before it is parsed.
+//!
+//! A token is replaced once, where it was written: what it is replaced with is never looked through
+//! for tokens. Within a string the text put there is escaped, so that it stays the string's content
+//! whatever it holds; outside of strings a variable stands for itself, a number or `true`. Tokens in
+//! comments are left alone.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::document::MAX_DOCUMENT_BYTES;
+use super::jsonc::{Position, position};
+use crate::bounded;
+use crate::environment::Environment;
+
+/// Largest file a token may name. Keys and prompts are a small part of it.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Most different files the tokens of one document may name.
+const MAX_FILES: usize = 100;
+
+/// A text with its tokens replaced, and where its parts stood before.
+pub(super) struct Substituted<'a> {
+    original: &'a str,
+    text: String,
+    /// Replacements in their order, each as the two ranges that correspond.
+    replaced: Vec<Replaced>,
+}
+
+struct Replaced {
+    /// Where the token begins in the original.
+    from: usize,
+    /// Where it ends there.
+    from_end: usize,
+    /// Where its replacement begins.
+    to: usize,
+    /// Where that ends.
+    to_end: usize,
+}
+
+/// A token that cannot be replaced.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SubstitutionError {
+    /// What is wrong and what to do about it.
+    pub message: String,
+    /// Where the token stands.
+    pub position: Position,
+}
+
+impl<'a> Substituted<'a> {
+    /// The text after replacement.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where the byte at `offset` of the replaced text stood in the original: within a replacement
+    /// that is where its token begins.
+    pub(super) fn position(&self, offset: usize) -> Position {
+        let following = self.replaced.partition_point(|it| it.to <= offset);
+        let original = match following.checked_sub(1).map(|last| &self.replaced[last]) {
+            None => offset,
+            Some(last) if offset < last.to_end => last.from,
+            Some(last) => last.from_end + (offset - last.to_end),
+        };
+        position(self.original, original)
+    }
+}
+
+/// Replaces the tokens of a document whose relative paths start at `base`.
+pub(super) fn substitute<'a>(
+    original: &'a str,
+    base: &Path,
+    environment: &Environment,
+) -> Result<Substituted<'a>, SubstitutionError> {
+    let mut files = Files {
+        base,
+        environment,
+        read: HashMap::new(),
+    };
+    let mut result = Substituted {
+        original,
+        text: String::with_capacity(original.len()),
+        replaced: Vec::new(),
+    };
+    let mut scanner = Scanner::default();
+    let mut copied = 0;
+    let mut at = 0;
+    while at < original.len() {
+        let Some(token) = scanner.token(original, at) else {
+            at += scanner.step(original.as_bytes(), at);
+            continue;
+        };
+        let value = files.value(&token).map_err(|message| SubstitutionError {
+            message,
+            position: position(original, at),
+        })?;
+        result.text.push_str(&original[copied..at]);
+        let to = result.text.len();
+        match scanner.state {
+            State::String => push_escaped(&mut result.text, &value),
+            _ => result.text.push_str(&value),
+        }
+        if result.text.len() as u64 > MAX_DOCUMENT_BYTES {
+            return Err(SubstitutionError {
+                message: format!(
+                    "What replaces the tokens makes the document larger than {MAX_DOCUMENT_BYTES} bytes"
+                ),
+                position: position(original, at),
+            });
+        }
+        result.replaced.push(Replaced {
+            from: at,
+            from_end: token.end,
+            to,
+            to_end: result.text.len(),
+        });
+        at = token.end;
+        copied = at;
+    }
+    result.text.push_str(&original[copied..]);
+    Ok(result)
+}
+
+/// A token and where it ends.
+struct Token<'a> {
+    kind: TokenKind,
+    name: &'a str,
+    end: usize,
+}
+
+#[derive(Clone, Copy)]
+enum TokenKind {
+    Variable,
+    File,
+}
+
+/// What the text at some place is part of.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Plain,
+    String,
+    LineComment,
+    BlockComment,
+}
+
+#[derive(Default)]
+struct Scanner {
+    state: State,
+}
+
+impl Scanner {
+    /// The token that begins at `at`.
+    fn token<'a>(&self, text: &'a str, at: usize) -> Option<Token<'a>> {
+        if text.as_bytes()[at] != b'{'
+            || matches!(self.state, State::LineComment | State::BlockComment)
+        {
+            return None;
+        }
+        let rest = &text[at..];
+        let (kind, after) = if let Some(after) = rest.strip_prefix("{env:") {
+            (TokenKind::Variable, after)
+        } else {
+            (TokenKind::File, rest.strip_prefix("{file:")?)
+        };
+        let line_end = after.find(['}', '\n'])?;
+        let name = after[..line_end].trim();
+        if name.is_empty() || after.as_bytes()[line_end] != b'}' {
+            return None;
+        }
+        let end = at + (rest.len() - after.len()) + line_end + 1;
+        Some(Token { kind, name, end })
+    }
+
+    /// Takes note of the byte at `at`, and of its companion where two belong together; gives how
+    /// many were taken.
+    fn step(&mut self, text: &[u8], at: usize) -> usize {
+        let pair = (text[at], text.get(at + 1).copied().unwrap_or_default());
+        let (state, taken) = match (self.state, pair) {
+            (State::Plain, (b'"', _)) => (State::String, 1),
+            (State::Plain, (b'/', b'/')) => (State::LineComment, 2),
+            (State::Plain, (b'/', b'*')) => (State::BlockComment, 2),
+            (State::String, (b'\\', next)) => (State::String, 1 + usize::from(next.is_ascii())),
+            // No string goes on in another line: an unclosed one is a mistake the parser tells.
+            (State::String, (b'"' | b'\n', _)) => (State::Plain, 1),
+            (State::LineComment, (b'\n', _)) => (State::Plain, 1),
+            (State::BlockComment, (b'*', b'/')) => (State::Plain, 2),
+            (same, _) => (same, 1),
+        };
+        self.state = state;
+        // An escape at the end of the text has no companion.
+        taken.min(text.len() - at)
+    }
+}
+
+/// The files that tokens name, each read once.
+struct Files<'e> {
+    base: &'e Path,
+    environment: &'e Environment,
+    read: HashMap<PathBuf, String>,
+}
+
+impl Files<'_> {
+    /// What a token stands for: a variable that is not set for nothing.
+    fn value(&mut self, token: &Token<'_>) -> Result<String, String> {
+        match token.kind {
+            TokenKind::Variable => {
+                let value = self.environment.variable(token.name);
+                Ok(value.unwrap_or_default().to_owned())
+            }
+            TokenKind::File => self.file(token.name),
+        }
+    }
+
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        let path = self.environment.expand(self.base, name);
+        if let Some(content) = self.read.get(&path) {
+            return Ok(content.clone());
+        }
+        if self.read.len() == MAX_FILES {
+            return Err(format!(
+                "A document may name at most {MAX_FILES} files with {{file:…}}"
+            ));
+        }
+        let content = load(&path).map_err(|problem| {
+            format!(
+                "{{file:{name}}} cannot be replaced with {}: {problem}",
+                path.display()
+            )
+        })?;
+        self.read.insert(path, content.clone());
+        Ok(content)
+    }
+}
+
+/// The file's text without the blanks around it.
+fn load(path: &Path) -> Result<String, String> {
+    if !path.is_absolute() {
+        return Err("the path is not absolute".to_owned());
+    }
+    let bytes = bounded::read(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
+    let bytes = bytes.ok_or("there is no such file")?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
+    Ok(text.trim().to_owned())
+}
+
+/// Appends text as it stands between the quotes of a JSON string.
+fn push_escaped(out: &mut String, text: &str) {
+    let quoted = serde_json::Value::from(text).to_string();
+    out.push_str(&quoted[1..quoted.len() - 1]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(home: &Path) -> Environment {
+        Environment {
+            home: home.to_owned(),
+            variables: [
+                ("KEY".to_owned(), "a\"b\\\n{env:OTHER}".to_owned()),
+                ("OTHER".to_owned(), "other".to_owned()),
+                ("NUMBER".to_owned(), "12".to_owned()),
+                ("WIDE".to_owned(), "0123456789".to_owned()),
+            ]
+            .into(),
+            ..Environment::default()
+        }
+    }
+
+    fn replaced(text: &str) -> Result<String, SubstitutionError> {
+        let here = Path::new("/nowhere");
+        substitute(text, here, &environment(here)).map(|it| it.text)
+    }
+
+    #[test]
+    fn tokens_are_replaced_where_they_mean_something() {
+        for (text, expected) in [
+            ("", ""),
+            ("{}", "{}"),
+            (r#""{env:OTHER}""#, r#""other""#),
+            (r#""a {env:OTHER}{env:NUMBER} b""#, r#""a other12 b""#),
+            (r#""{env: OTHER }""#, r#""other""#),
+            // Nothing for what is not set.
+            (r#""{env:NONE}""#, r#""""#),
+            // Escaped within a string, and looked through only once.
+            (r#""{env:KEY}""#, r#""a\"b\\\n{env:OTHER}""#),
+            // As it is outside of one.
+            (r#"{"a": {env:NUMBER}}"#, r#"{"a": 12}"#),
+            (r#"{"a": "x", "b": {env:NUMBER}}"#, r#"{"a": "x", "b": 12}"#),
+            (r#""\"{env:OTHER}""#, r#""\"other""#),
+            (r#""\\" {env:NUMBER}"#, r#""\\" 12"#),
+            (r#""ä\ä{env:OTHER}""#, r#""ä\äother""#),
+            // Not in comments.
+            ("// {env:OTHER}\n", "// {env:OTHER}\n"),
+            ("  // {file:missing}\n", "  // {file:missing}\n"),
+            ("/* \" {file:missing} */ ", "/* \" {file:missing} */ "),
+            (
+                "1 // {file:missing}\n{env:NUMBER}",
+                "1 // {file:missing}\n12",
+            ),
+            (r#""http://{env:OTHER}""#, r#""http://other""#),
+            // What is no token stays.
+            (r#""{env:}" "{file: }""#, r#""{env:}" "{file: }""#),
+            ("\"{env:OTHER\n}\"", "\"{env:OTHER\n}\""),
+            (
+                r#""{ENV:OTHER} {envOTHER} {env:OTHER""#,
+                r#""{ENV:OTHER} {envOTHER} {env:OTHER""#,
+            ),
+        ] {
+            assert_eq!(replaced(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_are_found_from_the_document_and_from_home() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir(root.join("home")).unwrap();
+        std::fs::write(root.join("key"), " line \"1\"\nline 2 {env:OTHER}\n\n").unwrap();
+        std::fs::write(root.join("home/key"), "of home").unwrap();
+        let environment = environment(&root.join("home"));
+        let absolute = root.join("key").display().to_string();
+        for (name, expected) in [
+            ("key", r#"line \"1\"\nline 2 {env:OTHER}"#),
+            ("./home/../key", r#"line \"1\"\nline 2 {env:OTHER}"#),
+            (&absolute, r#"line \"1\"\nline 2 {env:OTHER}"#),
+            ("~/key", "of home"),
+        ] {
+            let text = format!("\"{{file:{name}}}\"");
+            let found = substitute(&text, root, &environment).map(|it| it.text);
+            assert_eq!(found, Ok(format!("\"{expected}\"")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_had_is_told_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let large = vec![b'a'; usize::try_from(MAX_FILE_BYTES).unwrap() + 1];
+        std::fs::write(root.join("large"), large).unwrap();
+        std::fs::write(root.join("binary"), b"\xff").unwrap();
+        std::fs::create_dir(root.join("folder")).unwrap();
+        let refused = |name: &str, problem: &str| {
+            let text = format!("{{\n  \"a\": \"ä {{file:{name}}}\"}}");
+            let error = substitute(&text, root, &Environment::default())
+                .err()
+                .unwrap();
+            let path = root.join(name).display().to_string();
+            let expected = SubstitutionError {
+                message: format!("{{file:{name}}} cannot be replaced with {path}: {problem}"),
+                position: Position {
+                    line: 2,
+                    column: 11,
+                },
+            };
+            assert_eq!(error, expected);
+        };
+        refused("missing", "there is no such file");
+        refused("folder", "it is not a regular file");
+        refused("large", "it is larger than 1048576 bytes");
+        refused("binary", "it is not UTF-8");
+    }
+
+    #[test]
+    fn there_is_an_end_to_files_and_to_what_they_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let names: Vec<_> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
+        for name in &names {
+            std::fs::write(root.join(name), "x").unwrap();
+        }
+        let tokens = |names: &[String]| {
+            let tokens = names.iter().map(|name| format!("\"{{file:{name}}}\""));
+            tokens.collect::<Vec<_>>().join("\n")
+        };
+        let fails = |text: &str| {
+            let result = substitute(text, root, &Environment::default());
+            result
+                .err()
+                .map(|error| (error.message, error.position.line))
+        };
+        // One file may be named often.
+        assert_eq!(fails(&tokens(&vec!["0".to_owned(); 1000])), None);
+        assert_eq!(fails(&tokens(&names[..MAX_FILES])), None);
+        let message = "A document may name at most 100 files with {file:…}".to_owned();
+        assert_eq!(fails(&tokens(&names)), Some((message, 101)));
+
+        let size = usize::try_from(MAX_FILE_BYTES).unwrap();
+        std::fs::write(root.join("large"), vec![b'a'; size]).unwrap();
+        let message =
+            "What replaces the tokens makes the document larger than 4194304 bytes".to_owned();
+        let large = tokens(&vec!["large".to_owned(); 5]);
+        assert_eq!(fails(&large), Some((message, 4)));
+    }
+
+    #[test]
+    fn a_place_after_replacements_is_one_of_the_original() {
+        let here = Path::new("/nowhere");
+        let original = "\"{env:WIDE}\", \"{env:NONE}\", 1\n{env:NUMBER}, 2";
+        let source = substitute(original, here, &environment(here)).unwrap();
+        assert_eq!(source.text(), "\"0123456789\", \"\", 1\n12, 2");
+        for (part, line, column) in [
+            ("\"0", 1, 1),
+            ("01", 1, 2),
+            ("9\"", 1, 2),
+            ("\", \"\"", 1, 12),
+            ("\"\"", 1, 15),
+            ("1\n", 1, 29),
+            ("12,", 2, 1),
+            (" 2", 2, 14),
+        ] {
+            let at = source.text().find(part).unwrap();
+            assert_eq!(source.position(at), Position { line, column }, "{part:?}");
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_text_is_a_trap() {
+        let text = "// {env:A}\n{\"ä\\\"{env:KEY}\": {file:x} /* {env:B} */ \"\\{env:NUMBER}\\";
+        for (start, _) in text.char_indices() {
+            for (end, _) in text[start..].char_indices() {
+                let part = &text[start..start + end];
+                if let Err(error) = replaced(part) {
+                    assert!(part.contains("{file:x}"), "{error:?}");
+                }
+            }
+        }
+    }
+}

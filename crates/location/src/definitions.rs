@@ -1,0 +1,53 @@
+//! What configuration and Markdown files define for one directory, beside its models.
+
+use std::path::Path;
+
+use crate::agents::Agents;
+use crate::commands::Commands;
+use crate::config::{Configuration, Diagnostic};
+use crate::environment::Environment;
+use crate::markdown::Allowance;
+use crate::references::References;
+use crate::skills::Skills;
+
+/// Agents, commands, references and skills.
+#[derive(Debug)]
+pub struct Definitions {
+    /// The agents.
+    pub agents: Agents,
+    /// The commands.
+    pub commands: Commands,
+    /// The references.
+    pub references: References,
+    /// The skills.
+    pub skills: Skills,
+}
+
+impl Definitions {
+    /// Reads the definitions of a configuration for a directory in normal form, and what in them
+    /// has no effect. Blocks on the disk.
+    pub fn read(
+        configuration: &Configuration,
+        environment: &Environment,
+        directory: &str,
+    ) -> (Self, Vec<Diagnostic>) {
+        let directory = Path::new(directory);
+        let mut allowance = Allowance::default();
+        let mut diagnostics = Vec::new();
+        let references = References::build(configuration, environment, &mut diagnostics);
+        let definitions = Self {
+            agents: Agents::build(
+                configuration,
+                environment,
+                directory,
+                &references,
+                &mut allowance,
+                &mut diagnostics,
+            ),
+            commands: Commands::build(configuration, &mut allowance, &mut diagnostics),
+            skills: Skills::build(configuration, environment, directory, &mut diagnostics),
+            references,
+        };
+        (definitions, diagnostics)
+    }
+}

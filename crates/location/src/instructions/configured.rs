@@ -1,0 +1,47 @@
+//! Instructions that configuration names by paths and globs.
+
+use super::InstructionError;
+use super::glob::Glob;
+use super::place::{Place, follow};
+use super::reading::Discovery;
+use crate::config::InstructionEntry;
+use crate::directory::lexical;
+
+/// The files of the entries, in the order in which they are written. What a document of the project
+/// names has to lie in the project, links followed.
+pub(super) fn discover(place: &Place<'_>, entries: &[InstructionEntry]) -> Discovery {
+    let mut discovery = Discovery::default();
+    for entry in entries {
+        let counts = place.has_project() || !entry.from_project;
+        if entry.address().is_none()
+            && counts
+            && let Err(failure) = add(place, entry, &mut discovery)
+        {
+            discovery.fail(failure);
+        }
+    }
+    discovery
+}
+
+fn add(
+    place: &Place<'_>,
+    entry: &InstructionEntry,
+    discovery: &mut Discovery,
+) -> Result<(), InstructionError> {
+    let bound = match entry.from_project {
+        true => Some(place.project_root()?),
+        false => None,
+    };
+    let path = lexical(&place.environment.expand(&entry.base, &entry.text));
+    // A name that looks like a glob may still be a name.
+    let glob = if path.exists() { None } else { Glob::of(&path) };
+    match glob {
+        None => follow(&path, bound.as_deref(), discovery),
+        Some(glob) => {
+            for file in glob.files()? {
+                follow(&file, bound.as_deref(), discovery);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Files whose path matches a pattern.
+//!
+//! `*` and `?` stand for anything within a name, `[a-z]` for one character of a set, `{a,b}` for
+//! either text, `**` as a whole name for any number of directories. A name that begins with a dot is
+//! a name like another one.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use fast_glob::glob_match;
+
+use super::InstructionError;
+use super::place::unreadable;
+use super::reading::not_there;
+
+/// Names that a pattern may look at. Whoever exceeds it has named too much.
+const MAX_NAMES: usize = 10_000;
+
+/// Directories below each other that `**` looks into.
+const MAX_DEPTH: usize = 16;
+
+/// What is made by tools or fetched: `**` does not look there unless the pattern names it.
+const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
+
+/// A pattern, and the directory below which it can match.
+#[derive(Debug, PartialEq)]
+pub(super) struct Glob {
+    directory: PathBuf,
+    /// What the rest of a path has to match, with `/` between the names.
+    pattern: String,
+}
+
+impl Glob {
+    /// The pattern in an absolute path; none if it has none, or is not Unicode.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let mut directory = PathBuf::new();
+        let mut pattern = Vec::new();
+        for component in path.components() {
+            let name = component.as_os_str();
+            if pattern.is_empty() && !is_pattern(component) {
+                directory.push(name);
+            } else {
+                pattern.push(name.to_str()?);
+            }
+        }
+        let pattern = pattern.join("/");
+        (!pattern.is_empty()).then_some(Self { directory, pattern })
+    }
+
+    /// The files that match, sorted by path; none if the directory does not exist. Links are
+    /// followed, but not by `**`, so that a circle of them ends.
+    pub(super) fn files(&self) -> Result<Vec<PathBuf>, InstructionError> {
+        let mut walk = Walk {
+            pattern: &self.pattern,
+            names: self.pattern.split('/').collect(),
+            left: MAX_NAMES,
+            found: Vec::new(),
+        };
+        walk.directory(&self.directory, "", 0)?;
+        walk.found.sort_unstable();
+        Ok(walk.found)
+    }
+}
+
+fn is_pattern(component: Component<'_>) -> bool {
+    let magic = |name: &OsStr| name.to_string_lossy().contains(['*', '?', '[', '{']);
+    matches!(component, Component::Normal(name) if magic(name))
+}
+
+struct Walk<'g> {
+    pattern: &'g str,
+    /// The pattern cut at each `/`, which inside of braces cuts in the middle of something.
+    names: Vec<&'g str>,
+    left: usize,
+    found: Vec<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn directory(
+        &mut self,
+        path: &Path,
+        below: &str,
+        depth: usize,
+    ) -> Result<(), InstructionError> {
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) if not_there(&error) => return Ok(()),
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| unreadable(path, &error))?;
+            self.left = self
+                .left
+                .checked_sub(1)
+                .ok_or_else(|| self.too_much(path))?;
+            if let Some(name) = entry.file_name().to_str() {
+                self.entry(&entry, name, below, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        entry: &fs::DirEntry,
+        name: &str,
+        below: &str,
+        depth: usize,
+    ) -> Result<(), InstructionError> {
+        let path = entry.path();
+        let here = format!("{below}{name}");
+        if glob_match(self.pattern, &here) && !path.is_dir() {
+            self.found.push(path);
+        } else if self.may_match_below(entry, name, depth) {
+            self.directory(&path, &format!("{here}/"), depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something below this entry can match.
+    fn may_match_below(&self, entry: &fs::DirEntry, name: &str, depth: usize) -> bool {
+        let names = &self.names[..self.names.len().min(depth + 1)];
+        if names.contains(&"**") {
+            let real = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let named = !PASSED_OVER.contains(&name) || self.names.contains(&name);
+            return real && named && depth < MAX_DEPTH;
+        }
+        let cut_in_braces = names.iter().any(|it| it.contains(['{', '}']));
+        let more = depth + 1 < self.names.len();
+        more && (cut_in_braces || glob_match(names[depth], name)) && entry.path().is_dir()
+    }
+
+    fn too_much(&self, path: &Path) -> InstructionError {
+        let reason = format!(
+            "the pattern {} looks at more than {MAX_NAMES} names; name less",
+            self.pattern
+        );
+        InstructionError {
+            path: path.to_owned(),
+            reason,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Instructions in directories below the one that is worked in.
+
+use std::path::PathBuf;
+
+use super::place::{Place, look};
+use super::reading::Discovery;
+
+/// The files of these directories that lie below the place, links followed.
+pub(super) fn discover(place: &Place<'_>, directories: &[PathBuf]) -> Discovery {
+    let mut discovery = Discovery::default();
+    if directories.is_empty() || !place.has_project() {
+        return discovery;
+    }
+    match place.root() {
+        Ok(root) => {
+            for directory in directories {
+                look(directory, Some(&root), &mut discovery);
+            }
+        }
+        Err(failure) => discovery.fail(failure),
+    }
+    discovery
+}

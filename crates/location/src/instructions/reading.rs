@@ -1,0 +1,78 @@
+//! Reading what was discovered.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+
+use super::place::unreadable;
+use super::{Found, InstructionError, InstructionFile};
+use crate::bounded;
+
+/// Largest size in bytes of all files of one kind together.
+pub const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Files of one kind, as far as they could be discovered.
+#[derive(Default)]
+pub(super) struct Discovery {
+    /// Absolute paths, links followed, in order.
+    files: Vec<PathBuf>,
+    /// What could not be looked at first.
+    failure: Option<InstructionError>,
+}
+
+impl Discovery {
+    pub(super) fn add(&mut self, file: PathBuf) {
+        self.files.push(file);
+    }
+
+    pub(super) fn fail(&mut self, failure: InstructionError) {
+        self.failure.get_or_insert(failure);
+    }
+}
+
+/// Files that an earlier place in the order covers.
+#[derive(Default)]
+pub(super) struct Covered(HashSet<PathBuf>);
+
+impl Covered {
+    /// Reads the files that are not covered yet; they are from now on, readable or not.
+    pub(super) fn read(&mut self, discovery: Discovery) -> Found {
+        let mut files = discovery.files;
+        files.retain(|file| self.0.insert(file.clone()));
+        match discovery.failure {
+            Some(failure) => Err(failure),
+            None => read_all(files),
+        }
+    }
+}
+
+fn read_all(paths: Vec<PathBuf>) -> Found {
+    let mut left = MAX_BYTES;
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let failed = |reason: &str| InstructionError {
+            path: path.clone(),
+            reason: reason.to_owned(),
+        };
+        let bytes = bounded::read(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
+        // It has gone since it was discovered.
+        let Some(bytes) = bytes else { continue };
+        left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
+            failed(&format!(
+                "with it they would have more than {MAX_BYTES} bytes"
+            ))
+        })?;
+        let content = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text"))?;
+        let path = path.to_string_lossy().into_owned();
+        files.push(InstructionFile { path, content });
+    }
+    Ok(files)
+}
+
+/// Whether the failure means that nothing is there. A parent that is a file means the same.
+pub(super) fn not_there(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

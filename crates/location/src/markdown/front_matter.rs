@@ -1,0 +1,175 @@
+//! The YAML at the head of a Markdown file.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use serde_saphyr::options::DuplicateKeyPolicy;
+use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
+
+use crate::config::Position;
+
+/// Largest front matter read, in bytes: it holds some settings, not texts.
+pub(super) const MAX_BYTES: usize = 64 * 1024;
+
+/// A text cut where its front matter ends.
+#[derive(Debug, PartialEq)]
+pub(super) enum Cut<'t> {
+    /// No line of dashes begins the text.
+    Absent,
+    /// A line of dashes begins the text, and no other one follows.
+    Open,
+    /// Front matter and what stands below it.
+    Parts {
+        /// The lines between the two lines of dashes.
+        front: &'t str,
+        /// What follows.
+        body: &'t str,
+    },
+}
+
+/// Why front matter cannot be read.
+#[derive(Debug, PartialEq)]
+pub(super) struct YamlError {
+    /// What is wrong.
+    pub message: String,
+    /// Where in the file, if it is known.
+    pub position: Option<Position>,
+}
+
+/// Cuts a text: front matter stands between a first line `---` and the next one.
+pub(super) fn cut(text: &str) -> Cut<'_> {
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    if !is_fence(first) {
+        return Cut::Absent;
+    }
+    let mut at = first.len();
+    for line in lines {
+        if is_fence(line) {
+            return Cut::Parts {
+                front: &text[first.len()..at],
+                body: &text[at + line.len()..],
+            };
+        }
+        at += line.len();
+    }
+    Cut::Open
+}
+
+fn is_fence(line: &str) -> bool {
+    line.trim_end() == "---"
+}
+
+/// Reads front matter; nothing but blanks and comments are no fields.
+///
+/// People write `description: Use it when: something breaks`, which is not YAML. Where a text is
+/// none, the values of such lines are taken as they stand and it is read once more.
+pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
+    if front.len() > MAX_BYTES {
+        let message = format!("The front matter is larger than {MAX_BYTES} bytes");
+        let position = None;
+        return Err(YamlError { message, position });
+    }
+    match read(front).or_else(|error| read(&repair(front)).map_err(|_| error)) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(_) => Err(YamlError {
+            message: "The front matter must be fields, each as `name: value`".to_owned(),
+            position: Some(below_fence(1, 1)),
+        }),
+        Err(error) => Err(describe(&error)),
+    }
+}
+
+/// Where a field stands in the file, if it begins a line.
+pub(super) fn position_of(front: &str, field: &str) -> Option<Position> {
+    let names_field = |line: &str| {
+        let line = line.trim_start_matches(['"', '\'']);
+        let behind = line.strip_prefix(field)?;
+        let behind = behind.trim_start_matches(['"', '\'', ' ']);
+        behind.starts_with(':').then_some(())
+    };
+    let place = front.lines().position(|line| names_field(line).is_some())?;
+    Some(below_fence(place as u64 + 1, 1))
+}
+
+/// A place in the file, given the one in its front matter.
+fn below_fence(line: u64, column: u64) -> Position {
+    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    Position {
+        line: count(line + 1),
+        column: count(column),
+    }
+}
+
+fn read(front: &str) -> Result<Value, Box<Error>> {
+    let options = serde_saphyr::options! {
+        // More than settings need, and little enough to be read in no time.
+        budget: serde_saphyr::budget! {
+            max_nodes: 10_000,
+            max_events: 50_000,
+            max_anchors: 100,
+            max_aliases: 1_000,
+            max_depth: 32,
+            flow_nesting_limit: 32,
+            max_total_scalar_bytes: 4 * MAX_BYTES,
+            max_recorded_anchor_bytes: 4 * MAX_BYTES,
+            max_recorded_anchor_events: 10_000,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 10_000,
+        },
+        // As in the other documents.
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        // A skill may be called `on`.
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(front, options).map_err(Box::new)
+}
+
+/// Makes a block of text of every value that has a colon and no quotes.
+fn repair(front: &str) -> String {
+    let lines = front.lines().map(|line| match unquoted_with_colon(line) {
+        Some((name, value)) => format!("{name}: |-\n  {value}").into(),
+        None => Cow::Borrowed(line),
+    });
+    lines.fold(String::new(), |text, line| text + &line + "\n")
+}
+
+fn unquoted_with_colon(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    let name = name.trim_end();
+    let is_word = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(is_word);
+    let value = value.trim();
+    let is_plain = value.contains(':') && !value.starts_with(['"', '\'']);
+    (is_name && is_plain).then_some((name, value))
+}
+
+/// Longest reason given, in characters. It may repeat a piece of the file.
+const MAX_REASON: usize = 200;
+
+fn describe(error: &Error) -> YamlError {
+    let mut cause = error;
+    while let Error::AliasError { error, .. } | Error::WithSnippet { error, .. } = cause {
+        cause = error;
+    }
+    let message = match cause {
+        Error::Budget { .. } | Error::AliasReplayLimitExceeded { .. } => {
+            "The front matter has more fields or references than settings need".to_owned()
+        }
+        other => {
+            let reason = UserMessageFormatter.format_message(other);
+            let printable = reason.chars().filter(|it| !it.is_control());
+            let reason: String = printable.take(MAX_REASON).collect();
+            format!("The front matter is not YAML: {reason}")
+        }
+    };
+    let position = error.location();
+    YamlError {
+        message,
+        position: position.map(|place| below_fence(place.line(), place.column())),
+    }
+}

@@ -1,0 +1,129 @@
+//! Markdown files that define something: settings as YAML at their head, and a text.
+
+mod files;
+mod folder;
+mod front_matter;
+mod listing;
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+pub(crate) use files::{Allowance, Found, Obstacle, Wanted, find};
+pub(crate) use folder::{Folder, read_folder};
+pub(crate) use listing::Listings;
+
+use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Step, position};
+use front_matter::Cut;
+
+/// A file that defines something.
+#[derive(Debug)]
+pub(crate) struct Markdown {
+    /// The file's path, for diagnostics.
+    origin: String,
+    /// The text of the front matter, to find fields in.
+    front: String,
+    /// The fields of the front matter.
+    fields: Value,
+    /// What stands below the front matter, or the whole text.
+    pub body: String,
+}
+
+impl Markdown {
+    /// Reads a file; none, and a diagnostic, if it is no text.
+    ///
+    /// Of a text whose front matter is none, everything is the body; a diagnostic says so.
+    pub(crate) fn parse(
+        path: &Path,
+        bytes: &[u8],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let origin = path.display().to_string();
+        let text = match utf8(bytes) {
+            Ok(text) => text,
+            Err(place) => {
+                let message = "The text is not UTF-8; the whole file is left out".to_owned();
+                let kind = DiagnosticKind::Syntax;
+                diagnostics.push(Diagnostic::new(&origin, kind, message, Some(place)));
+                return None;
+            }
+        };
+        let (front, fields, body) = match read(text) {
+            Ok(parts) => parts,
+            Err((message, place)) => {
+                let message = format!("{message}; everything counts as the text");
+                let kind = DiagnosticKind::Syntax;
+                diagnostics.push(Diagnostic::new(&origin, kind, message, place));
+                ("", Map::new(), text)
+            }
+        };
+        Some(Self {
+            origin,
+            front: front.to_owned(),
+            fields: Value::Object(fields),
+            body: body.to_owned(),
+        })
+    }
+
+    /// Whether there is neither a field nor a text.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.front.is_empty() && self.body.trim().is_empty()
+    }
+
+    /// What the fields say, or none and a diagnostic.
+    pub(crate) fn decode<T>(
+        &self,
+        read: impl FnOnce(&Value) -> Decoded<T>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<T> {
+        read(&self.fields)
+            .map_err(|invalid| {
+                let message = format!("{invalid}; the whole file is left out");
+                diagnostics.push(self.complaint(DiagnosticKind::Invalid, message, &invalid.path()));
+            })
+            .ok()
+    }
+
+    /// Something wrong with the field a path leads to.
+    pub(crate) fn complaint(
+        &self,
+        kind: DiagnosticKind,
+        message: String,
+        path: &[Step],
+    ) -> Diagnostic {
+        let place = match path.first() {
+            Some(Step::Key(field)) => front_matter::position_of(&self.front, field),
+            _ => None,
+        };
+        Diagnostic::new(&self.origin, kind, message, place)
+    }
+}
+
+/// Front matter, its fields, and the body of a text.
+type Parts<'t> = (&'t str, Map<String, Value>, &'t str);
+
+fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
+    match front_matter::cut(text) {
+        Cut::Absent => Ok(("", Map::new(), text)),
+        Cut::Open => {
+            let message = "The front matter has no end; put a line `---` below it";
+            Err((message.to_owned(), Some(position(text, 0))))
+        }
+        Cut::Parts { front, body } => match front_matter::parse(front) {
+            Ok(fields) => Ok((front, fields, body)),
+            Err(error) => Err((error.message, error.position)),
+        },
+    }
+}
+
+/// The text without its mark of byte order, or where it stops being UTF-8.
+fn utf8(bytes: &[u8]) -> Result<&str, Position> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+        position(valid, valid.len())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Fields, body, and diagnostics as text without the file.
+fn parse(text: impl AsRef<[u8]>) -> (Value, String, Vec<String>) {
+    let mut diagnostics = Vec::new();
+    let file = Markdown::parse(Path::new("f.md"), text.as_ref(), &mut diagnostics);
+    let shown = diagnostics.iter().map(ToString::to_string).collect();
+    match file {
+        Some(file) => (file.fields, file.body, shown),
+        None => (Value::Null, String::new(), shown),
+    }
+}
+
+#[test]
+fn front_matter_and_text_are_told_apart() {
+    for (text, fields, body) in [
+        ("", json!({}), ""),
+        ("just text\n", json!({}), "just text\n"),
+        ("---\na: 1\n---\ntext\n", json!({"a": 1}), "text\n"),
+        (
+            "---\r\na: 1\r\n---\r\ntext\r\n",
+            json!({"a": 1}),
+            "text\r\n",
+        ),
+        ("\u{feff}---\na: 1\n---\ntext", json!({"a": 1}), "text"),
+        ("--- \na: 1\n---  \n\n text", json!({"a": 1}), "\n text"),
+        ("---\na: 1\n---", json!({"a": 1}), ""),
+        ("---\n---\ntext", json!({}), "text"),
+        ("---\n# nothing yet\n---\ntext", json!({}), "text"),
+        ("---\na: 1\n---\nb\n---\nc", json!({"a": 1}), "b\n---\nc"),
+        ("----\na: 1\n---\n", json!({}), "----\na: 1\n---\n"),
+        ("\n---\na: 1\n---\n", json!({}), "\n---\na: 1\n---\n"),
+        ("---a: 1\n---\n", json!({}), "---a: 1\n---\n"),
+    ] {
+        assert_eq!(parse(text), (fields, body.to_owned(), vec![]), "{text:?}");
+    }
+}
+
+#[test]
+fn yaml_as_people_write_it() {
+    for (front, fields) in [
+        (
+            "model: p/m#high\nsteps: 5\nhidden: true\nx: null\ny:\nz: ~",
+            json!({"model": "p/m#high", "steps": 5, "hidden": true, "x": null, "y": null, "z": null}),
+        ),
+        (
+            "permission:\n  bash:\n    \"git *\": allow\n    \"*\": ask\n  edit: deny",
+            json!({"permission": {"bash": {"git *": "allow", "*": "ask"}, "edit": "deny"}}),
+        ),
+        ("color: \"#00ff00\"", json!({"color": "#00ff00"})),
+        (
+            "description: |\n  two\n  lines",
+            json!({"description": "two\nlines\n"}),
+        ),
+        (
+            "description: >\n  one\n  line",
+            json!({"description": "one line\n"}),
+        ),
+        ("tools: [a, b]", json!({"tools": ["a", "b"]})),
+        // Words are words: only `true` and `false` are truth values.
+        (
+            "name: on\nother: yes",
+            json!({"name": "on", "other": "yes"}),
+        ),
+        ("a: 1\na: 2", json!({"a": 2})),
+        ("a: &x [1, 2]\nb: *x", json!({"a": [1, 2], "b": [1, 2]})),
+        // What has a colon in it is not YAML, and meant all the same.
+        (
+            "name: x\ndescription: Use this: always\nmodel: p/m:free",
+            json!({"name": "x", "description": "Use this: always", "model": "p/m:free"}),
+        ),
+        (
+            "description: Use this: always\n  and: more",
+            json!({"description": "Use this: always\nand: more"}),
+        ),
+        (
+            "description: a: b\nurl: \"http://x: y\"\nnested:\n  c: d",
+            json!({"description": "a: b", "url": "http://x: y", "nested": {"c": "d"}}),
+        ),
+    ] {
+        let text = format!("---\n{front}\n---\ntext");
+        assert_eq!(parse(&text), (fields, "text".to_owned(), vec![]), "{front}");
+    }
+}
+
+#[test]
+fn what_is_no_front_matter_is_text_and_told_with_its_place() {
+    for (text, complaint) in [
+        (
+            "---\na: 1\ntext",
+            "f.md:1:1: The front matter has no end; put a line `---` below it",
+        ),
+        (
+            "---\na: 1\nb: [1, 2\n---\ntext",
+            "f.md:3:4: The front matter is not YAML: unclosed bracket '['",
+        ),
+        (
+            "---\na: 1\nb: \"x\n---\ntext",
+            "f.md:4:1: The front matter is not YAML: invalid indentation in multiline quoted scalar",
+        ),
+        (
+            "---\na: *b\n---\ntext",
+            "f.md:2:4: The front matter is not YAML: reference to unknown value",
+        ),
+        (
+            "---\n- a\n- b\n---\ntext",
+            "f.md:2:1: The front matter must be fields, each as `name: value`",
+        ),
+        (
+            "---\ntext\n---\ntext",
+            "f.md:2:1: The front matter must be fields, each as `name: value`",
+        ),
+        (
+            "---\na: .inf\n---\ntext",
+            "f.md:2:4: The front matter is not YAML: value `.inf` is not a finite number",
+        ),
+    ] {
+        let complaint = format!("{complaint}; everything counts as the text");
+        assert_eq!(
+            parse(text),
+            (json!({}), text.to_owned(), vec![complaint]),
+            "{text}"
+        );
+    }
+}
+
+/// A front matter whose every line doubles the one before.
+fn bomb() -> String {
+    let lines = (1..40).map(|it| format!("a{it}: &a{it} [*a{}, *a{}]\n", it - 1, it - 1));
+    format!("a0: &a0 [x, x]\n{}", lines.collect::<String>())
+}
+
+#[test]
+fn hostile_front_matter_costs_nothing() {
+    let many: String = (0..5_000).map(|it| format!("k{it}: v\n")).collect();
+    let too_much = "The front matter has more fields or references than settings need";
+    let too_deep = "The front matter is not YAML: recursion limit exceeded";
+    for (front, complaint) in [
+        (bomb(), too_much),
+        (many, too_much),
+        (
+            "x".repeat(65 * 1024),
+            "The front matter is larger than 65536 bytes",
+        ),
+        (format!("a: {}", "[".repeat(30_000)), too_deep),
+        (format!("a:\n  {}", "{b: ".repeat(10_000)), too_deep),
+        ("? ".repeat(10_000), too_much),
+        ("- ".repeat(10_000), too_much),
+    ] {
+        let began = std::time::Instant::now();
+        let text = format!("---\n{front}\n---\ntext");
+        let (fields, body, complaints) = parse(&text);
+        assert!(began.elapsed().as_secs() < 5, "{front:.40}");
+        let [found] = &complaints[..] else {
+            panic!("one complaint about {front:.40}: {complaints:?}");
+        };
+        let (_, message) = found.split_once(": ").unwrap();
+        let expected = format!("{complaint}; everything counts as the text");
+        assert_eq!((message, fields, body), (&*expected, json!({}), text));
+    }
+}
+
+#[test]
+fn text_that_is_not_utf8_is_left_out_with_its_place() {
+    assert_eq!(
+        parse(b"---\na: 1\n---\n\xc3\xa4\xff"),
+        (
+            Value::Null,
+            String::new(),
+            vec!["f.md:4:2: The text is not UTF-8; the whole file is left out".to_owned()]
+        )
+    );
+}
+
+#[test]
+fn no_part_of_a_file_is_a_trap() {
+    let text = "---\r\na: \"ä\" # c\nb: [1, {c: &x d}]\n'e f': |\n  g: *x\nh: i: j\n---\nk";
+    for (start, _) in text.char_indices() {
+        for (end, _) in text[start..].char_indices() {
+            parse(&text[start..start + end]);
+        }
+    }
+}
+
+#[test]
+fn a_wrong_field_is_told_with_its_line() {
+    let mut diagnostics = Vec::new();
+    let text = b"---\nname: x\n\"steps\" : none\n---\ntext";
+    let file = Markdown::parse(Path::new("f.md"), text, &mut diagnostics).unwrap();
+    let wrong = |_: &Value| Decoded::<()>::Err(crate::config::Invalid::new("is odd").at("steps"));
+    assert_eq!(file.decode(wrong, &mut diagnostics), None);
+    let [diagnostic] = &diagnostics[..] else {
+        panic!("{diagnostics:?}")
+    };
+    assert_eq!(
+        diagnostic.to_string(),
+        "f.md:3:1: steps is odd; the whole file is left out"
+    );
+}

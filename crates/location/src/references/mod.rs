@@ -1,0 +1,146 @@
+//! References: other directories and repositories that may be read beside the project.
+
+mod repository;
+
+use std::path::{Path, PathBuf};
+
+use opencode_schema::reference::{ReferenceInfo, ReferenceSource};
+
+use crate::config::{
+    Configuration, Diagnostic, DiagnosticKind, Document, Located, ReferenceOrigin, ReferencePatch,
+};
+use crate::directory::lexical;
+use crate::environment::Environment;
+
+/// The references of one directory, in the order in which their names were first declared.
+#[derive(Debug, Default)]
+pub struct References(Vec<ReferenceInfo>);
+
+impl References {
+    /// The references of a Location, of each name the one that was declared last.
+    ///
+    /// Nothing is fetched: a repository is read from where its clone belongs, whether it is there
+    /// or not.
+    pub(crate) fn build(
+        configuration: &Configuration,
+        environment: &Environment,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Self {
+        let mut declared: Vec<(ReferenceInfo, Declaration<'_>)> = Vec::new();
+        for document in configuration.documents() {
+            for (name, patch) in &document.references {
+                let by = Declaration { document, patch };
+                match resolve(name, by, environment) {
+                    Ok(info) => match declared.iter_mut().find(|(it, _)| it.name == *name) {
+                        Some(known) => *known = (info, by),
+                        None => declared.push((info, by)),
+                    },
+                    Err(reason) => diagnostics.push(
+                        by.ignored(format!("The reference {name:?} has no effect: {reason}")),
+                    ),
+                }
+            }
+        }
+        let absent = declared.iter().filter_map(|(info, by)| by.absence(info));
+        diagnostics.extend(absent);
+        Self(declared.into_iter().map(|(info, _)| info).collect())
+    }
+
+    /// The references.
+    pub fn list(&self) -> &[ReferenceInfo] {
+        &self.0
+    }
+}
+
+/// A reference as a document declares it.
+#[derive(Clone, Copy)]
+struct Declaration<'d> {
+    document: &'d Document,
+    patch: &'d Located<ReferencePatch>,
+}
+
+impl Declaration<'_> {
+    fn ignored(&self, message: String) -> Diagnostic {
+        let origin = &self.document.origin;
+        Diagnostic::new(
+            origin,
+            DiagnosticKind::Ignored,
+            message,
+            self.patch.position,
+        )
+    }
+
+    /// Says so if there is nothing to read.
+    fn absence(&self, info: &ReferenceInfo) -> Option<Diagnostic> {
+        if Path::new(&info.path).is_dir() {
+            return None;
+        }
+        let (name, path) = (&info.name, &info.path);
+        Some(self.ignored(match &info.source {
+            ReferenceSource::Local { .. } => {
+                format!("The reference {name} leads to {path}, which is not a directory")
+            }
+            ReferenceSource::Git { repository, .. } => format!(
+                "The reference {name} is not fetched. Repositories are not cloned by themselves yet: clone {repository} to {path}"
+            ),
+        }))
+    }
+}
+
+fn resolve(
+    name: &str,
+    by: Declaration<'_>,
+    environment: &Environment,
+) -> Result<ReferenceInfo, &'static str> {
+    check_name(name)?;
+    let patch = &by.patch.value;
+    let (description, hidden) = (patch.description.clone(), patch.hidden);
+    let (path, source) = match &patch.origin {
+        ReferenceOrigin::Path(text) => {
+            let path = local(environment, &by.document.base, text)?;
+            let source = ReferenceSource::Local {
+                path: path.display().to_string(),
+                description: description.clone(),
+                hidden,
+            };
+            (path, source)
+        }
+        ReferenceOrigin::Repository { name, branch } => {
+            let path = environment
+                .data
+                .join("repos")
+                .join(repository::directory(name, branch.as_deref())?);
+            let source = ReferenceSource::Git {
+                repository: repository::without_password(name),
+                branch: branch.clone(),
+                description: description.clone(),
+                hidden,
+            };
+            (path, source)
+        }
+    };
+    Ok(ReferenceInfo {
+        name: name.to_owned(),
+        path: path.display().to_string(),
+        description,
+        hidden,
+        source,
+    })
+}
+
+fn local(environment: &Environment, base: &Path, text: &str) -> Result<PathBuf, &'static str> {
+    if text.is_empty() || text.contains(char::is_control) {
+        return Err("its path is empty or has a control character");
+    }
+    Ok(lexical(&environment.expand(base, text)))
+}
+
+fn check_name(name: &str) -> Result<(), &'static str> {
+    let separates = |it: char| it.is_whitespace() || it.is_control() || "/`,".contains(it);
+    if name.is_empty() || name.contains(separates) {
+        return Err(
+            "its name must be something without slashes, commas, backticks, blanks and control characters",
+        );
+    }
+    Ok(())
+}

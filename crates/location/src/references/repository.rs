@@ -1,0 +1,159 @@
+//! Where the clone of a git repository belongs.
+
+use std::path::PathBuf;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
+
+use crate::project::canonical_remote;
+
+/// The host of a repository that is named by owner and name alone.
+const USUAL_HOST: &str = "github.com";
+
+/// What a branch is written without in the name of a directory.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// The directory of a clone below the one of all clones: `host/path`, and `@branch` if it is not
+/// the default one.
+///
+/// A repository is named `owner/name` or `github:owner/name`, `host/path`, `user@host:path`, or by
+/// an address. One on this machine has a directory already and is none of these.
+pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBuf, &'static str> {
+    let place = place(repository.trim()).ok_or(
+        "its repository must be named as owner/name, host/path, user@host:path or by an address",
+    )?;
+    let (host, path) = place.split_once('/').unwrap_or((&place, ""));
+    let is_host_name = |it: char| it.is_ascii_alphanumeric() || ".-_".contains(it);
+    let is_name = |segment: &str| {
+        !matches!(segment, "" | "." | "..")
+            && !segment.contains(['\\', ':'])
+            && !segment.contains(char::is_control)
+    };
+    let is_safe = is_name(host) && host.chars().all(is_host_name) && path.split('/').all(is_name);
+    if !is_safe {
+        return Err("its repository has a host or a path that cannot be names of directories");
+    }
+    match branch {
+        None => Ok(PathBuf::from(place)),
+        Some("") => Err("its branch is empty; leave it out to have the default one"),
+        Some(branch) => {
+            let branch = utf8_percent_encode(branch, ESCAPED);
+            Ok(PathBuf::from(format!("{place}@{branch}")))
+        }
+    }
+}
+
+/// The repository's name, or its address without the password it may hold.
+pub(super) fn without_password(repository: &str) -> String {
+    match Url::parse(repository) {
+        Ok(mut url) if url.password().is_some() => {
+            // Fails for addresses that can have no password.
+            let _ = url.set_password(None);
+            url.into()
+        }
+        _ => repository.to_owned(),
+    }
+}
+
+/// `host/path` of a repository.
+fn place(repository: &str) -> Option<String> {
+    if let Some(path) = repository.strip_prefix("github:") {
+        return canonical_remote(&format!("https://{USUAL_HOST}/{path}"));
+    }
+    if repository.contains(':') {
+        return canonical_remote(repository);
+    }
+    let (first, rest) = repository.split_once('/')?;
+    // Owners have no dots in their names, hosts do.
+    if first.contains('.') || first == "localhost" {
+        return canonical_remote(&format!("https://{repository}"));
+    }
+    let name = rest.trim_end_matches('/');
+    let is_owner_and_name = !name.is_empty() && !name.contains('/');
+    is_owner_and_name
+        .then(|| canonical_remote(&format!("https://{USUAL_HOST}/{first}/{name}")))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_repository_has_one_directory_however_it_is_named() {
+        for name in [
+            "owner/Repo",
+            "owner/Repo.git",
+            " owner/Repo/ ",
+            "github:owner/Repo",
+            "github.com/owner/Repo",
+            "GitHub.com/owner/Repo.git",
+            "git@github.com:owner/Repo.git",
+            "https://github.com/owner/Repo",
+            "https://user:token@github.com:8443/owner/Repo.git?a#b",
+            "ssh://git@github.com/owner/Repo",
+            "git://github.com/owner/Repo",
+        ] {
+            let expected = Ok(PathBuf::from("github.com/owner/Repo"));
+            assert_eq!(directory(name, None), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn hosts_paths_and_branches_are_kept_apart() {
+        for (name, branch, expected) in [
+            ("gitlab.com/a/b/c", None, "gitlab.com/a/b/c"),
+            ("localhost/a/b", None, "localhost/a/b"),
+            ("a@h.example:~b/c", None, "h.example/~b/c"),
+            ("a/b", Some("main"), "github.com/a/b@main"),
+            ("a/b", Some("feature/x y"), "github.com/a/b@feature%2Fx%20y"),
+            ("a/b", Some("../../x"), "github.com/a/b@..%2F..%2Fx"),
+            ("a/b", Some("ä\n"), "github.com/a/b@%C3%A4%0A"),
+        ] {
+            assert_eq!(directory(name, branch), Ok(PathBuf::from(expected)));
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (name, shown) in [
+            ("https://u:sk-1@h.example/a", "https://u@h.example/a"),
+            ("https://u@h.example/a", "https://u@h.example/a"),
+            ("git@h.example:a/b", "git@h.example:a/b"),
+            ("a/b", "a/b"),
+        ] {
+            assert_eq!(without_password(name), shown);
+        }
+    }
+
+    #[test]
+    fn what_names_no_repository_elsewhere_is_refused() {
+        let form = "its repository must be named as owner/name, host/path, user@host:path or by an address";
+        let unsafe_name = "its repository has a host or a path that cannot be names of directories";
+        for (name, expected) in [
+            ("", form),
+            ("repo", form),
+            ("a/b/c", form),
+            ("/a/b", form),
+            ("file:///a/b", form),
+            ("C:/a/b", form),
+            ("a/", form),
+            ("../b", form),
+            ("github:", form),
+            ("git@h.example:../../etc", unsafe_name),
+            ("git@h.example:a//b", unsafe_name),
+            ("git@h.example:a\\b", unsafe_name),
+            ("git@h.example:a\nb", unsafe_name),
+            ("git@..:a/b", unsafe_name),
+            ("https://[::1]/a/b", unsafe_name),
+        ] {
+            assert_eq!(directory(name, None), Err(expected), "{name:?}");
+        }
+        let branch = "its branch is empty; leave it out to have the default one";
+        assert_eq!(directory("a/b", Some("")), Err(branch));
+    }
+}

@@ -1,0 +1,287 @@
+//! One look at the files of skills, and what is kept from it for the next one.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use opencode_schema::skill::SkillInfo;
+use serde_json::Value;
+
+use super::sources::Source;
+use crate::config::{
+    Decoded, Diagnostic, DiagnosticKind, Invalid, boolean, object, optional, text,
+};
+use crate::markdown::{Allowance, Found, Listings, Markdown, Obstacle, Wanted, find};
+
+/// The one file of a skill that has a directory of its own.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// Looks at the directories of skills.
+pub(super) struct Observer {
+    sources: Vec<Source>,
+    listings: Listings,
+    /// What the files said when they were last read.
+    files: HashMap<PathBuf, File>,
+    diagnostics: Vec<Diagnostic>,
+    /// The skills, each as its file holds it, to tell whether one has changed.
+    shared: Vec<Arc<SkillInfo>>,
+    /// The same skills.
+    skills: Arc<[SkillInfo]>,
+}
+
+/// A file as it was when it was read.
+struct File {
+    /// None if the next look has to read it again.
+    version: Option<Version>,
+    skill: Option<Arc<SkillInfo>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// What changes when a file is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Version {
+    size: u64,
+    modified: SystemTime,
+}
+
+/// Longest name of a skill, in characters. Names and descriptions are part of what models are told
+/// in every session.
+const MAX_NAME: usize = 200;
+
+/// Longest description of a skill, in characters.
+const MAX_DESCRIPTION: usize = 10_000;
+
+impl Observer {
+    pub(super) fn new(sources: Vec<Source>) -> Self {
+        Self {
+            sources,
+            listings: Listings::default(),
+            files: HashMap::new(),
+            diagnostics: Vec::new(),
+            shared: Vec::new(),
+            skills: Arc::default(),
+        }
+    }
+
+    /// The skills as they were last observed.
+    pub(super) fn skills(&self) -> Arc<[SkillInfo]> {
+        Arc::clone(&self.skills)
+    }
+
+    /// What was wrong then.
+    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.clone()
+    }
+
+    /// Looks at every directory, and reads the files that have changed since the last time.
+    pub(super) fn observe(&mut self) -> Arc<[SkillInfo]> {
+        self.listings.begin();
+        let mut look = Look {
+            listings: &mut self.listings,
+            before: std::mem::take(&mut self.files),
+            files: HashMap::new(),
+            allowance: Allowance::default(),
+            diagnostics: Vec::new(),
+            skills: Vec::new(),
+            places: HashMap::new(),
+        };
+        for source in &self.sources {
+            look.source(source);
+        }
+        self.files = look.files;
+        for diagnostic in &look.diagnostics {
+            // What is wrong inside a file was logged when the file was read.
+            if diagnostic.kind == DiagnosticKind::Io && !self.diagnostics.contains(diagnostic) {
+                diagnostic.log();
+            }
+        }
+        self.diagnostics = look.diagnostics;
+        let same = |(a, b): (&Arc<SkillInfo>, &Arc<SkillInfo>)| Arc::ptr_eq(a, b);
+        let unchanged = self.shared.len() == look.skills.len()
+            && self.shared.iter().zip(&look.skills).all(same);
+        if !unchanged {
+            self.skills = look.skills.iter().map(|it| (**it).clone()).collect();
+            self.shared = look.skills;
+        }
+        self.skills()
+    }
+}
+
+/// An observation while it is made.
+struct Look<'o> {
+    listings: &'o mut Listings,
+    before: HashMap<PathBuf, File>,
+    files: HashMap<PathBuf, File>,
+    allowance: Allowance,
+    diagnostics: Vec<Diagnostic>,
+    skills: Vec<Arc<SkillInfo>>,
+    /// Places in `skills` by name.
+    places: HashMap<String, usize>,
+}
+
+impl Look<'_> {
+    fn source(&mut self, source: &Source) {
+        let wanted = Wanted {
+            below: true,
+            name: is_skill,
+        };
+        let mut obstacles = Vec::new();
+        let directory = &source.directory;
+        let found = find(
+            directory,
+            wanted,
+            self.listings,
+            &mut self.allowance,
+            &mut obstacles,
+        );
+        let obstacles = obstacles.iter().map(Obstacle::diagnostic);
+        self.diagnostics.extend(obstacles);
+        if let (None, Some(by)) = (&found, &source.named_by) {
+            let message = format!("There is no such directory of skills; it is named by {by}");
+            self.diagnostics.push(io_diagnostic(directory, message));
+        }
+        for file in found.unwrap_or_default() {
+            self.file(file);
+        }
+    }
+
+    fn file(&mut self, found: Found) {
+        let version = Version::of(&found.path);
+        if !self.files.contains_key(&found.path) {
+            let kept = self.before.remove(&found.path);
+            let kept = kept.filter(|file| version.is_some() && file.version == version);
+            let file = match kept {
+                Some(file) => self.allowance.take(file.size()).map(|()| file),
+                None => self.allowance.read(&found.path).map(|bytes| File {
+                    version,
+                    ..File::read(&found, bytes)
+                }),
+            };
+            let file = file.unwrap_or_else(|error| File {
+                // Nothing about the file itself: it is tried again.
+                version: None,
+                skill: None,
+                diagnostics: vec![io_diagnostic(
+                    &found.path,
+                    format!("The file cannot be read: {error}"),
+                )],
+            });
+            self.diagnostics.extend(file.diagnostics.iter().cloned());
+            self.files.insert(found.path.clone(), file);
+        }
+        let skill = self.files[&found.path].skill.as_ref().map(Arc::clone);
+        if let Some(skill) = skill {
+            self.add(skill);
+        }
+    }
+
+    /// A skill takes the place of the one of its name.
+    fn add(&mut self, skill: Arc<SkillInfo>) {
+        match self.places.get(&skill.name) {
+            Some(place) => self.skills[*place] = skill,
+            None => {
+                self.places.insert(skill.name.clone(), self.skills.len());
+                self.skills.push(skill);
+            }
+        }
+    }
+}
+
+impl Version {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        let modified = metadata.modified().ok()?;
+        let size = metadata.len();
+        Some(Self { size, modified })
+    }
+}
+
+impl File {
+    fn size(&self) -> u64 {
+        self.version.map_or(0, |version| version.size)
+    }
+
+    /// What a file says; nothing if it has gone.
+    fn read(found: &Found, bytes: Option<Vec<u8>>) -> Self {
+        let mut diagnostics = Vec::new();
+        let skill = bytes
+            .and_then(|bytes| Markdown::parse(&found.path, &bytes, &mut diagnostics))
+            .and_then(|file| skill(found, &file, &mut diagnostics));
+        Self {
+            version: None,
+            skill: skill.map(Arc::new),
+            diagnostics,
+        }
+    }
+}
+
+/// A file directly in a directory of skills, or the one that makes a directory below it a skill.
+fn is_skill(name: &str) -> bool {
+    match name.rsplit_once('/') {
+        Some((_, name)) => name == SKILL_FILE,
+        None => name.ends_with(".md"),
+    }
+}
+
+fn skill(found: &Found, file: &Markdown, diagnostics: &mut Vec<Diagnostic>) -> Option<SkillInfo> {
+    if file.is_blank() {
+        let message = "The file is empty, so it is no skill".to_owned();
+        diagnostics.push(file.complaint(DiagnosticKind::Ignored, message, &[]));
+        return None;
+    }
+    let head = file.decode(head, diagnostics)?;
+    let of_file = || (!found.name.contains('/')).then(|| found.name.strip_suffix(".md"));
+    let Some(name) = head.name.or_else(|| of_file()?.map(str::to_owned)) else {
+        let message = "The skill has no name; give it one in the front matter".to_owned();
+        diagnostics.push(file.complaint(DiagnosticKind::Ignored, message, &[]));
+        return None;
+    };
+    Some(SkillInfo {
+        name,
+        description: head.description.filter(|text| !text.is_empty()),
+        slash: head.slash,
+        location: found.path.display().to_string(),
+        content: file.body.clone(),
+    })
+}
+
+/// The fields of a skill.
+struct Head {
+    name: Option<String>,
+    description: Option<String>,
+    slash: Option<bool>,
+}
+
+fn head(value: &Value) -> Decoded<Head> {
+    let source = object(value)?;
+    Ok(Head {
+        name: optional(source, "name", name)?,
+        description: optional(source, "description", |value| short(value, MAX_DESCRIPTION))?,
+        slash: optional(source, "slash", boolean)?,
+    })
+}
+
+fn name(value: &Value) -> Decoded<String> {
+    let name = short(value, MAX_NAME)?;
+    if name.is_empty() || name.contains(char::is_control) {
+        return Err(Invalid::new("must be a text without control characters"));
+    }
+    Ok(name)
+}
+
+/// A text without the blanks around it.
+fn short(value: &Value, most: usize) -> Decoded<String> {
+    let text = text(value)?;
+    let text = text.trim();
+    if text.chars().count() > most {
+        return Err(Invalid::new(format!("must have at most {most} characters")));
+    }
+    Ok(text.to_owned())
+}
+
+fn io_diagnostic(path: &Path, message: String) -> Diagnostic {
+    let origin = path.display().to_string();
+    Diagnostic::unlogged(&origin, DiagnosticKind::Io, message, None)
+}

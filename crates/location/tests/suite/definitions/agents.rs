@@ -1,0 +1,328 @@
+//! The agents that are built in, and what configuration makes of them and adds to them.
+
+use opencode_location::definitions::Definitions;
+use opencode_schema::agent::AgentMode;
+use serde_json::{Value, json};
+
+use super::{agent, define, defined, nothing};
+use crate::documents::select;
+use crate::machine::Machine;
+
+fn ids(definitions: &Definitions) -> Vec<&str> {
+    let agents = definitions.agents.list().iter();
+    agents.map(|agent| &*agent.id).collect()
+}
+
+#[test]
+fn a_later_description_overrides_an_earlier_one_field_by_field() {
+    let machine = Machine::new();
+    machine.write(
+        "config/opencode.json",
+        json!({"agents": {
+            "a": {
+                "model": "p/m#low", "steps": 3, "description": "first", "color": "accent",
+                "request": {"headers": {"X-A": "1", "X-B": "1"}, "body": {"a": 1, "b": 1}},
+            },
+            "b": {"model": "p/m", "variant": "low"},
+        }})
+        .to_string(),
+    );
+    machine.write(
+        "config/agents/a.md",
+        "---\ndescription: second\nmode: subagent\nrequest:\n  headers: {x-b: two}\n  body: {b: 2, c: 2}\n---\n\nFrom the file.\n",
+    );
+    let definitions = defined(
+        &machine,
+        json!({"agents": {
+            "a": {"variant": "high", "hidden": true},
+            "b": {"model": {"providerID": "p", "id": "n"}, "steps": 4, "system": "s"},
+            "c": {"variant": "high"},
+        }}),
+    );
+    let a = agent(&definitions, "a");
+    assert_eq!(a.model, Some(select("p", "m", Some("high"))));
+    assert_eq!(
+        (a.steps, a.hidden, a.mode),
+        (Some(3), true, AgentMode::Subagent)
+    );
+    assert_eq!(a.description.as_deref(), Some("second"));
+    assert_eq!(a.system.as_deref(), Some("From the file."));
+    assert_eq!(a.color.as_ref().map(|it| it.as_str()), Some("accent"));
+    assert_eq!(
+        json!(a.request),
+        json!({"headers": {"X-A": "1", "X-B": "two"}, "body": {"a": 1, "b": 2, "c": 2}})
+    );
+    let b = agent(&definitions, "b");
+    assert_eq!(b.model, Some(select("p", "n", Some("low"))));
+    assert_eq!((b.steps, b.system.as_deref()), (Some(4), Some("s")));
+    // A variant without a model is one of no model.
+    let c = agent(&definitions, "c");
+    assert_eq!((c.mode, &c.model, c.hidden), (AgentMode::All, &None, false));
+    assert_eq!(ids(&definitions)[7..], ["a", "b", "c"]);
+}
+
+#[test]
+fn a_disabled_agent_is_gone_and_what_comes_later_is_a_new_one() {
+    let machine = Machine::new();
+    machine.write(
+        "config/opencode.json",
+        json!({
+            "agents": {"a": {"steps": 1, "permissions": []}, "b": {"steps": 2}},
+            "agent": {"plan": {"disable": true}, "build": {"disable": true}},
+        })
+        .to_string(),
+    );
+    machine.write("config/agent/b.md", "---\ndisable: true\n---\n");
+    let definitions = defined(
+        &machine,
+        json!({
+            "agents": {"a": {"disabled": true}, "b": {"model": "p/n"}, "build": {"steps": 9}},
+        }),
+    );
+    assert_eq!(
+        ids(&definitions),
+        [
+            "general",
+            "explore",
+            "compaction",
+            "title",
+            "summary",
+            "b",
+            "build"
+        ]
+    );
+    let build = agent(&definitions, "build");
+    assert_eq!((build.mode, &build.system), (AgentMode::All, &None));
+    assert_eq!((build.steps, build.permissions.len()), (Some(9), 0));
+    assert_eq!(definitions.agents.rules("build"), []);
+    let b = agent(&definitions, "b");
+    assert_eq!((b.steps, &b.model), (None, &Some(select("p", "n", None))));
+}
+
+#[test]
+fn the_newer_generation_holds_over_the_older_ones() {
+    let machine = Machine::new();
+    let host = json!({
+        "agents": {"a": {"steps": 1}},
+        "agent": {"a": {"steps": 2, "model": "p/m"}, "b": {"maxSteps": 5}},
+        "mode": {"b": {"maxSteps": 6}, "c": {"maxSteps": 7}},
+    });
+    let (definitions, _) = define(&machine, host);
+    let found = ["a", "b", "c"].map(|id| {
+        let agent = agent(&definitions, id);
+        (agent.steps, agent.mode, agent.model.is_some())
+    });
+    assert_eq!(
+        found,
+        [
+            (Some(1), AgentMode::All, true),
+            (Some(5), AgentMode::Primary, false),
+            (Some(7), AgentMode::Primary, false),
+        ]
+    );
+}
+
+#[test]
+fn markdown_files_are_named_by_their_path() {
+    let machine = Machine::new();
+    let dot = "project/.opencode";
+    machine.write(&format!("{dot}/agent/one.md"), "Prompt one.");
+    machine.write(
+        &format!("{dot}/agent/nested/deeper/two.md"),
+        "---\nmode: primary\n---\nTwo.",
+    );
+    machine.write(
+        &format!("{dot}/agents/one.md"),
+        "---\nsystem: not this\n---\nOne again.",
+    );
+    machine.write(&format!("{dot}/agents/notes.txt"), "no definition");
+    machine.write(
+        &format!("{dot}/mode/three.md"),
+        "---\nmode: subagent\n---\nThree.",
+    );
+    machine.write(&format!("{dot}/modes/nested/four.md"), "not read");
+    machine.write("home/.opencode/agent/five.md", "Five.");
+    let definitions = defined(&machine, nothing());
+    let found: Vec<_> = definitions.agents.list()[7..]
+        .iter()
+        .map(|it| (&*it.id, it.mode, it.system.as_deref().unwrap()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("five", AgentMode::All, "Five."),
+            ("nested/deeper/two", AgentMode::Primary, "Two."),
+            ("one", AgentMode::All, "One again."),
+            ("three", AgentMode::Primary, "Three."),
+        ]
+    );
+}
+
+#[test]
+fn an_empty_file_takes_a_built_in_prompt_away() {
+    let machine = Machine::new();
+    machine.write("config/agent/build.md", "---\nsteps: 2\n---\n\n");
+    let definitions = defined(&machine, nothing());
+    let build = agent(&definitions, "build");
+    assert_eq!((&build.system, build.steps), (&None, Some(2)));
+}
+
+#[test]
+fn a_file_with_a_wrong_field_is_left_out_with_its_place() {
+    let machine = Machine::new();
+    machine.write(
+        "config/agent/a.md",
+        "---\ndescription: x\nmode: sometimes\n---\ntext",
+    );
+    machine.write("config/agent/b.md", "---\ncolor: red\n---\ntext");
+    machine.write("config/agent/c.md", "---\nsteps: 0\nx: y\n---\ntext");
+    machine.write(
+        "config/agent/d.md",
+        "---\npermission:\n  bash: maybe\n---\ntext",
+    );
+    machine.write("config/agent/e.md", "---\n\"x\n---\ntext");
+    machine.write("config/agent/f.md", "good");
+    let (definitions, said) = define(&machine, nothing());
+    let left_out = "; the whole file is left out";
+    assert_eq!(
+        said,
+        [
+            format!("config/agent/a.md:3:1: mode must be \"subagent\", \"primary\" or \"all\"{left_out}"),
+            format!("config/agent/b.md:2:1: color must be a colour such as \"#7fa0ff\", or one of \"primary\", \"secondary\", \"accent\", \"success\", \"warning\", \"error\", \"info\"{left_out}"),
+            format!("config/agent/c.md:2:1: steps must be a whole number of at least 1{left_out}"),
+            format!("config/agent/d.md:2:1: permission.bash must be \"allow\", \"deny\" or \"ask\"{left_out}"),
+            "config/agent/e.md:2:1: The front matter is not YAML: unclosed quote; everything counts as the text".to_owned(),
+        ]
+    );
+    assert_eq!(ids(&definitions)[7..], ["e", "f"]);
+    assert_eq!(
+        agent(&definitions, "e").system.as_deref(),
+        Some("---\n\"x\n---\ntext")
+    );
+}
+
+/// The default agent, and what is said about it.
+fn default(host: Value) -> (Option<String>, Vec<String>) {
+    let machine = Machine::new();
+    let (definitions, said) = define(&machine, host);
+    let id = definitions.agents.default_agent().map(|it| it.id.clone());
+    (id, said)
+}
+
+#[test]
+fn sessions_that_choose_no_agent_have_one() {
+    let without = |ids: &[&str], mut host: Value| {
+        for id in ids {
+            host["agents"][*id] = json!({"disabled": true});
+        }
+        host
+    };
+    for (host, expected, reason) in [
+        (json!({}), Some("build"), None),
+        (json!({"default_agent": "plan"}), Some("plan"), None),
+        (
+            json!({"default_agent": "own", "agents": {"own": {}}}),
+            Some("own"),
+            None,
+        ),
+        (
+            json!({"default_agent": "nobody"}),
+            Some("build"),
+            Some(
+                "The default agent nobody cannot be used and build is used instead: there is no such agent",
+            ),
+        ),
+        (
+            json!({"default_agent": "general"}),
+            Some("build"),
+            Some(
+                "The default agent general cannot be used and build is used instead: it is a subagent",
+            ),
+        ),
+        (
+            json!({"default_agent": "title"}),
+            Some("build"),
+            Some("The default agent title cannot be used and build is used instead: it is hidden"),
+        ),
+        (
+            without(&["build"], json!({"agents": {}})),
+            Some("plan"),
+            None,
+        ),
+        (
+            json!({"agents": {"build": {"mode": "subagent"}}}),
+            Some("plan"),
+            None,
+        ),
+        (
+            json!({"agents": {"build": {"hidden": true}}}),
+            Some("plan"),
+            None,
+        ),
+        (
+            without(&["build", "plan"], json!({"agents": {"own": {}}})),
+            Some("own"),
+            None,
+        ),
+        (
+            without(&["build", "plan"], json!({"agents": {}})),
+            None,
+            None,
+        ),
+        (
+            without(
+                &["build", "plan"],
+                json!({"default_agent": "x", "agents": {}}),
+            ),
+            None,
+            Some(
+                "The default agent x cannot be used and there is no other to use instead: there is no such agent",
+            ),
+        ),
+    ] {
+        let reason = reason.map(|it| format!("the host's config option: {it}"));
+        let expected = (expected.map(str::to_owned), Vec::from_iter(reason));
+        assert_eq!(default(host.clone()), expected, "{host}");
+    }
+}
+
+#[test]
+fn secrets_of_requests_are_used_and_not_shown() {
+    let machine = Machine::new();
+    let host = json!({"agents": {"a": {"request": {
+        "headers": {"Authorization": "Bearer sk-1", "X-Plain": "p"},
+        "body": {"apiKey": "sk-2", "top_k": 3},
+    }}}});
+    let definitions = defined(&machine, host);
+    let used = json!(agent(&definitions, "a").request);
+    assert_eq!(
+        used,
+        json!({
+            "headers": {"Authorization": "Bearer sk-1", "X-Plain": "p"},
+            "body": {"apiKey": "sk-2", "top_k": 3},
+        })
+    );
+    let shown = json!(definitions.agents.list().last().unwrap().request);
+    assert_eq!(
+        shown,
+        json!({
+            "headers": {"Authorization": "<redacted>", "X-Plain": "p"},
+            "body": {"apiKey": "<redacted>", "top_k": 3},
+        })
+    );
+    assert!(!format!("{definitions:?}").contains("sk-"));
+}
+
+#[test]
+fn there_are_only_so_many_agents() {
+    let machine = Machine::new();
+    let many: serde_json::Map<_, _> = (0..600).map(|it| (format!("a{it}"), json!({}))).collect();
+    let (definitions, said) = define(&machine, json!({ "agents": many }));
+    assert_eq!(definitions.agents.list().len(), 500);
+    assert_eq!(
+        said,
+        ["project: 607 agents are described; only the first 500 are there"]
+    );
+    assert!(definitions.agents.get("a492").is_some());
+    assert!(definitions.agents.get("a493").is_none());
+}

@@ -1,0 +1,54 @@
+//! What configuration and Markdown files define for a directory.
+
+mod agents;
+mod commands;
+mod files;
+mod references;
+mod rules;
+mod skills;
+
+use opencode_location::config::Configuration;
+use opencode_location::definitions::Definitions;
+use opencode_schema::agent::AgentInfo;
+use serde_json::{Value, json};
+
+use crate::machine::Machine;
+
+/// The definitions for the directory `project` of a machine, and everything that is said about
+/// them, with the machine's root left out.
+fn define(machine: &Machine, host: Value) -> (Definitions, Vec<String>) {
+    let configuration = machine.configuration("project", "project", Some(&host));
+    let (definitions, diagnostics) = read(machine, &configuration);
+    let said = configuration.diagnostics.iter().chain(&diagnostics);
+    let skills = definitions.skills.diagnostics();
+    let said = said.chain(&skills);
+    let said = said.map(|it| it.to_string().replace(&machine.text(""), ""));
+    let said = said.collect();
+    (definitions, said)
+}
+
+fn read(
+    machine: &Machine,
+    configuration: &Configuration,
+) -> (Definitions, Vec<opencode_location::config::Diagnostic>) {
+    Definitions::read(
+        configuration,
+        &machine.environment,
+        &machine.text("project"),
+    )
+}
+
+/// The definitions where nothing is wrong.
+fn defined(machine: &Machine, host: Value) -> Definitions {
+    let (definitions, said) = define(machine, host);
+    assert_eq!(said, Vec::<String>::new());
+    definitions
+}
+
+fn nothing() -> Value {
+    json!({})
+}
+
+fn agent<'d>(definitions: &'d Definitions, id: &str) -> &'d AgentInfo {
+    definitions.agents.get(id).unwrap()
+}

@@ -1,0 +1,129 @@
+//! Those that configuration names by patterns.
+
+use super::{Site, texts};
+
+const FILES: [&str; 10] = [
+    "docs/a.md",
+    "docs/b.md",
+    "docs/c.txt",
+    "docs/.hidden.md",
+    "docs/deep/a.md",
+    "docs/deep/er/a.md",
+    "packages/one/RULES.md",
+    "packages/two/RULES.md",
+    "packages/two/node_modules/x/RULES.md",
+    "node_modules/x/RULES.md",
+];
+
+fn matching(pattern: &str) -> Vec<String> {
+    let site = Site::new().ask("project", &[pattern]);
+    for file in FILES {
+        site.write(&format!("project/{file}"), "");
+    }
+    let seen = site.seen().configured;
+    let bare = seen.iter().map(|it| it.trim_end_matches(": "));
+    bare.map(|it| it.strip_prefix("project/").unwrap_or(it).to_owned())
+        .collect()
+}
+
+#[test]
+fn patterns_name_files() {
+    let all = ["docs/.hidden.md", "docs/a.md", "docs/b.md"];
+    for (pattern, expected) in [
+        ("docs/*.md", &all[..]),
+        ("./docs/../docs/*.md", &all),
+        ("docs/?.md", &all[1..]),
+        ("docs/[b-z].md", &all[2..]),
+        ("docs/{a,c}.*", &["docs/a.md", "docs/c.txt"]),
+        (
+            "{docs,packages/one}/*.{txt,md}",
+            &[
+                "docs/.hidden.md",
+                "docs/a.md",
+                "docs/b.md",
+                "docs/c.txt",
+                "packages/one/RULES.md",
+            ],
+        ),
+        (
+            "packages/*/RULES.md",
+            &["packages/one/RULES.md", "packages/two/RULES.md"],
+        ),
+        (
+            "*/*/RULES.md",
+            &[
+                "node_modules/x/RULES.md",
+                "packages/one/RULES.md",
+                "packages/two/RULES.md",
+            ],
+        ),
+        (
+            "**/a.md",
+            &["docs/a.md", "docs/deep/a.md", "docs/deep/er/a.md"],
+        ),
+        ("docs/**/er/*", &["docs/deep/er/a.md"]),
+        (
+            "**/RULES.md",
+            &["packages/one/RULES.md", "packages/two/RULES.md"],
+        ),
+        (
+            "**/node_modules/x/RULES.md",
+            &[
+                "node_modules/x/RULES.md",
+                "packages/two/node_modules/x/RULES.md",
+            ],
+        ),
+        (
+            "docs/*",
+            &["docs/.hidden.md", "docs/a.md", "docs/b.md", "docs/c.txt"],
+        ),
+        ("docs/*.html", &[]),
+        ("nowhere/*.md", &[]),
+        ("docs/a.md/*", &[]),
+        ("docs/[", &[]),
+        ("docs/{a", &[]),
+    ] {
+        assert_eq!(matching(pattern), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn a_name_that_looks_like_a_pattern_is_a_name_where_there_is_one() {
+    let site = Site::new().ask("project", &["docs/[b].md"]);
+    site.write("project/docs/[b].md", "name")
+        .write("project/docs/b.md", "pattern");
+    assert_eq!(site.seen().configured, texts(["project/docs/[b].md: name"]));
+}
+
+#[test]
+fn a_pattern_that_looks_at_too_much_says_so() {
+    let site = Site::new().ask("project", &["many/**/*.md"]);
+    for directory in 0..100 {
+        for file in 0..100 {
+            site.write(&format!("project/many/{directory}/{file}"), "");
+        }
+    }
+    let told = site.seen().configured;
+    let reason = "the pattern **/*.md looks at more than 10000 names; name less";
+    assert_eq!(told.len(), 1);
+    assert!(told[0].ends_with(reason), "{told:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn circles_of_links_end() {
+    let site = Site::new().ask("project", &["docs/**/a.md", "docs/*/b.md"]);
+    site.write("project/docs/one/a.md", "a")
+        .write("project/two/b.md", "b");
+    for (target, link) in [
+        ("..", "docs/one/up"),
+        ("../two", "docs/two"),
+        (".", "docs/self"),
+    ] {
+        std::os::unix::fs::symlink(target, site.machine.path("project").join(link)).unwrap();
+    }
+    assert_eq!(
+        site.seen().configured,
+        texts(["project/docs/one/a.md: a", "project/two/b.md: b"])
+    );
+}

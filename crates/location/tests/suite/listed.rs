@@ -1,0 +1,277 @@
+//! The list of models on the disk, and what a broken one costs.
+
+use std::sync::Arc;
+
+use opencode_location::config::{Diagnostic, DiagnosticKind};
+use opencode_location::location::Location;
+use opencode_location::locations::Locations;
+use serde_json::{Value, json};
+
+use crate::documents::select;
+use crate::machine::Machine;
+
+const LIST: &str = "cache/models.json";
+
+/// A machine with a list, a key for provider `listed`, and this document.
+fn machine(list: impl AsRef<[u8]>, document: &Value) -> Machine {
+    let mut machine = Machine::new();
+    machine.write(LIST, list);
+    machine.write("project/opencode.json", document.to_string());
+    machine.set("LISTED_KEY", "sk-listed");
+    machine
+}
+
+async fn open(machine: &Machine, locations: &Locations) -> Arc<Location> {
+    locations.get(&machine.text("project")).await.unwrap()
+}
+
+async fn location(list: impl AsRef<[u8]>, document: &Value) -> (Machine, Arc<Location>) {
+    let machine = machine(list, document);
+    let location = open(&machine, &machine.locations(None)).await;
+    (machine, location)
+}
+
+fn models(location: &Location) -> Vec<String> {
+    let models = location.catalogue.models().into_iter();
+    models
+        .map(|it| format!("{}/{}", it.provider_id, it.id))
+        .collect()
+}
+
+fn list() -> Value {
+    json!({
+        "listed": {
+            "id": "listed", "name": "Listed", "env": ["LISTED_KEY"], "doc": "https://h/doc",
+            "npm": "@ai-sdk/openai-compatible", "api": "http://listed/v1",
+            "models": {
+                "large": {
+                    "id": "large", "name": "Large", "family": "fam", "release_date": "2026-01-01",
+                    "attachment": true, "reasoning": true, "temperature": true, "tool_call": true,
+                    "open_weights": false, "knowledge": "2025-01", "somethingNew": [1],
+                    "reasoning_options": [{"type": "effort", "values": [null, "low", "high"]}],
+                    "interleaved": {"field": "reasoning_content"},
+                    "cost": {
+                        "input": 1, "output": 2, "cache_read": 0.5,
+                        "tiers": [{"input": 3, "output": 4, "tier": {"type": "context", "size": 1000}}],
+                    },
+                    "limit": {"context": 2000, "output": 100},
+                    "modalities": {"input": ["text", "image"], "output": ["text"]},
+                    "experimental": {"modes": {"fast": {
+                        "cost": {"input": 10, "output": 20},
+                        "provider": {"body": {"speed": "fast"}, "headers": {"X-Fast": "1"}},
+                    }}},
+                    "status": "deprecated",
+                },
+                "undated": {"id": "undated", "name": "Undated", "release_date": "soon"},
+            },
+        },
+        "unused": {
+            "id": "unused", "name": "Unused", "env": ["UNUSED_KEY", "OTHER_KEY"],
+            "models": {"m": {"id": "m", "name": "M"}},
+        },
+    })
+}
+
+#[tokio::test]
+async fn listed_models_are_offered_where_there_is_a_key() {
+    let (_machine, location) = location(list().to_string(), &json!({})).await;
+    assert_eq!(location.configuration.diagnostics, []);
+    assert_eq!(
+        models(&location),
+        ["listed/large", "listed/large-fast", "listed/undated"]
+    );
+    let shown = serde_json::to_value(location.catalogue.models()).unwrap();
+    let mut expected = json!({
+        "id": "large", "providerID": "listed", "family": "fam", "name": "Large",
+        "api": {
+            "type": "aisdk", "id": "large", "package": "@ai-sdk/openai-compatible",
+            "url": "http://listed/v1",
+        },
+        "capabilities": {"tools": true, "input": ["text", "image"], "output": ["text"]},
+        "request": {"headers": {}, "body": {}},
+        "variants": [
+            {"id": "none", "headers": {}, "body": {"reasoning_effort": "none"}},
+            {"id": "low", "headers": {}, "body": {"reasoning_effort": "low"}},
+            {"id": "high", "headers": {}, "body": {"reasoning_effort": "high"}},
+        ],
+        "time": {"released": 1_767_225_600_000_i64},
+        "cost": [
+            {"input": 1.0, "output": 2.0, "cache": {"read": 0.5, "write": 0.0}},
+            {
+                "tier": {"type": "context", "size": 1000},
+                "input": 3.0, "output": 4.0, "cache": {"read": 0.0, "write": 0.0},
+            },
+        ],
+        "status": "deprecated", "enabled": true, "limit": {"context": 2000, "output": 100},
+    });
+    assert_eq!(shown[0], expected);
+    expected["id"] = json!("large-fast");
+    expected["name"] = json!("Large Fast");
+    expected["cost"] = json!([
+        {"input": 10.0, "output": 20.0, "cache": {"read": 0.0, "write": 0.0}},
+    ]);
+    expected["request"] = json!({"headers": {"X-Fast": "1"}, "body": {"speed": "fast"}});
+    assert_eq!(shown[1], expected);
+    assert_eq!(
+        serde_json::to_value(location.catalogue.providers()).unwrap(),
+        json!([{
+            "id": "listed", "integrationID": "listed", "name": "Listed",
+            "api": {
+                "type": "aisdk", "package": "@ai-sdk/openai-compatible", "url": "http://listed/v1",
+            },
+            "request": {"headers": {}, "body": {}},
+        }])
+    );
+}
+
+#[tokio::test]
+async fn a_listed_provider_without_a_key_is_known_and_not_offered() {
+    let (_machine, location) = location(list().to_string(), &json!({})).await;
+    let catalogue = &location.catalogue;
+    assert_eq!(catalogue.provider("unused").unwrap().name, "Unused");
+    let error = catalogue
+        .resolve(Some(&select("unused", "m", None)))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "The model unused/m is not available: the provider has no key. Set UNUSED_KEY or OTHER_KEY, or give one as `apiKey` in its options"
+    );
+}
+
+#[tokio::test]
+async fn documents_stand_over_the_list() {
+    let document = json!({"provider": {
+        "unused": {
+            "name": "Mine", "options": {"apiKey": "k"},
+            "models": {"m": {"limit": {"context": 5, "output": 1}}, "own": {}},
+        },
+        "listed": {"models": {"undated": {"disabled": true}}},
+    }});
+    let (_machine, location) = location(list().to_string(), &document).await;
+    assert_eq!(
+        models(&location),
+        [
+            "listed/large",
+            "listed/large-fast",
+            "unused/m",
+            "unused/own"
+        ]
+    );
+    let model = location.catalogue.described_model("unused", "m").unwrap();
+    assert_eq!((model.name.as_str(), model.limits.context), ("M", 5));
+    assert_eq!(location.catalogue.provider("unused").unwrap().name, "Mine");
+}
+
+#[tokio::test]
+async fn a_denied_provider_of_the_list_is_gone() {
+    let document = json!({"disabled_providers": ["listed", "unused"]});
+    let (_machine, location) = location(list().to_string(), &document).await;
+    assert_eq!(models(&location), [""; 0]);
+    assert_eq!(location.catalogue.provider("unused"), None);
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_left_out_alone() {
+    let mut list = list();
+    list["listed"]["models"]["undated"]["limit"] = json!("large");
+    list["listed"]["models"]["worse"] = json!(5);
+    list["broken"] = json!({"env": "KEY"});
+    let (machine, location) = location(list.to_string(), &json!({})).await;
+    assert_eq!(models(&location), ["listed/large", "listed/large-fast"]);
+    assert_eq!(
+        location.configuration.diagnostics,
+        [Diagnostic {
+            path: machine.text(LIST),
+            kind: DiagnosticKind::Ignored,
+            message: "3 of the list of models are left out, the first because listed.models.undated.limit must be an object, found a string".to_owned(),
+            line: None,
+            column: None,
+        }]
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_is_none_is_told_and_costs_nothing_else() {
+    for (content, kind, message, place) in [
+        (
+            &b"{\n  \"a\": }"[..],
+            DiagnosticKind::Syntax,
+            "The list of models is not JSON; it is not used",
+            Some((2, 8)),
+        ),
+        (
+            b"[]",
+            DiagnosticKind::Invalid,
+            "The document must be an object, found an array; the list of models is not used",
+            None,
+        ),
+        (
+            b"\xff",
+            DiagnosticKind::Syntax,
+            "The list of models is not JSON; it is not used",
+            Some((1, 1)),
+        ),
+    ] {
+        let document = json!({"provider": {"mine": {"models": {"m": {}}}}});
+        let (machine, location) = location(content, &document).await;
+        assert_eq!(models(&location), ["mine/m"]);
+        assert_eq!(
+            location.configuration.diagnostics,
+            [Diagnostic {
+                path: machine.text(LIST),
+                kind,
+                message: message.to_owned(),
+                line: place.map(|(line, _)| line),
+                column: place.map(|(_, column)| column),
+            }]
+        );
+    }
+}
+
+#[tokio::test]
+async fn another_file_may_be_named() {
+    let mut machine = machine("?", &json!({}));
+    machine.write("elsewhere/list.json", list().to_string());
+    machine.set("OPENCODE_MODELS_PATH", &machine.text("elsewhere/list.json"));
+    let location = open(&machine, &machine.locations(None)).await;
+    assert_eq!(location.configuration.diagnostics, []);
+    assert_eq!(location.catalogue.models().len(), 3);
+
+    machine.set("OPENCODE_MODELS_PATH", "list.json");
+    let location = open(&machine, &machine.locations(None)).await;
+    assert_eq!(
+        location.configuration.diagnostics,
+        [Diagnostic {
+            path: "list.json".to_owned(),
+            kind: DiagnosticKind::Io,
+            message: "The list of models must be named by an absolute path; it is named by OPENCODE_MODELS_PATH".to_owned(),
+            line: None,
+            column: None,
+        }]
+    );
+}
+
+#[tokio::test]
+async fn a_new_list_is_seen_by_the_next_snapshot() {
+    let machine = machine(list().to_string(), &json!({}));
+    let locations = machine.locations(None);
+    let before = open(&machine, &locations).await;
+    let project = machine.text("project");
+    let unchanged = locations.reload(&project).await.unwrap();
+    assert!(!unchanged.catalogue_changed);
+
+    let mut shorter = list();
+    shorter["listed"]["models"] = json!({"undated": {"name": "Undated"}});
+    machine.write(LIST, shorter.to_string());
+    let changed = locations.reload(&project).await.unwrap();
+    assert!(changed.catalogue_changed);
+    assert_eq!(models(&changed.location), ["listed/undated"]);
+    assert_eq!(models(&before).len(), 3, "a snapshot never changes");
+
+    // A broken one leaves what was read before in force.
+    machine.write(LIST, "{\"listed\":");
+    let broken = locations.reload(&project).await.unwrap();
+    assert!(!broken.catalogue_changed);
+    assert_eq!(models(&broken.location), ["listed/undated"]);
+    assert_eq!(broken.location.configuration.diagnostics.len(), 1);
+}

@@ -1,0 +1,346 @@
+//! Reading a Location again, and letting go of those that nobody uses.
+
+use std::fs;
+use std::pin::pin;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
+
+use opencode_location::config::{Diagnostic, DiagnosticKind};
+use opencode_location::location::{Location, LocationError};
+use opencode_location::locations::{IDLE_TIME, Locations};
+use opencode_schema::clock::{Clock, Millis};
+use serde_json::json;
+
+use crate::machine::Machine;
+
+fn username(location: &Location) -> Option<&str> {
+    location.configuration.settings.username.as_deref()
+}
+
+fn named(name: &str) -> String {
+    json!({ "username": name }).to_string()
+}
+
+#[tokio::test]
+async fn whoever_asks_later_gets_the_new_snapshot_and_who_holds_the_old_one_keeps_it() {
+    let machine = Machine::new();
+    machine.write("a/opencode.json", named("before"));
+    let directory = machine.text("a");
+    let locations = machine.locations(None);
+    let before = locations.get(&directory).await.unwrap();
+
+    machine.write("a/opencode.json", named("after"));
+    let reloaded = locations
+        .reload(&format!("{directory}/../a/"))
+        .await
+        .unwrap();
+
+    assert_eq!(username(&before), Some("before"));
+    assert_eq!(username(&reloaded.location), Some("after"));
+    assert!(!reloaded.catalogue_changed);
+    let now = locations.get(&directory).await.unwrap();
+    assert!(Arc::ptr_eq(&now, &reloaded.location));
+}
+
+#[tokio::test]
+async fn the_old_snapshot_is_there_until_the_new_one_is() {
+    let machine = Machine::new();
+    machine.write("a/opencode.json", named("before"));
+    let directory = machine.text("a");
+    let locations = machine.locations(None);
+    let before = locations.get(&directory).await.unwrap();
+    machine.write("a/opencode.json", named("after"));
+
+    let mut context = Context::from_waker(Waker::noop());
+    let mut reload = pin!(locations.reload(&directory));
+    // Begun; the disk is read on another thread, whose answer nobody has asked for yet.
+    assert!(reload.as_mut().poll(&mut context).is_pending());
+    let Poll::Ready(meanwhile) = pin!(locations.get(&directory)).poll(&mut context) else {
+        panic!("a Location that is open is had without waiting");
+    };
+    assert!(Arc::ptr_eq(&meanwhile.unwrap(), &before));
+
+    let reloaded = reload.await.unwrap();
+    assert_eq!(username(&reloaded.location), Some("after"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn concurrent_reloads_leave_the_last_snapshot() {
+    let machine = Machine::new();
+    let directory = machine.directory("a");
+    let locations = Arc::new(machine.locations(None));
+    let reloads: Vec<_> = (0..16)
+        .map(|_| {
+            let (locations, directory) = (Arc::clone(&locations), directory.clone());
+            tokio::spawn(async move { locations.reload(&directory).await.unwrap().location })
+        })
+        .collect();
+    let mut snapshots = Vec::new();
+    for reload in reloads {
+        snapshots.push(reload.await.unwrap());
+    }
+    let now = locations.get(&directory).await.unwrap();
+    let same = |snapshot: &&Arc<Location>| Arc::ptr_eq(snapshot, &now);
+    assert_eq!(snapshots.iter().filter(same).count(), 1);
+}
+
+#[tokio::test]
+async fn whether_models_may_have_changed_is_told() {
+    let machine = Machine::new();
+    let directory = machine.directory("a");
+    let locations = machine.locations(None);
+    let provider = |key: &str| {
+        let models = json!({"m": {"options": {"a": 1}}});
+        let provider = json!({"options": {"apiKey": key, "baseURL": "http://h"}, "models": models});
+        json!({ "provider": { "p": provider } })
+    };
+    let mut with_default = provider("k");
+    with_default["model"] = json!("p/m#high");
+    let mut with_variant = provider("k");
+    with_variant["provider"]["p"]["models"]["m"]["variants"] = json!({"high": {}});
+    for (document, changed) in [
+        // Nobody had looked before.
+        (json!({}), true),
+        (json!({}), false),
+        (json!({"username": "ada"}), false),
+        (provider("k"), true),
+        (provider("k"), false),
+        (provider("other"), true),
+        (with_default, true),
+        (with_variant, true),
+    ] {
+        machine.write("a/opencode.json", document.to_string());
+        let reloaded = locations.reload(&directory).await.unwrap();
+        assert_eq!(reloaded.catalogue_changed, changed, "{document}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_that_breaks_stays_in_force_as_it_was() {
+    let machine = Machine::new();
+    let file = machine.text("a/opencode.json");
+    machine.write("a/opencode.json", named("good"));
+    machine.write("config/opencode.json", "{");
+    let directory = machine.text("a");
+    let locations = machine.locations(None);
+    let told = |location: &Location| {
+        let diagnostics = location.configuration.diagnostics.iter();
+        let ours: Vec<_> = diagnostics.filter(|it| it.path == file).cloned().collect();
+        (username(location).map(str::to_owned), ours)
+    };
+    let complaint = |kind, message: &str, place: Option<(u32, u32)>| Diagnostic {
+        path: file.clone(),
+        kind,
+        message: message.to_owned(),
+        line: place.map(|(line, _)| line),
+        column: place.map(|(_, column)| column),
+    };
+    let good = Some("good".to_owned());
+    let location = locations.get(&directory).await.unwrap();
+    assert_eq!(told(&location), (good.clone(), vec![]));
+
+    // However it breaks, and however often.
+    for (content, expected) in [
+        (
+            "{\"username\": \"lost\"",
+            complaint(
+                DiagnosticKind::Syntax,
+                "Unterminated object; the document stays in force as it was read before",
+                Some((1, 1)),
+            ),
+        ),
+        (
+            "{\n\"username\": 5}",
+            complaint(
+                DiagnosticKind::Invalid,
+                "username must be a string, found a number; the document stays in force as it was read before",
+                Some((2, 13)),
+            ),
+        ),
+        (
+            "{\"username\": \"{file:/nowhere/at/all}\"}",
+            complaint(
+                DiagnosticKind::Substitution,
+                "{file:/nowhere/at/all} cannot be replaced with /nowhere/at/all: there is no such file; the document stays in force as it was read before",
+                Some((1, 15)),
+            ),
+        ),
+    ] {
+        machine.write("a/opencode.json", content);
+        let reloaded = locations.reload(&directory).await.unwrap();
+        assert_eq!(
+            told(&reloaded.location),
+            (good.clone(), vec![expected]),
+            "{content}"
+        );
+    }
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let reloaded = locations.reload(&directory).await.unwrap();
+    let expected = complaint(
+        DiagnosticKind::Io,
+        "The file cannot be read: it is not a regular file; the document stays in force as it was read before",
+        None,
+    );
+    assert_eq!(told(&reloaded.location), (good, vec![expected]));
+
+    // What is gone is gone, and what is well again holds.
+    fs::remove_dir(&file).unwrap();
+    let reloaded = locations.reload(&directory).await.unwrap();
+    assert_eq!(told(&reloaded.location), (None, vec![]));
+    machine.write("a/opencode.json", named("well"));
+    let reloaded = locations.reload(&directory).await.unwrap();
+    assert_eq!(told(&reloaded.location), (Some("well".to_owned()), vec![]));
+    // The user's document was never well.
+    assert_eq!(reloaded.location.configuration.diagnostics.len(), 1);
+}
+
+#[tokio::test]
+async fn a_named_file_that_is_gone_holds_no_longer() {
+    let mut machine = Machine::new();
+    machine.write("named.json", named("ada"));
+    machine.set("OPENCODE_CONFIG", &machine.text("named.json"));
+    let directory = machine.directory("a");
+    let locations = machine.locations(None);
+    assert_eq!(
+        username(&locations.get(&directory).await.unwrap()),
+        Some("ada")
+    );
+    fs::remove_file(machine.path("named.json")).unwrap();
+    let reloaded = locations.reload(&directory).await.unwrap().location;
+    assert_eq!(username(&reloaded), None);
+    let messages: Vec<_> = reloaded
+        .configuration
+        .diagnostics
+        .iter()
+        .map(|it| &it.message)
+        .collect();
+    assert_eq!(
+        messages,
+        ["There is no such file; it is named by OPENCODE_CONFIG"]
+    );
+}
+
+#[tokio::test]
+async fn a_directory_that_is_gone_keeps_its_last_snapshot() {
+    let machine = Machine::new();
+    let directory = machine.directory("a");
+    let locations = machine.locations(None);
+    let before = locations.get(&directory).await.unwrap();
+    fs::remove_dir(&directory).unwrap();
+    let error = locations.reload(&directory).await.unwrap_err();
+    let expected = LocationError::Missing {
+        directory: directory.clone(),
+    };
+    assert_eq!(error, expected);
+    assert!(Arc::ptr_eq(
+        &before,
+        &locations.get(&directory).await.unwrap()
+    ));
+    assert_eq!(
+        locations.reload(&machine.text("never")).await.unwrap_err(),
+        LocationError::Missing {
+            directory: machine.text("never")
+        }
+    );
+    assert_eq!(
+        format!("{locations:?}"),
+        format!("Locations {{ open: [{directory:?}], .. }}")
+    );
+}
+
+/// A clock that stands until it is set.
+#[derive(Default)]
+struct SetClock(AtomicI64);
+
+impl SetClock {
+    fn advance(&self, millis: Millis) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Millis {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Locations whose time is set by hand, and the time that makes an idle one go.
+fn timed(machine: &Machine) -> (Locations, Arc<SetClock>, Millis) {
+    let clock = Arc::new(SetClock::default());
+    clock.advance(1_000_000_000_000);
+    let shared: Arc<dyn Clock> = Arc::clone(&clock) as _;
+    let locations = machine.locations(None).with_clock(shared);
+    (locations, clock, IDLE_TIME.as_millis() as Millis)
+}
+
+async fn visit(locations: &Locations, machine: &Machine, name: &str) -> Weak<Location> {
+    Arc::downgrade(&locations.get(&machine.directory(name)).await.unwrap())
+}
+
+fn kept<const N: usize>(locations: [&Weak<Location>; N]) -> [bool; N] {
+    locations.map(|location| location.strong_count() > 0)
+}
+
+#[tokio::test]
+async fn a_location_that_nobody_uses_for_long_is_dropped() {
+    let machine = Machine::new();
+    let (locations, clock, idle_time) = timed(&machine);
+    let a = visit(&locations, &machine, "a").await;
+    clock.advance(idle_time - 1);
+    let b = visit(&locations, &machine, "b").await;
+    assert_eq!(kept([&a, &b]), [true, true]);
+    // A last use counts from anew.
+    visit(&locations, &machine, "a").await;
+    clock.advance(idle_time - 1);
+    let c = visit(&locations, &machine, "c").await;
+    assert_eq!(kept([&a, &b, &c]), [true, true, true]);
+    clock.advance(idle_time / 2);
+    visit(&locations, &machine, "c").await;
+    assert_eq!(kept([&a, &b, &c]), [false, false, true]);
+}
+
+#[tokio::test]
+async fn a_location_that_was_idle_for_long_is_read_again() {
+    let machine = Machine::new();
+    machine.write("a/opencode.json", named("before"));
+    let directory = machine.text("a");
+    let (locations, clock, idle_time) = timed(&machine);
+    let before = Arc::downgrade(&locations.get(&directory).await.unwrap());
+    machine.write("a/opencode.json", named("after"));
+    clock.advance(idle_time);
+    let after = locations.get(&directory).await.unwrap();
+    assert_eq!(username(&after), Some("after"));
+    assert_eq!(kept([&before]), [false]);
+}
+
+#[tokio::test]
+async fn a_location_in_use_does_not_grow_old() {
+    let machine = Machine::new();
+    let (locations, clock, idle_time) = timed(&machine);
+    let held = locations.get(&machine.directory("held")).await.unwrap();
+    for _ in 0..3 {
+        clock.advance(idle_time);
+        visit(&locations, &machine, "other").await;
+    }
+    let weak = Arc::downgrade(&held);
+    drop(held);
+    // Its idle time begins when it was last seen in use.
+    clock.advance(idle_time - 1);
+    visit(&locations, &machine, "other").await;
+    assert_eq!(kept([&weak]), [true]);
+    clock.advance(idle_time);
+    visit(&locations, &machine, "other").await;
+    assert_eq!(kept([&weak]), [false]);
+}
+
+#[tokio::test]
+async fn a_clock_that_steps_back_drops_nothing() {
+    let machine = Machine::new();
+    let (locations, clock, idle_time) = timed(&machine);
+    let a = visit(&locations, &machine, "a").await;
+    clock.advance(-10 * idle_time);
+    let b = visit(&locations, &machine, "b").await;
+    assert_eq!(kept([&a, &b]), [true, true]);
+}
