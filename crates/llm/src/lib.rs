@@ -18,7 +18,8 @@
 //!   one more folder there and one more arm in [`protocol::adapter`].
 //! - `sse`: framing shared by the adapters.
 //! - [`error`] and [`redact`]: what a failure says, and what it must never say.
-//! - [`transport`]: the only part with a network: request, retry, body, cancellation by drop.
+//! - [`transport`]: the only part with a network: request, retry, body, cancellation by drop; and
+//!   documents that are had the same way.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -70,6 +71,7 @@ pub use model::{
     Auth, Capabilities, Compatibility, Endpoint, Limits, ProtocolId, ResolvedModel, SystemRole,
     Timeouts, ToolSchema,
 };
+pub use protocol::wrap_system_message;
 pub use request::{
     GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, Part, PrefixCache,
     ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
@@ -77,5 +79,7 @@ pub use request::{
 };
 pub use secret::Secret;
 pub use sources::Sources;
-pub use transport::{HttpModelClient, HttpOptions, Proxies, RetryPolicy};
+pub use transport::{
+    DownloadError, HttpDownloads, HttpModelClient, HttpOptions, Proxies, RetryPolicy,
+};
 pub use usage::{TokenCounts, Usage};

@@ -1,10 +1,11 @@
 //! Mid-Conversation System Messages for protocols without a role for them.
 
-/// The text of an update as a user message carries it. The tags keep it apart from what the person
-/// said, and escaping keeps the text from closing them.
-pub(super) fn wrap<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+/// A Mid-Conversation System Message as a user message carries it. The tags keep it apart from what
+/// the person said, and escaping keeps the text from closing them. Its pieces stand on lines of
+/// their own.
+pub fn wrap_system_message<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::from("<system-update>\n");
-    for (n, text) in texts.enumerate() {
+    for (n, text) in pieces.into_iter().enumerate() {
         if n > 0 {
             out.push('\n');
         }
@@ -27,12 +28,12 @@ fn escape(out: &mut String, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::wrap;
+    use super::wrap_system_message;
 
     #[test]
     fn wraps_joins_and_escapes() {
         assert_eq!(
-            wrap(["a <b> & \"c\"", "d"].into_iter()),
+            wrap_system_message(["a <b> & \"c\"", "d"]),
             "<system-update>\na &lt;b&gt; &amp; \"c\"\nd\n</system-update>"
         );
     }

@@ -11,6 +11,8 @@ mod openai_chat;
 mod overlay;
 mod tool_schema;
 
+pub use mid_conversation::wrap_system_message;
+
 use crate::error::LlmError;
 use crate::event::LlmEvent;
 use crate::model::{ProtocolId, ResolvedModel};

@@ -127,6 +127,15 @@ impl Target {
         LlmError::transport(TransportKind::Timeout, Some(self.shown_url()), message)
     }
 
+    /// The failure of connections that cannot even be attempted.
+    pub(super) fn not_set_up(&self, problem: &str) -> LlmError {
+        LlmError::transport(
+            TransportKind::Connect,
+            Some(self.shown_url()),
+            format!("HTTP transport could not be set up: {problem}"),
+        )
+    }
+
     fn transport(&self, error: &reqwest::Error) -> LlmError {
         let kind = if error.is_timeout() {
             TransportKind::Timeout

@@ -7,13 +7,12 @@ use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::sync::OnceCell;
+use url::Url;
 
-use super::call::Target;
 use super::proxies::Proxies;
-use crate::error::{LlmError, TransportKind};
 
 /// One client for plain addresses and one for encrypted ones. Reading the platform's certificates
-/// takes longer than everything else before a request, and a model on this machine needs none.
+/// takes longer than everything else before a request, and a server on this machine needs none.
 pub(super) struct Clients {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
@@ -31,10 +30,10 @@ impl Clients {
         }
     }
 
-    /// The client for a request. A failed set-up is tried again by the next one.
-    pub(super) async fn get(&self, target: &Target) -> Result<reqwest::Client, LlmError> {
+    /// The client for an address, or why it cannot be set up. A failed set-up is tried again by the next one.
+    pub(super) async fn get(&self, address: &Url) -> Result<reqwest::Client, String> {
         let timeout = self.connect_timeout;
-        let client = if target.url.scheme() == "http" {
+        let client = if address.scheme() == "http" {
             let build = || async move { build(tls_without_roots()?, timeout, &self.proxies) };
             self.plain.get_or_try_init(build).await
         } else {
@@ -47,13 +46,7 @@ impl Clients {
             };
             self.encrypted.get_or_try_init(build).await
         };
-        client.cloned().map_err(|problem: String| {
-            LlmError::transport(
-                TransportKind::Connect,
-                Some(target.shown_url()),
-                format!("HTTP transport could not be set up: {problem}"),
-            )
-        })
+        client.cloned()
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod call;
 mod connect;
+mod download;
 mod proxies;
 mod reply;
 mod retry;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
+pub use download::{DownloadError, HttpDownloads};
 pub use proxies::Proxies;
 pub use retry::RetryPolicy;
 
@@ -99,7 +101,8 @@ impl Shared {
     async fn open(&self, request: LlmRequest) -> Result<Reply, LlmError> {
         let protocol = protocol::adapter(request.model.protocol);
         let call = Call::new(&request, protocol.encode(&request)?)?;
-        let client = self.clients.get(&call.target).await?;
+        let client = self.clients.get(&call.target.url).await;
+        let client = client.map_err(|problem| call.target.not_set_up(&problem))?;
         let mut retries = 0;
         loop {
             let error = match call.send(&client, self.options.sources.now()).await {

@@ -183,10 +183,11 @@ impl Transcript {
 
     /// An update joins the user message right before it.
     fn push_update(&mut self, content: &[Part]) {
-        let text = mid_conversation::wrap(content.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(text.text.as_str()),
-            _ => None,
-        }));
+        let text =
+            mid_conversation::wrap_system_message(content.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            }));
         match self.open {
             Open::Nothing => {
                 self.open_user(Open::Text);
