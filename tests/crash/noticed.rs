@@ -256,7 +256,20 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         |folder, _| {
             sql(folder, "UPDATE context_epoch SET baseline = 'Another one.'");
         },
-        &["began another Context Epoch"],
+        &[
+            "began another Context Epoch",
+            "was not told each change once",
+        ],
+    ),
+    (
+        "another snapshot",
+        |folder, _| {
+            sql(
+                folder,
+                r#"UPDATE context_epoch SET snapshot = replace(snapshot, '"m1"', '"m2"')"#,
+            );
+        },
+        &["was not told each change once"],
     ),
     (
         "a step without a request",

@@ -2,8 +2,8 @@
 //!
 //! `raw` looks at the file with nothing but SQLite. Then the file is opened as a host opens it, and
 //! `found` is what the operations say. `prompts`, `sessions`, `calls` and `interrupted` compare that
-//! with what was acknowledged and done, `replayed` with what an empty store makes of the logs, and
-//! `settled` goes on working.
+//! with what was acknowledged and done, `replayed` with what an empty store makes of the logs,
+//! `settled` goes on working, and `told` reads what the model is told then.
 
 mod calls;
 mod found;
@@ -13,6 +13,7 @@ mod raw;
 mod replayed;
 mod sessions;
 mod settled;
+mod told;
 
 use std::io;
 use std::sync::Arc;

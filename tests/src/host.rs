@@ -16,6 +16,7 @@ use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
+use opencode_testkit::ScriptedFetch;
 use opencode_tools::{
     AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool,
 };
@@ -101,6 +102,7 @@ impl Host {
             tools: Arc::new(Registry::new(contributions, Arc::new(output))),
             permissions: Arc::new(AllowAll),
             model,
+            fetch: Arc::new(ScriptedFetch::default()),
             clock,
             ids,
             limits: Limits::default(),

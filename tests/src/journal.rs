@@ -34,9 +34,9 @@ impl Act {
     #[must_use]
     pub fn sending(session: &SessionID, request: &LlmRequest) -> Self {
         let mut hasher = DefaultHasher::new();
-        for part in request.system.iter() {
-            part.text.hash(&mut hasher);
-        }
+        // What comes before it is the agent's.
+        let baseline = request.system.last().map(|part| &part.text);
+        baseline.hash(&mut hasher);
         Self::Sending {
             session: session.clone(),
             baseline: hasher.finish(),

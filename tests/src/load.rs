@@ -51,12 +51,13 @@ enum Deed {
     SwitchAgent,
     SwitchModel,
     Move,
+    Instruct,
     Import,
     Resume,
     Look,
 }
 
-const DEEDS: [Deed; 16] = [
+const DEEDS: [Deed; 17] = [
     Deed::Create,
     Deed::Steer,
     Deed::SteerTogether,
@@ -70,6 +71,7 @@ const DEEDS: [Deed; 16] = [
     Deed::SwitchAgent,
     Deed::SwitchModel,
     Deed::Move,
+    Deed::Instruct,
     Deed::Import,
     Deed::Resume,
     Deed::Look,
@@ -205,6 +207,7 @@ impl Driver {
             Deed::SwitchAgent => self.switch_agent().await,
             Deed::SwitchModel => self.switch_model().await,
             Deed::Move => self.relocate().await,
+            Deed::Instruct => self.instruct().await,
             Deed::Import => self.import().await,
             Deed::Resume => self.resume().await,
             Deed::Look => self.look().await,

@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces, which are all that the engine commits.
-pub const EVENTS: [&str; 21] = [
+pub const EVENTS: [&str; 22] = [
     "session.created",
     "agent.switched",
     "model.switched",
@@ -45,6 +45,7 @@ pub const EVENTS: [&str; 21] = [
     "prompt.withdrawn",
     "prompt.redelivered",
     "prompted",
+    "context.updated",
     "step.started",
     "step.ended",
     "step.failed",

@@ -32,7 +32,10 @@ impl Core {
             .await
             .map_err(|error| unavailable(error.to_string()))?;
         let history = self.context(id).await?;
-        if is_worth_compacting(&history, location.configuration.keep_tokens()) {
+        if is_worth_compacting(
+            &history,
+            location.configuration.settings.compaction.keep_tokens,
+        ) {
             return Err(unavailable(format!(
                 "The history of {id} is long enough to be compacted, and this version cannot compact yet"
             )));

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use opencode_llm::PrefixCache;
 use opencode_schema::id::SessionID;
 
+use crate::runner::Sent;
 use crate::transcript::Transcript;
 
 /// Bytes that the conversations of sessions at rest take at most, in all. Those that were used
@@ -21,6 +22,8 @@ const OVERHEAD: usize = 1024;
 pub(crate) struct Conversation {
     pub(crate) transcript: Transcript,
     pub(crate) prefix: PrefixCache,
+    /// What was sent last.
+    pub(crate) sent: Option<Sent>,
 }
 
 impl Conversation {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use opencode_llm::ModelClient;
 use opencode_location::locations::Locations;
 use opencode_schema::clock::{Clock, Millis};
-use opencode_schema::event::{LiveEvent, NamedError, NamedErrorData, NamedErrorTag, SessionError};
+use opencode_schema::event::{
+    LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError,
+};
 use opencode_schema::id::{EventID, IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::message::ErrorCause;
@@ -16,6 +18,8 @@ use opencode_tools::{Permissions, Registry};
 use crate::error::{DrainError, RuntimeError};
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::sources::Sources;
+use crate::tail::Followed;
 use crate::transfer::ImportBudget;
 
 /// The services of one host.
@@ -25,11 +29,13 @@ pub(crate) struct Core {
     pub(crate) ids: Arc<IdSource>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) locations: Arc<Locations>,
+    pub(crate) sources: Sources,
     pub(crate) tools: Arc<Registry>,
     pub(crate) permissions: Arc<dyn Permissions>,
     pub(crate) model: Arc<dyn ModelClient>,
     pub(crate) limits: Limits,
     pub(crate) imports: ImportBudget,
+    pub(crate) followed: Followed,
 }
 
 impl Core {
@@ -47,18 +53,25 @@ impl Core {
         found.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
     }
 
-    /// Commits events of a running turn together, in order.
+    /// Commits events of a running turn together, in order, with where its calls read. A session
+    /// that moved meanwhile has forgotten where it was, and keeps to that.
     pub(crate) async fn commit(
         &self,
-        session: &SessionID,
-        location: &LocationRef,
+        session: &SessionRow,
         drafts: Vec<Draft>,
+        explored: Vec<String>,
     ) -> Result<(), DrainError> {
-        let (session, location) = (session.clone(), location.clone());
+        let (key, id) = (session.key, session.info.id.clone());
+        let location = session.info.location.clone();
         let committed = self.store.write(move |transaction| {
             for draft in drafts {
-                if let Err(conflict) = transaction.append(&session, Some(&location), draft)? {
+                if let Err(conflict) = transaction.append(&id, Some(&location), draft)? {
                     return Ok(Err(conflict));
+                }
+            }
+            if !explored.is_empty() && lives_at(transaction, &id, &location)? {
+                for directory in &explored {
+                    transaction.add_explored(key, directory)?;
                 }
             }
             Ok(Ok(()))
@@ -89,13 +102,27 @@ impl Core {
             data: NamedErrorData { message },
             cause: Some(cause),
         };
-        let failure = SessionError {
+        let failure = Notice::SessionError(SessionError {
             session_id: session.clone(),
             error,
-        };
-        self.live
-            .publish(|| envelope::error_text(&EventID::generate(&self.ids), location, &failure));
+        });
+        self.notify(location, &failure);
     }
+
+    /// Tells connected clients something that is never stored.
+    pub(crate) fn notify(&self, location: Option<&LocationRef>, notice: &Notice) {
+        self.live
+            .publish(|| envelope::notice_text(&EventID::generate(&self.ids), location, notice));
+    }
+}
+
+fn lives_at(
+    transaction: &Transaction<'_>,
+    id: &SessionID,
+    location: &LocationRef,
+) -> Result<bool, StoreError> {
+    let session = transaction.reader().session(id)?;
+    Ok(session.is_some_and(|session| session.info.location == *location))
 }
 
 /// Appends an event that a caller's request decided. A conflict here means that ids made a moment

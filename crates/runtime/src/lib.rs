@@ -9,12 +9,13 @@
 //! a session: `boundary` is the Safe Provider-Turn Boundary, `turn` one Provider Turn, `publisher`
 //! turns what the provider says into events. `lowering` and `transcript` make requests from Session
 //! History, and `conversation` keeps them for the next drain.
+//! `sources` are what the System Context is made of.
 
 mod compaction;
 mod conversation;
 mod coordinator;
 mod core;
-mod environment;
+
 pub mod error;
 mod inbox;
 mod json;
@@ -29,6 +30,7 @@ mod runner;
 mod runtime;
 mod sessions;
 mod slug;
+mod sources;
 mod sync;
 mod tail;
 mod transcript;
@@ -42,10 +44,15 @@ pub use operations::DrainOutcome;
 pub use recovery::Recovery;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
+pub use sources::{ContributionError, Fetch, FetchError};
 pub use tail::SessionEvents;
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 
+// What a System Context is contributed with.
+pub use opencode_context::{Observation, RegisterError, Registration, Source, SystemContext};
 // What the operations are asked in and answer with.
+pub use opencode_location::config::{Diagnostic, DiagnosticKind};
+pub use opencode_location::location::Location;
 pub use opencode_store::{
     Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,
     ReplayConflict, SessionFilter, StoreError, StoredEvent,

@@ -2,7 +2,7 @@
 
 use opencode_llm::{
     Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart, ToolCallPart,
-    ToolContent as LlmContent, ToolResultPart, ToolResultValue,
+    ToolContent as LlmContent, ToolResultPart, ToolResultValue, wrap_system_message,
 };
 use opencode_schema::Record;
 use opencode_schema::message::{
@@ -20,8 +20,21 @@ pub(crate) struct Target {
     pub(crate) wire_id: String,
 }
 
+/// Where a message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Behind something that the model reads, or at the beginning.
+    Usual,
+    /// Behind an answer that became no message.
+    BehindSilence,
+}
+
 /// The messages a stored one becomes: none for a record of a switch, several for an assistant's.
-pub(crate) fn lower(message: &SessionMessage, target: &Target) -> Vec<Message> {
+///
+/// A Mid-Conversation System Message may join the user message before it, where a protocol has no
+/// place of its own for it. It may not where the model was asked in between and said nothing that
+/// is lowered: the message that was sent would change. It comes as a message of its own there.
+pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> Vec<Message> {
     match message {
         SessionMessage::AgentSwitched { .. } | SessionMessage::ModelSwitched { .. } => Vec::new(),
         SessionMessage::User { text, files, .. } => {
@@ -35,21 +48,26 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target) -> Vec<Message> {
             }));
             vec![Message::user(parts)]
         }
-        SessionMessage::Synthetic { text, .. } => vec![user(text.clone())],
+        SessionMessage::Synthetic { text, .. } => vec![user_message(text.clone())],
         SessionMessage::Shell {
             command, output, ..
         } => {
-            vec![user(format!("Shell command: {command}\n\n{output}"))]
+            vec![user_message(format!(
+                "Shell command: {command}\n\n{output}"
+            ))]
         }
-        SessionMessage::System { text, .. } => vec![Message::system(text.clone())],
+        SessionMessage::System { text, .. } => vec![match place {
+            Place::Usual => Message::system(text.clone()),
+            Place::BehindSilence => user_message(wrap_system_message([text.as_str()])),
+        }],
         SessionMessage::Compaction {
             summary, recent, ..
-        } => vec![user(checkpoint(summary, recent))],
+        } => vec![user_message(checkpoint(summary, recent))],
         SessionMessage::Assistant(message) => assistant(message, target),
     }
 }
 
-fn user(text: String) -> Message {
+fn user_message(text: String) -> Message {
     Message::user([Part::text(text)])
 }
 

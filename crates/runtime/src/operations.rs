@@ -4,10 +4,12 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use futures::{FutureExt, Stream};
+use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
 use opencode_schema::envelope;
+use opencode_schema::event::{Nothing, Notice};
 use opencode_schema::id::{EventID, MessageID, SessionID};
-use opencode_schema::location::{LocationInfo, LocationRef};
+use opencode_schema::location::LocationRef;
 use opencode_schema::message::SessionMessage;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
@@ -281,13 +283,27 @@ impl Runtime {
         envelope::host_text(&id, "server.connected")
     }
 
-    /// Opens a Location and describes it.
-    pub async fn location(&self, location: LocationRef) -> Result<LocationInfo, RuntimeError> {
-        let opened = self.core.locations.get(&location.directory).await?;
-        Ok(LocationInfo {
-            workspace_id: location.workspace_id,
-            ..opened.info()
-        })
+    /// Opens a Location.
+    pub async fn open_location(
+        &self,
+        location: &LocationRef,
+    ) -> Result<Arc<Location>, RuntimeError> {
+        Ok(self.core.locations.get(&location.directory).await?)
+    }
+
+    /// Reads everything that belongs to a Location again. A Provider Turn that is under way keeps
+    /// what it began with. Connected clients are told when there are other models than before.
+    pub async fn reload_location(&self, location: &LocationRef) -> Result<(), RuntimeError> {
+        let reloaded = self.core.locations.reload(&location.directory).await?;
+        if reloaded.catalogue_changed {
+            let location = LocationRef {
+                directory: reloaded.location.directory.clone(),
+                workspace_id: location.workspace_id.clone(),
+            };
+            let notice = Notice::CatalogUpdated(Nothing {});
+            self.core.notify(Some(&location), &notice);
+        }
+        Ok(())
     }
 
     /// Begins at once, in the caller's order, and goes on to its end even if the caller does not

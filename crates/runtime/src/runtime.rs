@@ -19,6 +19,8 @@ use crate::limits::Limits;
 use crate::live::LiveEvents;
 use crate::recovery::{Recovery, recover};
 use crate::runner::drains;
+use crate::sources::{Fetch, Sources};
+use crate::tail::Followed;
 use crate::transfer::ImportBudget;
 
 /// How long closing waits for drains to settle before it closes the database under them. What is
@@ -41,6 +43,8 @@ pub struct RuntimeOptions {
     pub permissions: Arc<dyn Permissions>,
     /// Who answers model requests.
     pub model: Arc<dyn ModelClient>,
+    /// Who gets the instructions that configuration names by their address.
+    pub fetch: Arc<dyn Fetch>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Identifiers.
@@ -85,12 +89,20 @@ impl Runtime {
             seam: options.seam,
         })
         .await?;
+        let closing = CancellationToken::new();
+        let sources = Sources::new(
+            Arc::clone(options.locations.environment()),
+            Arc::clone(&options.clock),
+            options.fetch,
+            closing.clone(),
+        );
         let core = Arc::new(Core {
             store,
             live,
             ids: options.ids,
             clock: options.clock,
             locations: options.locations,
+            sources,
             tools: options.tools,
             permissions: options.permissions,
             model: options.model,
@@ -99,8 +111,9 @@ impl Runtime {
                 ..options.limits
             },
             imports: ImportBudget::default(),
+            followed: Followed::default(),
         });
-        let (closing, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let tasks = TaskTracker::new();
         tasks.close();
         let coordinator =
             Coordinator::new(drains(&core, tasks.clone()), tasks.clone(), closing.clone());

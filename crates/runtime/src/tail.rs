@@ -1,9 +1,11 @@
 //! Following one session's durable events.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use opencode_schema::id::SessionID;
 use opencode_store::{SessionRow, StoredEvent};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::core::Core;
@@ -20,6 +22,7 @@ pub struct SessionEvents {
     core: Arc<Core>,
     session: SessionRow,
     tail: opencode_store::tail::Tail,
+    readings: Arc<Readings>,
     after: Option<u64>,
     closed: CancellationToken,
 }
@@ -33,10 +36,12 @@ impl SessionEvents {
     ) -> Self {
         // Registered before the first read, so that nothing falls between the two.
         let tail = core.store.tail(&session);
+        let readings = core.followed.of(session.key);
         Self {
             core,
             session,
             tail,
+            readings,
             after,
             closed,
         }
@@ -52,16 +57,10 @@ impl SessionEvents {
     /// # Errors
     ///
     /// `Closed` when the host closes, else what storage says.
-    pub async fn next(&mut self) -> Result<Vec<StoredEvent>, RuntimeError> {
+    pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
-            let (key, after) = (self.session.key, self.after);
-            let events = self
-                .core
-                .store
-                .read(move |reader| reader.events_within(key, after, BATCH, BATCH_BYTES))
-                .await?;
-            if let Some(last) = events.last() {
-                self.after = Some(last.seq);
+            if let Some(events) = self.read().await? {
+                self.after = events.last().map(|last| last.seq);
                 return Ok(events);
             }
             tokio::select! {
@@ -69,5 +68,81 @@ impl SessionEvents {
                 () = self.closed.cancelled() => return Err(RuntimeError::Closed),
             }
         }
+    }
+
+    /// The next events, if there are any. Readers at the same place share one look at the database.
+    async fn read(&self) -> Result<Option<Arc<[StoredEvent]>>, RuntimeError> {
+        let reading = self.readings.at(self.after);
+        let found = reading.get_or_try_init(async || {
+            let (key, after) = (self.session.key, self.after);
+            let read = self
+                .core
+                .store
+                .read(move |reader| reader.events_within(key, after, BATCH, BATCH_BYTES));
+            let events = read.await.map_err(|error| Unread::Failed(error.into()))?;
+            // That there is nothing yet holds for this reader alone: the signal that there is more
+            // may reach the next one before it looks.
+            if events.is_empty() {
+                return Err(Unread::Nothing);
+            }
+            Ok(Arc::from(events))
+        });
+        match found.await {
+            Ok(events) => Ok(Some(Arc::clone(events))),
+            Err(Unread::Nothing) => Ok(None),
+            Err(Unread::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Why a look at the database gave no events.
+enum Unread {
+    Nothing,
+    Failed(RuntimeError),
+}
+
+/// The readings of the sessions that somebody follows.
+#[derive(Default)]
+pub(crate) struct Followed(Mutex<HashMap<i64, Weak<Readings>>>);
+
+impl Followed {
+    fn of(&self, session: i64) -> Arc<Readings> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(readings) = all.get(&session).and_then(Weak::upgrade) {
+            return readings;
+        }
+        all.retain(|_, readings| readings.strong_count() > 0);
+        let readings = Arc::default();
+        all.insert(session, Arc::downgrade(&readings));
+        readings
+    }
+}
+
+/// The events that one session's readers read last. The log only grows, so what was found after a
+/// sequence once is the beginning of what is there after it ever.
+#[derive(Default)]
+struct Readings(Mutex<Reading>);
+
+#[derive(Default)]
+struct Reading {
+    after: Option<u64>,
+    found: Arc<OnceCell<Arc<[StoredEvent]>>>,
+}
+
+impl Readings {
+    /// The events after a sequence, or the place for them. Only the latest place is kept.
+    fn at(&self, after: Option<u64>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
+        let mut latest = self.lock();
+        if latest.after != after {
+            *latest = Reading {
+                after,
+                found: Arc::default(),
+            };
+        }
+        Arc::clone(&latest.found)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Reading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

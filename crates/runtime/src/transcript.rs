@@ -11,7 +11,7 @@ use opencode_schema::message::SessionMessage;
 use opencode_store::{HistoryPoint, HistoryRead, Reader, StoreError};
 
 use crate::json::json_bytes;
-use crate::lowering::{Target, lower};
+use crate::lowering::{Place, Target, lower};
 
 /// What is known of a session's history, in the form for one model.
 #[derive(Default)]
@@ -30,6 +30,7 @@ struct Entry {
     /// How many messages it became.
     messages: usize,
     bytes: usize,
+    is_answer: bool,
 }
 
 impl Transcript {
@@ -76,11 +77,12 @@ impl Transcript {
                 rest.by_ref().take(outdated.messages).for_each(drop);
                 self.bytes -= outdated.bytes;
             }
-            let lowered = lower(&stored, target);
+            let lowered = lower(&stored, target, place_of(&stored, &self.entries));
             let entry = Entry {
                 seq,
                 messages: lowered.len(),
                 bytes: lowered.iter().map(json_bytes).sum(),
+                is_answer: matches!(stored, SessionMessage::Assistant(_)),
             };
             self.bytes += entry.bytes;
             self.entries.push(entry);
@@ -98,6 +100,20 @@ impl Transcript {
     /// About how much memory the messages take: their size as JSON text.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+/// The place of a message that comes behind these entries. Only for what is told by the way does it
+/// make a difference.
+fn place_of(stored: &SessionMessage, before: &[Entry]) -> Place {
+    if !matches!(stored, SessionMessage::System { .. }) {
+        return Place::Usual;
+    }
+    let mut silent = before.iter().rev().take_while(|entry| entry.messages == 0);
+    if silent.any(|entry| entry.is_answer) {
+        Place::BehindSilence
+    } else {
+        Place::Usual
     }
 }
 
@@ -156,11 +172,11 @@ mod tests {
                 expected.extend(changed.clone());
                 transcript.replace(changed, &target());
                 let messages = transcript.messages();
-                let lowered = expected.values().flat_map(|it| lower(it, &target()));
+                let lowered = expected.values().flat_map(|it| lower(it, &target(), Place::Usual));
                 let lowered: Vec<_> = lowered.collect();
                 prop_assert_eq!(&*messages, &lowered);
                 prop_assert_eq!(transcript.bytes(), lowered.iter().map(json_bytes).sum::<usize>());
-                let untouched = expected.range(..first).flat_map(|(_, it)| lower(it, &target()));
+                let untouched = expected.range(..first).flat_map(|(_, it)| lower(it, &target(), Place::Usual));
                 for at in 0..untouched.count() {
                     prop_assert!(messages[at].is_same(&before[at]));
                 }

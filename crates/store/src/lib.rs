@@ -14,6 +14,7 @@ mod calls;
 mod checkpoint;
 mod codec;
 mod element;
+mod epoch;
 mod error;
 mod history;
 mod inbox;
@@ -54,6 +55,7 @@ use writer::{Surroundings, Writer};
 
 pub use calls::OpenCall;
 pub use element::{ReplayEvent, ReplayOrder};
+pub use epoch::Epoch;
 pub use error::{OpenError, StoreError};
 pub use history::{HistoryPoint, HistoryRead};
 pub use inbox::StoredInput;
@@ -65,7 +67,7 @@ pub use projection::LifecycleConflict;
 pub use reader::Reader;
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
 pub use seam::{Fault, Moment, Seam};
-pub use sessions::{Epoch, SessionFilter, SessionRow};
+pub use sessions::{SessionFilter, SessionRow};
 pub use transaction::Transaction;
 pub use writer::CommitListener;
 

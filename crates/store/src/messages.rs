@@ -123,15 +123,8 @@ impl Reader<'_> {
     /// The active history: from the newest checkpoint on, with the Mid-Conversation System Messages
     /// of the active epoch only.
     pub fn history(&self, session: i64) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        let baseline = self
-            .epoch(session)?
-            .map_or(-1, |epoch| epoch.baseline_seq as i64);
-        let checkpoint: i64 = self
-            .connection
-            .prepare_cached(
-                "SELECT ifnull(max(seq), -1) FROM message WHERE aggregate = ? AND type = 6",
-            )?
-            .query_row([session], |row| row.get(0))?;
+        let baseline = self.baseline_seq(session)?.map_or(-1, |seq| seq as i64);
+        let checkpoint = self.checkpoint(session)?.map_or(-1, |seq| seq as i64);
         let mut rows = if baseline >= 0 {
             self.rows(
                 "INDEXED BY message_system
@@ -146,6 +139,15 @@ impl Reader<'_> {
             [session, checkpoint, baseline],
         )?);
         self.assemble(session, &rows)
+    }
+
+    /// The entry of the newest checkpoint of a session, once it was compacted.
+    pub fn checkpoint(&self, session: i64) -> Result<Option<u64>, StoreError> {
+        let seq: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(seq) FROM message WHERE aggregate = ? AND type = 6")?
+            .query_row([session], |row| row.get(0))?;
+        Ok(seq.map(|seq| seq.max(0) as u64))
     }
 
     /// Messages that entries after `after` made or changed, by sequence.

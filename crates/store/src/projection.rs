@@ -210,6 +210,7 @@ impl Transaction<'_> {
             "DELETE FROM message WHERE aggregate = ?",
             "DELETE FROM input WHERE aggregate = ?",
             "DELETE FROM context_epoch WHERE aggregate = ?",
+            "DELETE FROM explored WHERE aggregate = ?",
             "DELETE FROM session WHERE aggregate = ?",
             "UPDATE aggregate SET pending = 0 WHERE key = ?",
         ] {
@@ -218,7 +219,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// A move forgets the Context Epoch: the new Location starts with a complete baseline.
+    /// A move forgets the Context Epoch and what belongs to it: the new Location starts with a
+    /// complete baseline.
     fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET directory = ?2, path = ?3, workspace = ?4, time_updated = ?5
@@ -231,7 +233,8 @@ impl Transaction<'_> {
                 time,
             ],
         )?;
-        self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])
+        self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])?;
+        self.run("DELETE FROM explored WHERE aggregate = ?", [aggregate])
     }
 
     /// Adds a message row. Its entry names itself, so nothing is left out of it.

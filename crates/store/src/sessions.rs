@@ -1,4 +1,4 @@
-//! Session rows, their epochs, and lists of them.
+//! Session rows, and lists of them.
 
 use opencode_schema::clock::Millis;
 use opencode_schema::id::{SessionID, WorkspaceID};
@@ -19,17 +19,6 @@ pub struct SessionRow {
     pub key: i64,
     /// The record.
     pub info: SessionInfo,
-}
-
-/// The Context Epoch of a session: the exact text sent and what it was made from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Epoch {
-    /// Baseline System Context.
-    pub baseline: String,
-    /// Context Snapshot, JSON text.
-    pub snapshot: String,
-    /// Newest entry when the baseline was made.
-    pub baseline_seq: u64,
 }
 
 /// Which sessions a list holds. All given conditions must hold.
@@ -118,44 +107,9 @@ impl Reader<'_> {
         }
         Ok(sessions)
     }
-
-    /// The Context Epoch of a session, once it has one.
-    pub fn epoch(&self, session: i64) -> Result<Option<Epoch>, StoreError> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT baseline, snapshot, baseline_seq FROM context_epoch WHERE aggregate = ?",
-            )?
-            .query_row([session], |row| {
-                let seq: i64 = row.get(2)?;
-                let (baseline, snapshot) = (row.get(0)?, row.get(1)?);
-                Ok(Epoch {
-                    baseline,
-                    snapshot,
-                    baseline_seq: seq.max(0) as u64,
-                })
-            })
-            .optional()?)
-    }
 }
 
 impl Transaction<'_> {
-    /// Replaces the Context Epoch of a session.
-    pub fn set_epoch(&self, session: i64, epoch: &Epoch) -> Result<(), StoreError> {
-        self.run(
-            "INSERT INTO context_epoch (aggregate, baseline, snapshot, baseline_seq)
-             VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (aggregate) DO UPDATE
-             SET baseline = ?2, snapshot = ?3, baseline_seq = ?4",
-            params![
-                session,
-                epoch.baseline,
-                epoch.snapshot,
-                epoch.baseline_seq as i64
-            ],
-        )
-    }
-
     /// Remembers a project, once.
     pub fn add_project(&self, id: &str, directory: &str, time: Millis) -> Result<(), StoreError> {
         self.run(

@@ -46,11 +46,13 @@ impl Gate {
         self.seen.send_modify(|seen| seen.dropped = true);
     }
 
-    pub(crate) async fn reached(&self) {
+    /// Waits until somebody has come.
+    pub async fn reached(&self) {
         self.wait(|seen| seen.reached).await;
     }
 
-    pub(crate) async fn dropped(&self) {
+    /// Waits until somebody has given up on the way.
+    pub async fn dropped(&self) {
         self.wait(|seen| seen.dropped).await;
     }
 

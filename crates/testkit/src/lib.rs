@@ -5,14 +5,15 @@
 //! written with it sees what a host sees.
 //!
 //! How to read it: [`Fixture`] is where a test begins. A [`Reply`] says what [`ScriptedModel`]
-//! answers, a [`Gate`] holds an answer or a tool until the test goes on, a [`Blockade`] the store at a
-//! [`seam`]. [`compact`] writes events
+//! answers, a [`ScriptedSource`] what the System Context tells, a [`Gate`] holds an answer, a tool or
+//! an observation until the test goes on, a [`Blockade`] the store at a [`seam`]. [`compact`] writes events
 //! and requests as short texts, so that a test can compare all of them at once. No wait is a sleep,
 //! and each has a deadline that fails the test with what happened so far.
 
 mod check;
 mod clock;
 pub mod compact;
+mod fetch;
 mod fixture;
 mod gate;
 mod live;
@@ -20,10 +21,12 @@ mod model;
 mod project;
 mod reply;
 mod seam;
+mod source;
 mod tool;
 
 pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};
+pub use fetch::ScriptedFetch;
 pub use fixture::{Fixture, prompt_request};
 pub use gate::Gate;
 pub use live::LiveLog;
@@ -31,4 +34,5 @@ pub use model::ScriptedModel;
 pub use project::TempProject;
 pub use reply::Reply;
 pub use seam::{Blockade, seam};
+pub use source::ScriptedSource;
 pub use tool::output;

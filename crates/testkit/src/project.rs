@@ -86,10 +86,11 @@ impl TempProject {
             data: self.root.join("data"),
             config: self.root.join("config"),
             cache: self.root.join("cache"),
-            // Where git is found.
+            // Where git is found, and where the machine stands.
             variables: std::env::var("PATH")
                 .map(|path| ("PATH".to_owned(), path))
                 .into_iter()
+                .chain([("TZ".to_owned(), "UTC".to_owned())])
                 .collect(),
         }
     }

@@ -43,6 +43,7 @@ impl ManagedOutput {
                 structured,
                 content,
                 mut output_paths,
+                explored,
             } => {
                 let text = if content.is_empty() {
                     serde_json::to_string_pretty(&structured).expect("a JSON object is text")
@@ -60,6 +61,7 @@ impl ManagedOutput {
                     structured,
                     content,
                     output_paths,
+                    explored,
                 }
             }
             Settlement::Failed { message, kind } => Settlement::Failed {
@@ -191,6 +193,7 @@ mod tests {
             structured,
             content,
             output_paths: paths,
+            explored: Vec::new(),
         }
     }
 

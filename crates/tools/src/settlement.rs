@@ -22,6 +22,9 @@ pub enum Settlement {
         content: Vec<ToolContent>,
         /// Files that hold what was cut, and files the tool keeps itself.
         output_paths: Vec<String>,
+        /// Directories below the Location in which the call read a file, relative to it with `/`
+        /// between the names.
+        explored: Vec<String>,
     },
     /// The call failed and the turn goes on.
     Failed {
@@ -53,6 +56,7 @@ impl From<ToolOutput> for Settlement {
             structured,
             content: output.content,
             output_paths: output.output_paths,
+            explored: output.explored,
         }
     }
 }

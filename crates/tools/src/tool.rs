@@ -95,6 +95,9 @@ pub struct ToolOutput {
     pub content: Vec<ToolContent>,
     /// Files the tool keeps on its own account.
     pub output_paths: Vec<String>,
+    /// Directories below the Location in which the call read a file, relative to it with `/` between
+    /// the names. Instructions that lie there concern whoever reads there.
+    pub explored: Vec<String>,
 }
 
 impl ToolOutput {

@@ -62,11 +62,13 @@ async fn each_result_has_its_settlement() {
                 structured: json!({}),
                 content: vec![],
                 output_paths: vec!["/own".to_owned()],
+                explored: vec!["src".to_owned()],
             }),
             Settlement::Success {
                 structured: serde_json::Map::new(),
                 content: vec![],
                 output_paths: vec!["/own".to_owned()],
+                explored: vec!["src".to_owned()],
             },
         ),
         (Err(ToolFailure::new("no")), failed("no")),
@@ -275,7 +277,8 @@ async fn a_success_is_bounded_even_when_it_was_interrupted_meanwhile() {
         Ok(ToolOutput {
             structured: json!({"n": 1}),
             content: vec![text(&"x".repeat(60_000))],
-            output_paths: vec![],
+            explored: vec!["src".to_owned()],
+            ..ToolOutput::default()
         })
     });
     let settled = settle(tool, json!({})).await;
@@ -283,11 +286,13 @@ async fn a_success_is_bounded_even_when_it_was_interrupted_meanwhile() {
         structured,
         content,
         output_paths,
+        explored,
     } = settled
     else {
         panic!("{settled:?}");
     };
     assert_eq!(Value::Object(structured), json!({"n": 1}));
+    assert_eq!(explored, ["src"]);
     let [path] = output_paths.try_into().unwrap();
     let marker = format!("\n\n... output truncated; full content saved to {path} ...\n\n");
     let rest = 51_200 - marker.len();

@@ -15,6 +15,7 @@ use opencode_testkit::{Reply, ScriptedModel, check_request};
 
 use super::calls::call_of;
 use super::found::{Entry, Found, Session, done};
+use super::told;
 use super::{Check, CheckError};
 use crate::folder::Folder;
 use crate::journal::{Act, ActingCall, Journal};
@@ -191,6 +192,7 @@ impl Check {
             if let Err(problem) = check_request(request) {
                 self.finding(format!("a request of {id} is not valid: {problem}"));
             }
+            told::check(id, request, &mut self.findings);
         }
         let said = requests.last().map(said_in).unwrap_or_default();
         let promoted = promoted_in(after);

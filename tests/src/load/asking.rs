@@ -34,6 +34,16 @@ impl Driver {
         }
     }
 
+    /// A prompt to this session and the end of what runs.
+    pub(super) async fn prompt_and_wait(&mut self, session: &SessionID) {
+        let asked = Asked {
+            session: session.clone(),
+            ..self.new_prompt(Delivery::Steer, true)
+        };
+        self.ask(&asked).await;
+        self.wait(session).await;
+    }
+
     /// Several at once, of which one opens the activity.
     pub(super) async fn steer_together(&mut self) {
         let first = self.new_prompt(Delivery::Steer, true);

@@ -1,6 +1,8 @@
 //! Agent, model, Location, and whole sessions that come from elsewhere.
 
 use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
 
 use futures::stream;
 use opencode_runtime::RuntimeError;
@@ -8,7 +10,7 @@ use opencode_schema::id::SessionID;
 
 use super::{Driver, problem};
 use crate::export;
-use crate::host::{AGENTS, mock, place, project};
+use crate::host::{AGENTS, PROJECTS, mock, place, project};
 use crate::line::{Change, Line, Setting, say};
 
 impl Driver {
@@ -42,6 +44,24 @@ impl Driver {
             let moved = moved.await.map(|_| ());
             self.changed(change, moved);
         }
+    }
+
+    /// Changes what models are told of the projects, and lets a session notice it.
+    pub(super) async fn instruct(&mut self) {
+        let session = self.any_session();
+        self.prompt_and_wait(&session).await;
+        let name = self.fresh_name();
+        for index in 0..PROJECTS.len() {
+            let text = format!("These are the rules of {name}.\n");
+            let draft = self.folder.join(format!("rules-{name}"));
+            let rules = Path::new(&project(&self.folder, index)).join("AGENTS.md");
+            // Whoever reads them sees the former ones or these.
+            let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, rules));
+            if let Err(error) = written {
+                problem("instruct", &error);
+            }
+        }
+        self.prompt_and_wait(&session).await;
     }
 
     fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {

@@ -21,7 +21,7 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
         let shown = batch.into_iter().map(|event| Shown {
             session: session.clone(),
             seq: event.seq,
-            id: event.id,
+            id: event.id.clone(),
         });
         let shown: Vec<_> = shown.collect();
         // The record of the creation is not part of the stream.

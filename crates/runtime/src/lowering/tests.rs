@@ -7,7 +7,7 @@ fn lowered(message: &Value) -> Value {
         provider_id: "mock".into(),
         wire_id: "m1".into(),
     };
-    serde_json::to_value(lower(&message, &target)).unwrap()
+    serde_json::to_value(lower(&message, &target, Place::Usual)).unwrap()
 }
 
 fn check(rows: impl IntoIterator<Item = (Value, Value)>) {

@@ -1,39 +1,41 @@
 //! The Safe Provider-Turn Boundary: everything that happens between two requests.
 //!
-//! The order matters. The model is resolved and the first System Context observed before anything
-//! is promoted, so that what cannot run stays pending. Everything that is decided here is written
-//! in one transaction, which checks again that the session still lives in this Location.
+//! The order matters. Agent and model are sampled first and the System Context is observed then, once,
+//! before anything is promoted, so that what cannot run stays pending. Everything that is decided is
+//! written in one transaction (`entry`), which checks again that the session still lives in this
+//! Location. What changes while a boundary observes is noticed at the next one.
 
 use std::sync::Arc;
 
-use opencode_context::{Baseline, Source, SystemContext};
 use opencode_llm::SystemPart;
-use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
+use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
-use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
+use opencode_store::SessionRow;
 
+use super::entry::{Entry, Fence};
+use super::epoch::{Begins, EpochChange, Known};
 use super::publisher::Publisher;
-use super::{Owed, Runner, Stop};
-use crate::environment::Environment;
+use super::sample::Sampled;
+use super::{Owed, Runner, Stop, nested};
 use crate::error::DrainError;
-use crate::inbox::{Promotion, promote};
+use crate::inbox::Promotion;
 use crate::lowering::Target;
-
-/// The agent of a session that has chosen none.
-const DEFAULT_AGENT: &str = "build";
+use crate::sources::Turn;
 
 /// What one Provider Turn runs with.
 pub(crate) struct Boundary {
     pub(crate) session: SessionRow,
-    pub(crate) agent: String,
-    /// Provider Turns that the agent allows an input; none leaves it to the runtime.
-    pub(crate) steps: Option<u32>,
+    pub(crate) sampled: Sampled,
     pub(crate) model: ResolvedModelOutcome,
     /// The model as the step records it: by its name on the wire.
     pub(crate) model_ref: ModelRef,
-    pub(crate) system: Vec<SystemPart>,
+    /// The Baseline System Context.
+    pub(crate) baseline: SystemPart,
+    /// The epoch that begins here.
+    pub(crate) begins: Option<Begins>,
+    pub(crate) target: Target,
     /// Inputs that became visible.
     pub(crate) promoted: usize,
 }
@@ -41,19 +43,18 @@ pub(crate) struct Boundary {
 /// The surroundings of a turn, seen before anything is written.
 struct Survey {
     session: SessionRow,
-    agent: Sampled,
+    sampled: Sampled,
     model: ResolvedModelOutcome,
-    epoch: Option<Epoch>,
-    /// The beginning of an epoch, where there is none yet.
-    baseline: Option<Baseline>,
+    known: Option<Known>,
+    change: EpochChange,
 }
 
-/// The agent and the model that a turn is to run with, as they are chosen at this moment.
-struct Sampled {
-    id: String,
-    steps: Option<u32>,
-    /// The session's choice, else the agent's; none leaves it to the Location.
-    model: Option<ModelRef>,
+/// What is stored of a session, in one view.
+struct Stored {
+    session: SessionRow,
+    known: Option<Known>,
+    /// Where its tools read.
+    explored: Vec<String>,
 }
 
 /// Why there is no survey.
@@ -62,23 +63,15 @@ enum Obstacle {
     /// The model cannot be resolved.
     Model {
         session: Box<SessionRow>,
-        agent: Sampled,
+        sampled: Sampled,
         message: String,
     },
 }
 
-impl From<Stop> for Obstacle {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
+impl<E: Into<Stop>> From<E> for Obstacle {
+    fn from(stop: E) -> Self {
+        Self::Stop(stop.into())
     }
-}
-
-/// Why a boundary's transaction was taken back.
-enum Fence {
-    /// The session is gone or lives elsewhere.
-    Moved,
-    /// The inbox contradicts the log.
-    Conflict(String),
 }
 
 impl Runner {
@@ -113,11 +106,11 @@ impl Runner {
             Err(Obstacle::Stop(stop)) => Err(stop),
             Err(Obstacle::Model {
                 session,
-                agent,
+                sampled,
                 message,
             }) => match owed {
                 None => Err(DrainError::Model(message).into()),
-                Some(owed) => Err(self.fail_owed(*session, agent, message, owed).await?),
+                Some(owed) => Err(self.fail_owed(*session, sampled, message, owed).await?),
             },
         }
     }
@@ -127,13 +120,13 @@ impl Runner {
     async fn fail_owed(
         &self,
         session: SessionRow,
-        agent: Sampled,
+        sampled: Sampled,
         message: String,
         owed: &Owed,
     ) -> Result<Stop, DrainError> {
-        let model = agent.model.unwrap_or_else(|| owed.to.clone());
+        let model = sampled.model.unwrap_or_else(|| owed.to.clone());
         let core = Arc::clone(&self.core);
-        let mut publisher = Publisher::new(core, session, agent.id, model);
+        let mut publisher = Publisher::new(core, session, sampled.id, model);
         publisher.fail_step(SessionErrorUnknown::of(
             ErrorKind::InvalidRequest,
             message.clone(),
@@ -143,64 +136,88 @@ impl Runner {
     }
 
     async fn survey(&mut self) -> Result<Survey, Obstacle> {
-        let (session, epoch) = self.observe().await?;
+        let Stored {
+            session,
+            known,
+            explored,
+        } = self.stored().await?;
         let location = self.location(&session).await?;
-        let agent = sample(&session, &location);
-        let model = match location.catalogue.resolve(agent.model.as_ref()) {
+        let sampled = Sampled::of(&session, location);
+        let model = match sampled.location.catalogue.resolve(sampled.model.as_ref()) {
             Ok(model) => model,
             Err(error) => {
                 return Err(Obstacle::Model {
                     session: Box::new(session),
-                    agent,
-                    message: explain(&error, &location),
+                    message: sampled.explain(&error),
+                    sampled,
                 });
             }
         };
-        let baseline = match &epoch {
-            Some(_) => None,
-            None => Some(initialize(&location).await?),
-        };
+        let context = self.core.sources.compose(&Turn {
+            location: &sampled.location,
+            agent: sampled.agent(),
+            model: &model.selection,
+            nested: &nested::directories(&sampled.location, &explored),
+        });
+        let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
+        let observed = self.shared.lookout.observe(context).await?;
+        let change = EpochChange::of(&observed, known.as_ref())?;
         Ok(Survey {
             session,
-            agent,
+            sampled,
             model,
-            epoch,
-            baseline,
+            known,
+            change,
         })
     }
 
     async fn enter(&mut self, survey: Survey, promotion: Promotion) -> Result<Boundary, Stop> {
         let Survey {
             session,
-            agent,
+            sampled,
             model,
-            epoch,
-            baseline,
+            known,
+            change,
         } = survey;
-        let begins = baseline.is_some();
-        let promoted = self.commit_boundary(&session, baseline, promotion).await?;
+        let baseline_seq = known.as_ref().map(|known| known.epoch.baseline_seq);
+        let (baseline, begins) = match (&change, known) {
+            (
+                EpochChange::Begin {
+                    baseline, begins, ..
+                },
+                _,
+            ) => (baseline.clone(), Some(*begins)),
+            (_, Some(known)) => (known.epoch.baseline, None),
+            (_, None) => (String::new(), None),
+        };
+        let entry = Entry {
+            session: session.clone(),
+            baseline_seq,
+            change,
+            promotion,
+            steer_batch: self.core.limits.steer_batch,
+            time: self.core.now(),
+        };
+        let promoted = self.write(entry).await?;
         let target = Target {
             provider_id: model.model.provider_id.clone(),
             wire_id: model.model.id.clone(),
         };
         let stopped = self.stopper.stopped().clone();
-        let reading = self.read_history(session.key, target, begins);
-        let begun = stopped.run_until_cancelled(reading).await;
-        let epoch = begun.unwrap_or(Err(Stop::Interrupted))?.or(epoch);
-        let system = epoch.map(|epoch| SystemPart::new(epoch.baseline));
+        let reading = self.read_history(session.key, target.clone());
+        let read = stopped.run_until_cancelled(reading).await;
+        read.unwrap_or(Err(Stop::Interrupted))?;
         let model_ref = ModelRef {
             id: model.model.id.clone(),
             provider_id: model.model.provider_id.clone(),
-            variant: agent.model.and_then(|it| it.variant),
+            variant: sampled.model.as_ref().and_then(|it| it.variant.clone()),
         };
         Ok(Boundary {
-            agent: agent.id,
-            steps: agent.steps,
-            system: system
-                .into_iter()
-                .filter(|part| !part.text.is_empty())
-                .collect(),
+            baseline: SystemPart::new(baseline),
+            begins,
+            target,
             session,
+            sampled,
             model,
             model_ref,
             promoted,
@@ -208,49 +225,41 @@ impl Runner {
     }
 
     /// The session as it is now; its agent and model hold for the whole turn.
-    async fn observe(&mut self) -> Result<(SessionRow, Option<Epoch>), Stop> {
+    async fn stored(&mut self) -> Result<Stored, Stop> {
         let id = self.session.clone();
         let found = self.core.store.read(move |reader| {
             let Some(session) = reader.session(&id)? else {
                 return Ok(None);
             };
+            let checkpoint = reader.checkpoint(session.key)?;
             let epoch = reader.epoch(session.key)?;
-            Ok(Some((session, epoch)))
+            Ok(Some(Stored {
+                known: epoch.map(|epoch| Known { epoch, checkpoint }),
+                explored: reader.explored(session.key)?,
+                session,
+            }))
         });
-        let Some((session, epoch)) = found.await? else {
+        let Some(stored) = found.await? else {
             return Err(DrainError::SessionGone(self.session.clone()).into());
         };
-        let location = &session.info.location;
+        let location = &stored.session.info.location;
         if self.location.get_or_insert_with(|| location.clone()) != location {
             return Err(Stop::Moved);
         }
-        Ok((session, epoch))
+        Ok(stored)
     }
 
     async fn location(&self, session: &SessionRow) -> Result<Arc<Location>, Stop> {
-        let opened = self
-            .core
-            .locations
-            .get(&session.info.location.directory)
-            .await;
+        let directory = &session.info.location.directory;
+        let opened = self.core.locations.get(directory).await;
         opened.map_err(|error| DrainError::Location(error).into())
     }
 
-    async fn commit_boundary(
-        &self,
-        session: &SessionRow,
-        baseline: Option<Baseline>,
-        promotion: Promotion,
-    ) -> Result<usize, Stop> {
-        if baseline.is_none() && promotion == Promotion::Nothing {
+    async fn write(&self, entry: Entry) -> Result<usize, Stop> {
+        if entry.is_empty() {
             return Ok(0);
         }
-        let expected = session.clone();
-        let batch = self.core.limits.steer_batch;
-        let written = self
-            .core
-            .store
-            .write(move |transaction| decide(transaction, &expected, baseline, promotion, batch));
+        let written = self.core.store.write(move |it| entry.write(it));
         match written.await? {
             Ok(promoted) => Ok(promoted),
             Err(Fence::Moved) => Err(Stop::Moved),
@@ -258,82 +267,12 @@ impl Runner {
         }
     }
 
-    /// Brings the transcript up to date. Returns the epoch when it has just begun.
-    async fn read_history(
-        &mut self,
-        session: i64,
-        target: Target,
-        begins: bool,
-    ) -> Result<Option<Epoch>, Stop> {
+    /// Brings the transcript up to date.
+    async fn read_history(&mut self, session: i64, target: Target) -> Result<(), Stop> {
         let transcript = &mut self.conversation.transcript;
         let reading = transcript.reading(&target);
-        let read = self.core.store.read(move |reader| {
-            let epoch = if begins { reader.epoch(session)? } else { None };
-            Ok((reading(reader, session)?, epoch))
-        });
-        let (found, epoch) = read.await?;
-        transcript.update(found, target);
-        Ok(epoch)
+        let read = self.core.store.read(move |reader| reading(reader, session));
+        transcript.update(read.await?, target);
+        Ok(())
     }
-}
-
-/// Agent and model as they are chosen now; an agent that nobody describes is its id alone.
-fn sample(session: &SessionRow, location: &Location) -> Sampled {
-    let info = &session.info;
-    let id = info.agent.as_deref().unwrap_or(DEFAULT_AGENT);
-    let agent = location.agents.get(id);
-    let chosen = || agent.and_then(|agent| agent.model.clone());
-    Sampled {
-        id: id.to_owned(),
-        steps: agent.and_then(|agent| agent.steps),
-        model: info.model.clone().or_else(chosen),
-    }
-}
-
-/// Why a model cannot be resolved, with what is wrong in the configuration: a document that was
-/// dropped is the likeliest cause.
-fn explain(error: &ModelResolutionError, location: &Location) -> String {
-    let diagnostics = location.configuration.diagnostics.iter();
-    diagnostics.fold(error.to_string(), |text, diagnostic| {
-        format!("{text}\n{diagnostic}")
-    })
-}
-
-async fn initialize(location: &Location) -> Result<Baseline, Stop> {
-    let environment: Arc<dyn Source> = Arc::new(Environment::of(location));
-    let context = SystemContext::combine([environment])
-        .map_err(|error| DrainError::Context(error.to_string()))?;
-    let baseline = context.initialize().await;
-    baseline.map_err(|error| DrainError::Context(error.to_string()).into())
-}
-
-/// What a boundary writes, in one transaction.
-fn decide(
-    transaction: &mut Transaction<'_>,
-    expected: &SessionRow,
-    baseline: Option<Baseline>,
-    promotion: Promotion,
-    steer_batch: usize,
-) -> Result<Result<usize, Fence>, StoreError> {
-    let current = transaction.reader().session(&expected.info.id)?;
-    let here = current
-        .as_ref()
-        .is_some_and(|session| session.info.location == expected.info.location);
-    if !here {
-        return Ok(Err(Fence::Moved));
-    }
-    if let Some(baseline) = baseline {
-        let baseline_seq = transaction.reader().latest_seq(expected.key)?;
-        let snapshot = serde_json::to_string(&baseline.snapshot).map_err(|error| {
-            StoreError::Database(format!("the snapshot cannot be written: {error}"))
-        })?;
-        let epoch = Epoch {
-            baseline: baseline.text,
-            snapshot,
-            baseline_seq,
-        };
-        transaction.set_epoch(expected.key, &epoch)?;
-    }
-    let promoted = promote(transaction, expected, promotion, steer_batch)?;
-    Ok(promoted.map_err(|conflict| Fence::Conflict(conflict.to_string())))
 }

@@ -52,6 +52,8 @@ pub(super) struct Settled {
     pub(super) event: Option<SessionEvent>,
     /// Somebody declined it, which ends the drain.
     pub(super) declined: bool,
+    /// Where it read files, relative to the Location.
+    pub(super) explored: Vec<String>,
 }
 
 impl Calls {
@@ -157,13 +159,18 @@ impl Calls {
 
     /// Waits for the next call to settle; never returns while none runs.
     pub(super) async fn next(&mut self) -> Settled {
-        let Some((id, settlement)) = self.running.next().await else {
+        let Some((id, mut settlement)) = self.running.next().await else {
             return std::future::pending().await;
         };
         let declined = settlement == Settlement::Declined;
+        let explored = match &mut settlement {
+            Settlement::Success { explored, .. } => std::mem::take(explored),
+            _ => Vec::new(),
+        };
         Settled {
             event: self.settle(&id, settlement),
             declined,
+            explored,
         }
     }
 
@@ -274,6 +281,7 @@ impl Calls {
                 structured,
                 content,
                 output_paths,
+                explored: _,
             } => ToolSuccess {
                 assistant_message_id,
                 call_id,

@@ -1,10 +1,17 @@
 //! A Session Drain: Provider Turns until nothing is left to do.
 
+mod base_instructions;
 mod boundary;
 mod calls;
+mod entry;
+mod epoch;
+mod lookout;
+mod nested;
 mod offer;
+mod prefix;
 mod publisher;
 mod request;
+mod sample;
 mod translate;
 mod turn;
 
@@ -22,7 +29,9 @@ use opencode_schema::prompt::Delivery;
 use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
+use self::lookout::Lookout;
 use self::offer::ToolOffer;
+pub(crate) use self::prefix::Sent;
 use crate::conversation::{Conversation, Conversations};
 use crate::coordinator::state::Exit;
 use crate::coordinator::{Drain, DrainExit, Stopper};
@@ -53,6 +62,7 @@ impl<E: Into<DrainError>> From<E> for Stop {
 
 /// What the drains of a host share.
 struct Shared {
+    lookout: Lookout,
     offer: ToolOffer,
     conversations: Conversations,
     /// Where tools run, so that closing the host waits for them.
@@ -63,6 +73,7 @@ struct Shared {
 pub(crate) fn drains(core: &Arc<Core>, tasks: TaskTracker) -> Drain {
     let core = Arc::clone(core);
     let shared = Arc::new(Shared {
+        lookout: Lookout::default(),
         offer: ToolOffer::default(),
         conversations: Conversations::default(),
         tasks,
@@ -183,7 +194,7 @@ impl Runner {
                 return Ok(turns > 0);
             }
             turns += 1;
-            let allowed = boundary.steps;
+            let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
             let is_last = allowed.is_some_and(|allowed| step >= allowed);
             let continues = self.turn(boundary, is_last).await?;

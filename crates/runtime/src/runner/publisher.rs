@@ -43,6 +43,8 @@ pub(super) struct Publisher {
     started: bool,
     open: Vec<Fragment>,
     drafts: Vec<Draft>,
+    /// Where calls read whose settlement is collected.
+    explored: Vec<String>,
 }
 
 impl Publisher {
@@ -53,7 +55,6 @@ impl Publisher {
         model: ModelRef,
     ) -> Self {
         let message_id = MessageID::generate(&core.ids);
-        let (open, drafts) = (Vec::new(), Vec::new());
         Self {
             core,
             session,
@@ -61,8 +62,9 @@ impl Publisher {
             model,
             message_id,
             started: false,
-            open,
-            drafts,
+            open: Vec::new(),
+            drafts: Vec::new(),
+            explored: Vec::new(),
         }
     }
 
@@ -78,6 +80,11 @@ impl Publisher {
     /// Collects a durable event.
     pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
         self.drafts.push(Draft::new(self.core.now(), payload));
+    }
+
+    /// Collects where a call read, to be committed with its settlement.
+    pub(super) fn remember_explored(&mut self, explored: Vec<String>) {
+        self.explored.extend(explored);
     }
 
     /// The step begins with the first output, finish or failure, whichever comes first.
@@ -109,9 +116,8 @@ impl Publisher {
             return Ok(());
         }
         let drafts = std::mem::take(&mut self.drafts);
-        self.core
-            .commit(&self.session.info.id, &self.session.info.location, drafts)
-            .await
+        let explored = std::mem::take(&mut self.explored);
+        self.core.commit(&self.session, drafts, explored).await
     }
 
     pub(super) fn begin_text(&mut self, id: BlockId) {

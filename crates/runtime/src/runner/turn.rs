@@ -52,16 +52,19 @@ impl Runner {
     /// Runs one turn, with no tools if it is the last that the agent allows. Returns whether the
     /// model waits for results, so that another must follow.
     pub(super) async fn turn(&mut self, boundary: Boundary, is_last: bool) -> Result<bool, Stop> {
-        let tools = Arc::new(self.core.tools.materialize(|_| !is_last));
+        let sampled = &boundary.sampled;
+        let is_shown = |action: &str| !is_last && sampled.is_shown(action);
+        let tools = Arc::new(self.core.tools.materialize(is_shown));
         let request = self.request(&boundary, &tools, is_last);
         let cost = boundary.model.cost.clone();
         let route = boundary.model.model.route();
         let Boundary {
             session,
-            agent,
+            sampled,
             model_ref,
             ..
         } = boundary;
+        let agent = sampled.id;
         let publisher = Publisher::new(
             Arc::clone(&self.core),
             session.clone(),
@@ -289,6 +292,7 @@ impl Turn<'_> {
     async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
         if let Some(event) = settled.event {
             self.publisher.push(event);
+            self.publisher.remember_explored(settled.explored);
         }
         if settled.declined {
             self.stopper.decline();

@@ -117,7 +117,7 @@ impl World {
             self.tails.push(tokio::spawn(async move {
                 let mut seen = Vec::new();
                 while let Ok(more) = events.next().await {
-                    seen.extend(more);
+                    seen.extend(more.iter().cloned());
                 }
                 seen
             }));
@@ -360,7 +360,8 @@ impl World {
                 let mut events = self.f.runtime().events(&session.id, None).await.unwrap();
                 let mut seen: Vec<StoredEvent> = Vec::new();
                 while seen.last().is_none_or(|it| it.seq < last) {
-                    seen.extend(events.next().await.unwrap());
+                    let more = events.next().await.unwrap();
+                    seen.extend(more.iter().cloned());
                 }
                 assert_eq!(lines(&seen), lines(history));
             }

@@ -284,7 +284,7 @@ async fn the_baseline_is_the_same_after_a_restart() {
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
     f.ask(&session, "Hi").await;
-    // Another session of the place would be told something else by now.
+    // Another session of the place is told something else by now, and this one that it changed.
     f.project.write(".git/HEAD", "ref: refs/heads/main\n");
     f.project.write(".git/opencode", "a-project");
     f.reopen().await;
@@ -295,19 +295,25 @@ async fn the_baseline_is_the_same_after_a_restart() {
     let system: Vec<&[SystemPart]> = requests.iter().map(|it| &*it.system).collect();
     assert_eq!(system[0], system[1]);
     assert_ne!(system[0], system[2]);
-    let answered = |text: &str| {
-        [
-            &format!("prompt.admitted {text}"),
-            &format!("prompted {text}"),
-            "step.started",
-            "text.started",
-            "text.ended Hello.",
-            "step.ended stop",
-        ]
-        .map(str::to_owned)
-    };
-    assert_eq!(
-        f.events(&session).await,
-        [answered("Hi"), answered("Again")].concat()
+    let answered = [
+        "step.started",
+        "text.started",
+        "text.ended Hello.",
+        "step.ended stop",
+    ];
+    let block = system[2][1].text.split("\n\n").find_map(|piece| {
+        let (_, block) = piece.split_once(":\n")?;
+        block.starts_with("<env>").then_some(block)
+    });
+    let change = format!(
+        "context.updated The environment you work in is now:\n{}",
+        block.unwrap()
     );
+    let expected = [
+        &["prompt.admitted Hi", "prompted Hi"],
+        &answered[..],
+        &["prompt.admitted Again", "prompted Again", &change],
+        &answered,
+    ];
+    assert_eq!(f.events(&session).await, expected.concat());
 }

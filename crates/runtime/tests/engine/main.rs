@@ -3,13 +3,21 @@
 // Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod allowance;
 #[cfg(test)]
 mod boundary;
 #[cfg(test)]
 mod broken_answers;
 #[cfg(test)]
+mod context;
+#[cfg(test)]
 mod declined;
+#[cfg(test)]
+mod epoch_crashes;
+#[cfg(test)]
+mod epoch_fences;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]
@@ -33,9 +41,15 @@ mod models;
 #[cfg(test)]
 mod moves;
 #[cfg(test)]
+mod nested;
+#[cfg(test)]
+mod prefix;
+#[cfg(test)]
 mod provider;
 #[cfg(test)]
 mod recovery;
+#[cfg(test)]
+mod replacement;
 #[cfg(test)]
 mod resuming;
 #[cfg(test)]

@@ -71,9 +71,8 @@ async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
         f.ask(&session, "Sure?").await;
         assert_eq!(&answer_as_sent(&f), expected);
     }
-    let sure = [
-        "prompt.admitted Sure?",
-        "prompted Sure?",
+    let sure = ["prompt.admitted Sure?", "prompted Sure?"];
+    let yes = [
         "step.started",
         "text.started",
         "text.ended Yes.",
@@ -92,10 +91,15 @@ async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
         ],
         // Choosing what is chosen already is no event.
         &sure[..],
+        &yes,
         &["model.switched mock m2"],
         &sure,
+        &["context.updated You are now the model m2 of the provider mock."],
+        &yes,
         &["model.switched mock m1"],
         &sure,
+        &["context.updated You are now the model m1 of the provider mock."],
+        &yes,
     ];
     assert_eq!(f.events(&session).await, expected.concat());
 }
@@ -136,6 +140,7 @@ async fn a_switch_during_a_turn_holds_from_the_next_one_on() {
             "tool.called c1 echo {}",
             "tool.success c1 {}",
             "step.ended tool-calls",
+            "context.updated You are now the model m2 of the provider mock.",
             "step.started",
             "text.started",
             "text.ended Two.",

@@ -28,7 +28,7 @@ fn folder(f: &Fixture, below: &str) -> String {
 
 /// Where the model was told that it works.
 fn place(request: &LlmRequest) -> &str {
-    let text = &request.system[0].text;
+    let text = &request.system.last().unwrap().text;
     let line = text.lines().find(|it| it.contains("Working directory"));
     let (_, directory) = line.unwrap().split_once(": ").unwrap();
     directory

@@ -77,3 +77,28 @@ async fn a_tail_hears_only_of_its_own_session() {
         [(1, "prompt.admitted one".to_owned())]
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readers_at_the_same_place_all_get_everything() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let expected: Vec<_> = (0..100)
+        .map(|n| (n + 1, format!("prompt.admitted {n}")))
+        .collect();
+    let mut readers = Vec::new();
+    for _ in 0..20 {
+        readers.push(f.runtime().events(&session, None).await.unwrap());
+    }
+    let reading = futures::future::join_all(
+        readers
+            .iter_mut()
+            .map(|events| take(&f, events, expected.len())),
+    );
+    let writing = async {
+        for n in 0..expected.len() {
+            f.leave(&session, &n.to_string(), Delivery::Steer).await;
+        }
+    };
+    let (taken, ()) = futures::join!(reading, writing);
+    assert_eq!(taken, vec![expected; 20]);
+}

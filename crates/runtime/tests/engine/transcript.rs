@@ -65,7 +65,12 @@ async fn another_model_reads_everything_anew() {
     assert_eq!(shared(&requests[0], &requests[1]), 0);
     assert_eq!(
         compact::messages(&requests[1]),
-        ["user: Go", "assistant: Hm. | c1 echo{}", "tool: c1 = {}"]
+        [
+            "user: Go",
+            "assistant: Hm. | c1 echo{}",
+            "tool: c1 = {}",
+            "system: You are now the model m2 of the provider mock.",
+        ]
     );
 }
 

@@ -85,11 +85,12 @@ async fn a_request_names_its_session_and_the_place_it_works_in() {
             "inputSchema": {"type": "object"},
         })
     );
-    let [system] = &request.system[..] else {
+    // The agent's own text comes first.
+    let [_, baseline] = &request.system[..] else {
         panic!("{:?}", request.system)
     };
     let directory = f.project.directory();
-    assert!(system.text.contains(&directory), "{}", system.text);
+    assert!(baseline.text.contains(&directory), "{}", baseline.text);
 }
 
 #[tokio::test]

@@ -89,6 +89,7 @@ async fn a_turn_that_had_to_follow_is_a_failed_step() {
             "assistant: c1 echo{}",
             "tool: c1 = {}",
             "user: And?",
+            "system: You are now the model m2 of the provider mock.",
         ]
     );
     // The step says it durably, so nothing else is announced.

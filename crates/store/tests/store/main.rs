@@ -9,6 +9,8 @@ mod closing;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod epochs;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod growing;

@@ -178,8 +178,21 @@ fn read(
         limit: input.limit,
     };
     match kind_of(&target.canonical) {
-        Some(Kind::File) => file::read(&target.canonical, &input.path, paging, cancel),
+        Some(Kind::File) => {
+            let mut output = file::read(&target.canonical, &input.path, paging, cancel)?;
+            output.explored.extend(directory_below(target));
+            Ok(output)
+        }
         Some(Kind::Directory) => directory::list(&target.canonical, paging, cancel),
         None => Err(ReadError::Unreadable),
     }
+}
+
+/// The directory of a file below the Location; none for a file in its root or outside.
+fn directory_below(file: &Target) -> Option<String> {
+    if file.external_directory.is_some() {
+        return None;
+    }
+    let (directory, _) = file.resource.rsplit_once('/')?;
+    Some(directory.to_owned())
 }

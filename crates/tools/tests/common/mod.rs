@@ -62,6 +62,7 @@ pub(crate) fn success(structured: Value, content: Vec<ToolContent>) -> Settlemen
         structured,
         content,
         output_paths: vec![],
+        explored: vec![],
     }
 }
 

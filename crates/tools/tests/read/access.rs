@@ -234,3 +234,33 @@ async fn what_is_neither_file_nor_directory_is_not_opened() {
     );
     assert_eq!(permissions.asked(), []);
 }
+
+#[tokio::test]
+async fn a_read_says_below_which_directory_of_the_location_it_read_a_file() {
+    let project = Project::new();
+    let location = project.location();
+    fs::create_dir_all(location.join("src/deep")).unwrap();
+    for name in ["root.txt", "src/one.txt", "src/deep/two.bin"] {
+        project.write(name, "\0");
+    }
+    fs::write(project.root.join("outside/three.txt"), "3").unwrap();
+    symlink(location.join("src/deep"), location.join("link")).unwrap();
+    let absolute = |below: &str| project.root.join(below).to_str().unwrap().to_owned();
+    for (path, expected) in [
+        ("root.txt", &[][..]),
+        ("src/one.txt", &["src"]),
+        ("src/../src/deep/two.bin", &["src/deep"]),
+        // Where the file really lies.
+        ("link/two.bin", &["src/deep"]),
+        (&absolute("loc/src/one.txt"), &["src"]),
+        // A directory is looked at, not read.
+        ("src/deep", &[]),
+        (&absolute("outside/three.txt"), &[]),
+    ] {
+        let settled = project.read_path(path).await;
+        let Settlement::Success { explored, .. } = settled else {
+            panic!("{path}: {settled:?}");
+        };
+        assert_eq!(explored, expected, "{path}");
+    }
+}

@@ -99,6 +99,7 @@ async fn a_large_directory_is_paged_and_its_preview_bounded() {
         structured,
         content,
         output_paths,
+        explored,
     } = settled
     else {
         panic!("{settled:?}");
@@ -106,6 +107,7 @@ async fn a_large_directory_is_paged_and_its_preview_bounded() {
     assert_eq!(structured["entries"].as_array().map(Vec::len), Some(2000));
     assert_eq!(structured["next"], 2001);
     assert_eq!((content.len(), output_paths.len()), (1, 1));
+    assert_eq!(explored, [""; 0]);
     let kept = fs::read_to_string(&output_paths[0]).unwrap();
     assert_eq!(kept, serde_json::to_string_pretty(&structured).unwrap());
 }

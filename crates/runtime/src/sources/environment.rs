@@ -35,17 +35,27 @@ impl Source for Environment {
     }
 
     fn load(&self) -> BoxFuture<'_, Observation> {
-        futures::future::ready(Some(Value::from(self.block.as_str()))).boxed()
+        let block = Value::from(self.block.as_str());
+        futures::future::ready(Observation::Present(block)).boxed()
+    }
+
+    fn is_valid(&self, value: &Value) -> bool {
+        value.is_string()
     }
 
     fn baseline(&self, value: &Value) -> String {
         let block = value.as_str().unwrap_or_default();
         format!("Facts about the environment you work in:\n{block}")
     }
+
+    fn update(&self, _previous: &Value, current: &Value) -> String {
+        let block = current.as_str().unwrap_or_default();
+        format!("The environment you work in is now:\n{block}")
+    }
 }
 
 /// The platform under the name that programs of the JavaScript world use for it.
-fn platform() -> &'static str {
+pub(super) fn platform() -> &'static str {
     match std::env::consts::OS {
         "macos" => "darwin",
         "windows" => "win32",

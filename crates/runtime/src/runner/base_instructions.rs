@@ -1,0 +1,150 @@
+//! Base instructions: how to behave, for agents that bring no text of their own.
+//!
+//! Models of different families need to be told different things, so the text is that of the
+//! selected model's family. It is chosen for each Provider Turn together with the model and is no
+//! part of the Baseline System Context.
+
+use opencode_llm::ResolvedModel;
+
+/// Models that were brought up alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Anthropic,
+    OpenAi,
+    Google,
+    Other,
+}
+
+/// How a family is recognised. What the model itself is called comes first: many providers offer
+/// the models of others.
+struct Row {
+    family: Family,
+    /// Words in the name of a model.
+    models: &'static [&'static str],
+    /// Words in the name of the provider.
+    providers: &'static [&'static str],
+}
+
+const FAMILIES: [Row; 3] = [
+    Row {
+        family: Family::Anthropic,
+        models: &["claude"],
+        providers: &["anthropic"],
+    },
+    Row {
+        family: Family::OpenAi,
+        models: &["gpt", "codex", "o1", "o3", "o4"],
+        providers: &["openai", "azure"],
+    },
+    Row {
+        family: Family::Google,
+        models: &["gemini", "gemma"],
+        providers: &["google", "vertex"],
+    },
+];
+
+/// The text for a model.
+pub(super) fn base_instructions(model: &ResolvedModel) -> &'static str {
+    match family(model) {
+        Family::Anthropic => concat!(
+            include_str!("base_instructions/common.md"),
+            "\n",
+            include_str!("base_instructions/anthropic.md")
+        ),
+        Family::OpenAi => concat!(
+            include_str!("base_instructions/common.md"),
+            "\n",
+            include_str!("base_instructions/openai.md")
+        ),
+        Family::Google => concat!(
+            include_str!("base_instructions/common.md"),
+            "\n",
+            include_str!("base_instructions/google.md")
+        ),
+        Family::Other => include_str!("base_instructions/common.md"),
+    }
+}
+
+fn family(model: &ResolvedModel) -> Family {
+    let named = |name: &str, words: fn(&Row) -> &[&str]| {
+        let name = name.to_lowercase();
+        let found = FAMILIES
+            .iter()
+            .find(|row| words(row).iter().any(|word| has_word(&name, word)));
+        found.map(|row| row.family)
+    };
+    named(&model.model_id, |row| row.models)
+        .or_else(|| named(&model.id, |row| row.models))
+        .or_else(|| named(&model.provider_id, |row| row.providers))
+        .unwrap_or(Family::Other)
+}
+
+/// Whether a word begins somewhere in a name, not in the middle of another word: `o3` is in
+/// `openai/o3-mini` and not in `foo3`.
+fn has_word(name: &str, word: &str) -> bool {
+    let begins = |at: usize| !name[..at].ends_with(|before: char| before.is_alphanumeric());
+    name.match_indices(word).any(|(at, _)| begins(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use opencode_llm::ProtocolId;
+
+    use super::*;
+
+    fn family_of(provider: &str, id: &str, wire: &str) -> Family {
+        let mut model = ResolvedModel::new(provider, wire, ProtocolId::OpenAiChat, "http://x");
+        model.model_id = id.to_owned();
+        family(&model)
+    }
+
+    #[test]
+    fn a_family_is_recognised_by_the_model_and_else_by_the_provider() {
+        for (provider, id, wire, expected) in [
+            ("anthropic", "claude-sonnet-4-5", "", Family::Anthropic),
+            (
+                "openrouter",
+                "anthropic/claude-opus-4-5",
+                "",
+                Family::Anthropic,
+            ),
+            (
+                "amazon-bedrock",
+                "eu.anthropic.Claude-Haiku",
+                "",
+                Family::Anthropic,
+            ),
+            ("openai", "gpt-5.1", "", Family::OpenAi),
+            ("azure", "my-deployment", "", Family::OpenAi),
+            ("openrouter", "openai/o3-mini", "", Family::OpenAi),
+            ("local", "gpt-oss-120b", "", Family::OpenAi),
+            ("google", "gemini-3-pro", "", Family::Google),
+            ("google-vertex", "tuned", "", Family::Google),
+            ("google-vertex", "claude-sonnet-4-5", "", Family::Anthropic),
+            // An alias of the catalogue, behind which the name on the wire stands.
+            ("proxy", "fast", "gemini-3-flash", Family::Google),
+            ("moonshot", "kimi-k2", "kimi-k2", Family::Other),
+            ("local", "foo3", "pro1", Family::Other),
+            ("mock", "m1", "m1", Family::Other),
+        ] {
+            assert_eq!(family_of(provider, id, wire), expected, "{provider}/{id}");
+        }
+    }
+
+    #[test]
+    fn every_family_is_told_the_same_beginning() {
+        let common = include_str!("base_instructions/common.md");
+        let mut texts = Vec::new();
+        for provider in ["anthropic", "openai", "google", "mock"] {
+            let model = ResolvedModel::new(provider, "m", ProtocolId::OpenAiChat, "http://x");
+            let text = base_instructions(&model);
+            assert!(
+                text.starts_with(common) && text.ends_with(".\n"),
+                "{provider}"
+            );
+            texts.push(text);
+        }
+        texts.dedup();
+        assert_eq!(texts.len(), 4);
+    }
+}

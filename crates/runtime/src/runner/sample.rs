@@ -1,0 +1,65 @@
+//! Agent and model of a Provider Turn, as they are chosen at one moment. They hold for the whole
+//! turn: what it advertises, executes and permits is that of the same agent.
+
+use std::sync::Arc;
+
+use opencode_location::agents::DEFAULT_AGENT;
+use opencode_location::catalogue::ModelResolutionError;
+use opencode_location::location::Location;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::model::ModelRef;
+use opencode_schema::permission::is_denied_everywhere;
+use opencode_store::SessionRow;
+
+/// What a turn is to run with.
+pub(crate) struct Sampled {
+    /// The agent's name, whether or not there is such an agent.
+    pub(super) id: String,
+    /// The session's choice, else the agent's; none leaves it to the Location.
+    pub(super) model: Option<ModelRef>,
+    pub(super) location: Arc<Location>,
+}
+
+impl Sampled {
+    pub(super) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
+        let agents = &location.agents;
+        let id = match &session.info.agent {
+            Some(id) => id.clone(),
+            None => agents
+                .default_agent()
+                .map_or_else(|| DEFAULT_AGENT.to_owned(), |agent| agent.id.clone()),
+        };
+        let chosen = || agents.get(&id)?.model.clone();
+        let model = session.info.model.clone().or_else(chosen);
+        Self {
+            id,
+            model,
+            location,
+        }
+    }
+
+    /// What is known of the agent. One that nobody describes runs without a prompt of any kind,
+    /// without skills and without tools.
+    pub(super) fn agent(&self) -> Option<&AgentInfo> {
+        self.location.agents.get(&self.id)
+    }
+
+    /// Provider Turns that the agent allows an input; none leaves it to the runtime.
+    pub(super) fn steps(&self) -> Option<u32> {
+        self.agent()?.steps
+    }
+
+    /// Whether the agent is shown a tool of this permission action. Being shown authorises nothing.
+    pub(super) fn is_shown(&self, action: &str) -> bool {
+        !is_denied_everywhere(action, self.location.agents.rules(&self.id))
+    }
+
+    /// Why the model cannot be resolved, with what is wrong in the configuration: a document that
+    /// was dropped is the likeliest cause.
+    pub(super) fn explain(&self, error: &ModelResolutionError) -> String {
+        let diagnostics = self.location.configuration.diagnostics.iter();
+        diagnostics.fold(error.to_string(), |text, diagnostic| {
+            format!("{text}\n{diagnostic}")
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! The Context Source `core/date`: which day it is where the host is.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use opencode_context::{Observation, Source};
+use opencode_location::environment::Environment;
+use opencode_schema::clock::Clock;
+use serde_json::Value;
+
+/// The calendar date of the host.
+#[derive(Clone)]
+pub(crate) struct HostDate {
+    clock: Arc<dyn Clock>,
+    zone: Zone,
+}
+
+/// Where the host is.
+#[derive(Clone)]
+enum Zone {
+    /// What `TZ` says in the host's environment.
+    Named(TimeZone),
+    /// What the machine is set to, which may change while the host runs.
+    Machine,
+}
+
+impl HostDate {
+    pub(crate) fn new(environment: &Environment, clock: Arc<dyn Clock>) -> Self {
+        let zone = environment.variable("TZ").map(named);
+        Self {
+            clock,
+            zone: zone.map_or(Zone::Machine, Zone::Named),
+        }
+    }
+
+    async fn today(&self) -> String {
+        let zone = match &self.zone {
+            Zone::Named(zone) => zone.clone(),
+            Zone::Machine => tokio::task::spawn_blocking(of_machine)
+                .await
+                .unwrap_or(TimeZone::UTC),
+        };
+        // A clock beyond the calendar has no date that could be told.
+        let now = Timestamp::from_millisecond(self.clock.now()).unwrap_or_default();
+        now.to_zoned(zone).strftime("%a %b %d %Y").to_string()
+    }
+}
+
+impl Source for HostDate {
+    fn key(&self) -> &str {
+        "core/date"
+    }
+
+    fn load(&self) -> BoxFuture<'_, Observation> {
+        let today = self.today();
+        today
+            .map(|today| Observation::Present(today.into()))
+            .boxed()
+    }
+
+    fn is_valid(&self, value: &Value) -> bool {
+        value.is_string()
+    }
+
+    fn baseline(&self, value: &Value) -> String {
+        format!("Today is {}.", value.as_str().unwrap_or_default())
+    }
+
+    fn update(&self, _previous: &Value, current: &Value) -> String {
+        format!("Today is now {}.", current.as_str().unwrap_or_default())
+    }
+}
+
+/// The zone that a value of `TZ` stands for: the name of one, or a rule in the form of POSIX. What
+/// is neither stands for UTC, as everywhere.
+fn named(text: &str) -> TimeZone {
+    let name = text.strip_prefix(':').unwrap_or(text);
+    // Some systems give the file that describes the zone.
+    let name = name.split_once("zoneinfo/").map_or(name, |(_, name)| name);
+    let zone = TimeZone::get(name).or_else(|_| TimeZone::posix(name));
+    zone.unwrap_or_else(|_| {
+        tracing::warn!("the time zone TZ={text:?} is not known; dates are those of UTC");
+        TimeZone::UTC
+    })
+}
+
+/// The zone the machine is set to, whatever `TZ` says in the process: that belongs to others.
+/// Blocks on the disk.
+#[cfg(unix)]
+fn of_machine() -> TimeZone {
+    // Every unix describes its zone there; a machine without one runs in UTC.
+    let described = std::fs::read("/etc/localtime");
+    let zone = described.map(|bytes| TimeZone::tzif("Local", &bytes));
+    zone.ok().and_then(Result::ok).unwrap_or(TimeZone::UTC)
+}
+
+#[cfg(not(unix))]
+fn of_machine() -> TimeZone {
+    TimeZone::system()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use opencode_schema::clock::Millis;
+
+    use super::*;
+
+    struct At(Millis);
+
+    impl Clock for At {
+        fn now(&self) -> Millis {
+            self.0
+        }
+    }
+
+    /// 2026-11-20T23:30:00Z.
+    const LATE: Millis = 1_795_217_400_000;
+
+    fn date(zone: &str, now: Millis) -> HostDate {
+        let environment = Environment {
+            variables: BTreeMap::from([("TZ".to_owned(), zone.to_owned())]),
+            ..Environment::default()
+        };
+        HostDate::new(&environment, Arc::new(At(now)))
+    }
+
+    #[tokio::test]
+    async fn the_date_is_that_of_the_hosts_zone() {
+        for (zone, now, expected) in [
+            ("UTC", LATE, "Fri Nov 20 2026"),
+            ("Europe/Berlin", LATE, "Sat Nov 21 2026"),
+            (":Europe/Berlin", LATE, "Sat Nov 21 2026"),
+            ("/usr/share/zoneinfo/Asia/Tokyo", LATE, "Sat Nov 21 2026"),
+            ("America/New_York", LATE, "Fri Nov 20 2026"),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", LATE, "Sat Nov 21 2026"),
+            ("Atlantis/Capital", LATE, "Fri Nov 20 2026"),
+            ("UTC", 0, "Thu Jan 01 1970"),
+            ("UTC", Millis::MAX, "Thu Jan 01 1970"),
+        ] {
+            assert_eq!(date(zone, now).today().await, expected, "{zone} at {now}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_a_name_the_machine_decides() {
+        let date = HostDate::new(&Environment::default(), Arc::new(At(LATE)));
+        assert!(matches!(date.zone, Zone::Machine));
+        let day = date.today().await;
+        assert!(
+            ["Fri Nov 20 2026", "Sat Nov 21 2026"].contains(&&*day),
+            "{day}"
+        );
+    }
+
+    #[test]
+    fn the_texts_state_the_day() {
+        let (date, day) = (date("UTC", LATE), Value::from("Fri Nov 20 2026"));
+        assert_eq!(date.baseline(&day), "Today is Fri Nov 20 2026.");
+        let update = date.update(&"Thu Nov 19 2026".into(), &day);
+        assert_eq!(update, "Today is now Fri Nov 20 2026.");
+        assert_eq!(date.removed(&day), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Lists in the form that models read best: elements with names, and values that cannot be mistaken
+//! for one.
+
+use std::borrow::Cow;
+
+/// A list under construction.
+pub(super) struct List {
+    name: &'static str,
+    text: String,
+}
+
+impl List {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            text: format!("<{name}>\n"),
+        }
+    }
+
+    pub(super) fn item(&mut self, name: &str, elements: &[String]) {
+        self.text += &format!("  <{name}>\n");
+        for element in elements {
+            self.text += &format!("    {element}\n");
+        }
+        self.text += &format!("  </{name}>\n");
+    }
+
+    pub(super) fn end(self) -> String {
+        format!("{}</{}>", self.text, self.name)
+    }
+}
+
+/// A value under its name.
+pub(super) fn element(name: &str, value: &str) -> String {
+    format!("<{name}>{}</{name}>", escape(value))
+}
+
+/// The text without characters that could begin or end an element.
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>']) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            other => escaped.push(other),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_end_their_element() {
+        let mut list = List::new("things");
+        list.item(
+            "thing",
+            &[element("name", "a</name>&b"), element("size", "1")],
+        );
+        assert_eq!(
+            list.end(),
+            "<things>\n  <thing>\n    <name>a&lt;/name&gt;&amp;b</name>\n    <size>1</size>\n  </thing>\n</things>"
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! The System Context of a session: every source there is, in the order in which it is told.
+//!
+//! [`Sources::compose`] is asked at each Safe Provider-Turn Boundary. What it gives is for one
+//! observation: sources that look at files share a single look at the disk.
+//!
+//! The order is
+//!
+//! 1. what is contributed at the Location, by contribution key: `core/builtins` (environment, then
+//!    date), `core/instructions`, and what others registered,
+//! 2. configured instructions, then those behind URLs, in the order in which they are configured,
+//! 3. instructions found next to files that the session has read,
+//! 4. the skills of the selected agent, the references of the project,
+//! 5. the selected model.
+//!
+//! Agent and model are those of the turn; they are never part of a Location.
+
+mod date;
+mod environment;
+mod fetch;
+mod instructions;
+mod markup;
+mod model;
+mod references;
+mod registries;
+mod remote;
+mod skills;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use opencode_context::{CombineError, SystemContext};
+use opencode_location::config::Diagnostic;
+use opencode_location::environment::Environment;
+use opencode_location::instructions::NO_PROJECT_VARIABLE;
+use opencode_location::location::Location;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::clock::Clock;
+use opencode_schema::model::ModelRef;
+use tokio_util::sync::CancellationToken;
+
+use self::date::HostDate;
+use self::instructions::FileSources;
+use self::references::ReferenceGuidance;
+use self::registries::Registries;
+use self::remote::RemoteTexts;
+use self::skills::SkillGuidance;
+use crate::Runtime;
+
+pub use self::fetch::{Fetch, FetchError};
+pub use self::registries::ContributionError;
+
+/// What the System Contexts of a host's sessions are made with.
+pub(crate) struct Sources {
+    environment: Arc<Environment>,
+    date: HostDate,
+    remote: RemoteTexts,
+    registries: Registries,
+}
+
+/// What a Provider Turn is to run with.
+pub(crate) struct Turn<'a> {
+    pub(crate) location: &'a Arc<Location>,
+    /// The selected agent; none if nobody describes it.
+    pub(crate) agent: Option<&'a AgentInfo>,
+    /// The selected model, by the ids of the catalogue.
+    pub(crate) model: &'a ModelRef,
+    /// Directories below the Location that the session has read in, and those between.
+    pub(crate) nested: &'a [PathBuf],
+}
+
+impl Sources {
+    /// What is still under way when `closing` is cancelled ends.
+    pub(crate) fn new(
+        environment: Arc<Environment>,
+        clock: Arc<dyn Clock>,
+        fetch: Arc<dyn Fetch>,
+        closing: CancellationToken,
+    ) -> Self {
+        Self {
+            date: HostDate::new(&environment, clock),
+            environment,
+            remote: RemoteTexts::new(fetch, closing),
+            registries: Registries::default(),
+        }
+    }
+
+    /// The System Context of a turn.
+    pub(crate) fn compose(&self, turn: &Turn<'_>) -> Result<SystemContext, CombineError> {
+        let location = turn.location;
+        let files = FileSources::at(location, &self.environment, turn.nested);
+        let builtins = [
+            SystemContext::make(environment::Environment::of(location))?,
+            SystemContext::make(self.date.clone())?,
+        ];
+        let own = [
+            ("core/builtins", SystemContext::combine(builtins)?),
+            ("core/instructions", SystemContext::make(files.general)?),
+        ];
+        let registry = self.registries.of(&location.directory);
+        let contributed = registry.compose(own.map(|(key, context)| (key.to_owned(), context)))?;
+        let mut contexts = vec![contributed, SystemContext::make(files.configured)?];
+        let entries = location.configuration.instructions();
+        for source in self.remote.sources(entries, self.has_project()) {
+            contexts.push(SystemContext::make(source)?);
+        }
+        contexts.push(SystemContext::make(files.nearby)?);
+        if let Some(agent) = turn.agent {
+            contexts.push(SystemContext::make(SkillGuidance::of(agent, location))?);
+        }
+        let references = ReferenceGuidance::of(location.references.list());
+        contexts.push(SystemContext::make(references)?);
+        contexts.push(SystemContext::make(model::SelectedModel::of(turn.model))?);
+        SystemContext::combine(contexts)
+    }
+
+    fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
+        let configuration = &location.configuration;
+        let entries = configuration.instructions();
+        [
+            configuration.diagnostics.clone(),
+            location.skills.diagnostics(),
+            self.remote.diagnostics(entries, self.has_project()),
+        ]
+        .concat()
+    }
+
+    /// Whether instructions of projects count.
+    fn has_project(&self) -> bool {
+        !self.environment.flag(NO_PROJECT_VARIABLE)
+    }
+}
+
+impl Runtime {
+    /// What is wrong with the configuration of a Location: what was found when it was opened, with
+    /// its skills when they were last observed, and with the addresses of instructions when they
+    /// were last asked.
+    pub fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
+        self.core.sources.diagnostics(location)
+    }
+}

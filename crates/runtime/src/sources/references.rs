@@ -1,0 +1,85 @@
+//! The Context Source `core/reference-guidance`: which other directories may be of use.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_context::{Observation, Source};
+use opencode_schema::reference::ReferenceInfo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::markup::{List, element};
+
+const INTRODUCTION: &str = "Besides the workspace there are other directories. Look into one when what it holds matters to the task.";
+
+/// The references of a Location that say what they are for.
+pub(super) struct ReferenceGuidance {
+    told: Vec<Told>,
+}
+
+/// What a model is told of a reference.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Told {
+    name: String,
+    path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+impl ReferenceGuidance {
+    pub(super) fn of(references: &[ReferenceInfo]) -> Self {
+        let described = references.iter().filter(|it| it.description.is_some());
+        let mut told: Vec<_> = described
+            .map(|reference| Told {
+                name: reference.name.clone(),
+                path: reference.path.clone(),
+                description: reference.description.clone(),
+            })
+            .collect();
+        told.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Self { told }
+    }
+}
+
+impl Source for ReferenceGuidance {
+    fn key(&self) -> &str {
+        "core/reference-guidance"
+    }
+
+    fn load(&self) -> BoxFuture<'_, Observation> {
+        let observation = if self.told.is_empty() {
+            Observation::Absent
+        } else {
+            Observation::Present(json!(self.told))
+        };
+        futures::future::ready(observation).boxed()
+    }
+
+    fn is_valid(&self, value: &Value) -> bool {
+        Vec::<Told>::deserialize(value).is_ok()
+    }
+
+    fn baseline(&self, value: &Value) -> String {
+        let mut list = List::new("available_references");
+        for told in Vec::<Told>::deserialize(value).unwrap_or_default() {
+            let mut elements = vec![element("name", &told.name), element("path", &told.path)];
+            let description = told.description.as_deref();
+            elements.extend(description.map(|text| element("description", text)));
+            list.item("reference", &elements);
+        }
+        format!("{INTRODUCTION}\n{}", list.end())
+    }
+
+    fn update(&self, _previous: &Value, current: &Value) -> String {
+        format!(
+            "The other directories have changed; this list takes the place of the one before.\n\n{}",
+            self.baseline(current)
+        )
+    }
+
+    fn removed(&self, _value: &Value) -> Option<String> {
+        Some(
+            "There are no other directories any more; do not use those that were listed."
+                .to_owned(),
+        )
+    }
+}

@@ -1,0 +1,100 @@
+//! What is contributed to the System Context of each Location.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use opencode_context::{RegisterError, Registration, Registry, SystemContext};
+use opencode_location::directory::{DirectoryError, normalise};
+
+use crate::Runtime;
+
+/// Why a contribution to the System Context is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ContributionError {
+    /// Its Location is named by no directory.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// Its key or the key of one of its sources cannot be used.
+    #[error(transparent)]
+    Key(#[from] RegisterError),
+}
+
+impl Runtime {
+    /// Contributes to the System Context of every session at a Location, until the [`Registration`]
+    /// is dropped. Each session notices both at its next Safe Provider-Turn Boundary. The directory
+    /// need not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// The directory is not absolute, or a key is taken there or is none.
+    pub fn contribute_context(
+        &self,
+        directory: &str,
+        key: &str,
+        contribution: SystemContext,
+    ) -> Result<Registration, ContributionError> {
+        let directory = normalise(directory)?;
+        let registries = &self.core.sources.registries;
+        Ok(registries.register(directory, key, contribution)?)
+    }
+}
+
+/// The registries of a host, by directory in normal form. They do not depend on whether a Location
+/// is open: a contribution outlasts its eviction and its reload.
+#[derive(Default)]
+pub(super) struct Registries {
+    registries: Mutex<HashMap<String, Registry>>,
+}
+
+impl Registries {
+    pub(super) fn register(
+        &self,
+        directory: String,
+        key: &str,
+        contribution: SystemContext,
+    ) -> Result<Registration, RegisterError> {
+        let mut registries = self.lock();
+        // Those whose contributions have all ended.
+        registries.retain(|_, registry| !registry.is_empty());
+        let registry = registries.entry(directory).or_default();
+        registry.register(key, contribution)
+    }
+
+    /// What is contributed at a directory in normal form.
+    pub(super) fn of(&self, directory: &str) -> Registry {
+        self.lock().get(directory).cloned().unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Registry>> {
+        self.registries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registries_without_contributions_are_not_kept() {
+        let registries = Registries::default();
+        let register = |directory: &str| {
+            let nothing = SystemContext::default();
+            registries.register(directory.to_owned(), "acme/rules", nothing)
+        };
+        let here = register("/here").unwrap();
+        let there = register("/there").unwrap();
+        assert_eq!(
+            register("/here").err(),
+            Some(RegisterError::Duplicate("acme/rules".to_owned()))
+        );
+        drop(here);
+        let _again = register("/here").unwrap();
+        drop(there);
+        let _elsewhere = register("/elsewhere").unwrap();
+        let mut kept: Vec<_> = registries.lock().keys().cloned().collect();
+        kept.sort_unstable();
+        assert_eq!(kept, ["/elsewhere", "/here"]);
+    }
+}

@@ -1,0 +1,101 @@
+//! The Context Source `core/skill-guidance`: which skills the selected agent may load.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_context::{Observation, Source};
+use opencode_location::location::Location;
+use opencode_location::skills::available;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::permission::{PermissionEffect, PermissionRule, evaluate};
+use opencode_schema::skill::SkillInfo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::markup::{List, element};
+
+const INTRODUCTION: &str = "Skills are instructions for certain kinds of work. When the task at hand is one that a skill describes, load it with the skill tool before you begin.";
+
+/// The skills of an agent at a Location.
+pub(super) struct SkillGuidance {
+    location: Arc<Location>,
+    permissions: Vec<PermissionRule>,
+}
+
+/// What a model is told of a skill.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    name: String,
+    description: String,
+}
+
+impl SkillGuidance {
+    pub(super) fn of(agent: &AgentInfo, location: &Arc<Location>) -> Self {
+        Self {
+            location: Arc::clone(location),
+            permissions: agent.permissions.clone(),
+        }
+    }
+
+    fn observe(&self, skills: &[SkillInfo]) -> Observation {
+        let available = available(skills, &self.permissions);
+        let mut told: Vec<_> = available.into_iter().filter_map(told).collect();
+        // An agent that may load no skill at all is not told of skills.
+        if told.is_empty() && evaluate("skill", "*", &self.permissions) == PermissionEffect::Deny {
+            return Observation::Absent;
+        }
+        told.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Observation::Present(json!(told))
+    }
+}
+
+fn told(skill: &SkillInfo) -> Option<Told> {
+    Some(Told {
+        name: skill.name.clone(),
+        description: skill.description.clone()?,
+    })
+}
+
+impl Source for SkillGuidance {
+    fn key(&self) -> &str {
+        "core/skill-guidance"
+    }
+
+    fn load(&self) -> BoxFuture<'_, Observation> {
+        async { self.observe(&self.location.skills.observe().await) }.boxed()
+    }
+
+    fn is_valid(&self, value: &Value) -> bool {
+        Vec::<Told>::deserialize(value).is_ok()
+    }
+
+    fn baseline(&self, value: &Value) -> String {
+        let skills = Vec::<Told>::deserialize(value).unwrap_or_default();
+        if skills.is_empty() {
+            return format!("{INTRODUCTION}\nNo skill is available at the moment.");
+        }
+        let mut list = List::new("available_skills");
+        for skill in &skills {
+            list.item(
+                "skill",
+                &[
+                    element("name", &skill.name),
+                    element("description", &skill.description),
+                ],
+            );
+        }
+        format!("{INTRODUCTION}\n{}", list.end())
+    }
+
+    fn update(&self, _previous: &Value, current: &Value) -> String {
+        format!(
+            "The available skills have changed; this list takes the place of the one before.\n\n{}",
+            self.baseline(current)
+        )
+    }
+
+    fn removed(&self, _value: &Value) -> Option<String> {
+        Some("Skills are not available any more; do not load one that was listed.".to_owned())
+    }
+}

@@ -1,0 +1,127 @@
+//! Instruction files.
+
+use super::*;
+
+/// A source of files: where its file lies, and what the model is told of it.
+struct Case {
+    config: Value,
+    nested: &'static [&'static str],
+    file: &'static str,
+    title: &'static str,
+}
+
+fn cases() -> [Case; 3] {
+    [
+        Case {
+            config: json!({}),
+            nested: &[],
+            file: "AGENTS.md",
+            title: "General instructions",
+        },
+        Case {
+            config: json!({ "instructions": ["~/../project/rules.md"] }),
+            nested: &[],
+            file: "rules.md",
+            title: "Configured instructions",
+        },
+        Case {
+            config: json!({}),
+            nested: &["src"],
+            file: "src/AGENTS.md",
+            title: "Instructions for a directory and what lies below it",
+        },
+    ]
+}
+
+async fn world(case: &Case) -> World {
+    let mut world = World::new(case.config.clone()).await;
+    world.nested = case
+        .nested
+        .iter()
+        .map(|it| world.project.path(it))
+        .collect();
+    world
+}
+
+#[tokio::test]
+async fn files_come_change_go_and_come_back() {
+    for case in cases() {
+        let mut world = world(&case).await;
+        let (file, title) = (case.file, case.title);
+        let state = |content: &str| format!("{title} (~/project/{file}):\n{content}");
+        let replaced =
+            format!("{title}: what follows replaces everything told under this title before.\n\n");
+        assert_eq!(world.told().await, always(""));
+        world.write(file, "one\n");
+        assert_eq!(world.told().await, state("one\n"));
+        assert_eq!(world.told().await, "");
+        world.write(file, "two\n");
+        assert_eq!(world.told().await, replaced + &state("two\n"));
+        world.remove(file);
+        let gone = format!("{title}: nothing told under this title before applies any more.");
+        assert_eq!(world.told().await, gone);
+        assert_eq!(world.told().await, "");
+        world.write(file, "two\n");
+        assert_eq!(world.told().await, state("two\n"));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_blocks_the_beginning_and_changes_nothing_later() {
+    for case in cases() {
+        let mut world = world(&case).await;
+        let (file, title) = (case.file, case.title);
+        world.write(file, b"caf\xe9");
+        let unreadable =
+            format!("the instructions in ~/project/{file} cannot be read: it is not UTF-8 text");
+        let told = world.told().await;
+        assert!(told.starts_with("blocked: the System Context is not available yet: core/"));
+        assert!(told.ends_with(&unreadable), "{told}");
+        world.write(file, "rules");
+        let stated = always(&format!("{title} (~/project/{file}):\nrules\n\n"));
+        assert_eq!(world.told().await, stated);
+        world.write(file, vec![b'a'; 10_000_000]);
+        assert_eq!(world.told().await, "");
+        let blocked = world.replaced().await;
+        assert!(
+            blocked.starts_with("blocked: core/instructions"),
+            "{blocked}"
+        );
+        world.write(file, "rules");
+        assert_eq!(world.told().await, "");
+        assert_eq!(world.replaced().await, stated);
+    }
+}
+
+/// One source states its complete files; the others are not told again.
+#[tokio::test]
+async fn a_change_is_told_by_its_own_source_alone() {
+    let config = json!({ "instructions": ["~/../project/rules.md"] });
+    let mut world = World::new(config).await;
+    world.nested = vec![world.project.path("src"), world.project.path("docs")];
+    world.write("AGENTS.md", "general");
+    world.write("rules.md", "configured");
+    world.write("src/AGENTS.md", "of the sources");
+    world.told().await;
+    world.write("docs/AGENTS.md", "of the documents");
+    assert_eq!(
+        world.told().await,
+        "Instructions for a directory and what lies below it: what follows replaces everything told under this title before.\n\nInstructions for a directory and what lies below it (~/project/src/AGENTS.md):\nof the sources\n\nInstructions for a directory and what lies below it (~/project/docs/AGENTS.md):\nof the documents"
+    );
+}
+
+/// A file moves from one source to an earlier one: told by that, and gone from the other.
+#[tokio::test]
+async fn a_file_that_an_earlier_source_begins_to_cover_is_told_once() {
+    let mut world = World::new(json!({})).await;
+    world.nested = vec![world.project.path("src")];
+    world.write("src/AGENTS.md", "rules");
+    world.told().await;
+    world
+        .configure(json!({ "instructions": ["~/../project/src/AGENTS.md"] }))
+        .await;
+    assert_eq!(
+        world.told().await,
+        "Configured instructions (~/project/src/AGENTS.md):\nrules\n\nInstructions for a directory and what lies below it: nothing told under this title before applies any more."
+    );
+}

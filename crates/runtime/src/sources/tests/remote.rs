@@ -1,0 +1,235 @@
+//! Instructions behind addresses.
+
+use std::time::Duration;
+
+use opencode_location::config::DiagnosticKind;
+
+use super::*;
+
+const ADDRESS: &str = "https://user:secret@example.com/rules.md?token=secret";
+
+const TITLE: &str = "Remote instructions (https://example.com/rules.md)";
+
+async fn world() -> World {
+    World::new(json!({ "instructions": [ADDRESS] })).await
+}
+
+fn stated(text: &str) -> String {
+    format!("{TITLE}:\n{text}")
+}
+
+fn replaced(text: &str) -> String {
+    let text = stated(text);
+    format!("{TITLE}: what follows replaces everything told under this title before.\n\n{text}")
+}
+
+/// Fails the test when something takes too long.
+async fn within<T>(wait: impl Future<Output = T>) -> T {
+    let deadline = Duration::from_secs(30);
+    tokio::time::timeout(deadline, wait).await.unwrap()
+}
+
+/// What the model is told next, which needs an answer that comes in the background.
+async fn told_at_last(world: &mut World) -> String {
+    let waiting = async {
+        loop {
+            let told = world.told().await;
+            if !told.is_empty() {
+                return told;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    within(waiting).await
+}
+
+/// Boundary after boundary until the address is asked, which is not answered yet.
+async fn asked_again(world: &mut World, gate: &Gate) {
+    let asking = async {
+        while gate.reached().now_or_never().is_none() {
+            assert_eq!(world.told().await, "", "nobody waits for the answer");
+            tokio::task::yield_now().await;
+        }
+    };
+    within(asking).await;
+    assert_eq!(world.told().await, "", "nobody waits for the answer");
+}
+
+/// What is wrong, without the address.
+fn failures(world: &World) -> Vec<String> {
+    let diagnostics = world.sources.diagnostics(&world.location).into_iter();
+    let each = diagnostics.map(|it| {
+        assert_eq!(
+            (it.path.as_str(), it.kind, it.line, it.column),
+            (
+                "https://example.com/rules.md",
+                DiagnosticKind::Io,
+                None,
+                None
+            )
+        );
+        let told = "The instructions behind this address cannot be loaded: ";
+        it.message.strip_prefix(told).unwrap().to_owned()
+    });
+    each.collect()
+}
+
+#[tokio::test]
+async fn the_first_boundary_waits_and_later_ones_take_what_there_is() {
+    let mut world = world().await;
+    world.web.say(ADDRESS, "one");
+    let gate = world.web.hold(ADDRESS);
+    let began = always(&format!("{}\n\n", stated("one")));
+    let answer = async {
+        gate.reached().await;
+        gate.release();
+    };
+    let (told, ()) = within(futures::future::join(world.told(), answer)).await;
+    assert_eq!(told, began);
+    assert_eq!(world.told().await, "");
+
+    world.web.say(ADDRESS, "two");
+    let gate = world.web.hold(ADDRESS);
+    asked_again(&mut world, &gate).await;
+    gate.release();
+    assert_eq!(told_at_last(&mut world).await, replaced("two"));
+    assert_eq!(failures(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn an_address_that_never_answered_holds_nobody_up() {
+    let mut world = world().await;
+    world
+        .web
+        .answer(ADDRESS, Err("the server answers 404 Not Found"));
+    assert_eq!(world.told().await, always(""));
+    assert_eq!(failures(&world), ["the server answers 404 Not Found"]);
+    assert_eq!(world.told().await, "");
+
+    let gate = world.web.hold(ADDRESS);
+    asked_again(&mut world, &gate).await;
+    world.web.say(ADDRESS, "one");
+    gate.release();
+    assert_eq!(told_at_last(&mut world).await, stated("one"));
+    assert_eq!(failures(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_text_holds_while_its_address_fails() {
+    let mut world = world().await;
+    world.web.say(ADDRESS, "one");
+    let began = always(&format!("{}\n\n", stated("one")));
+    assert_eq!(world.told().await, began);
+    world.web.answer(ADDRESS, Err("gone"));
+    let failing = async {
+        while failures(&world).is_empty() {
+            assert_eq!(world.told().await, "");
+            tokio::task::yield_now().await;
+        }
+    };
+    within(failing).await;
+    assert_eq!(failures(&world), ["gone"]);
+    assert_eq!(world.told().await, "");
+    assert_eq!(world.replaced().await, began);
+    world.known = None;
+    assert_eq!(world.told().await, began, "a new session");
+}
+
+/// A session keeps what an earlier host told it, and is not told that it no longer applies.
+#[tokio::test]
+async fn what_an_earlier_host_told_stays_while_the_address_fails() {
+    let mut before = world().await;
+    before.web.say(ADDRESS, "one");
+    before.told().await;
+    let mut world = World {
+        known: before.known.clone(),
+        project: before.project,
+        ..world().await
+    };
+    world.configure(json!({ "instructions": [ADDRESS] })).await;
+    world.web.answer(ADDRESS, Err("gone"));
+    assert_eq!(world.told().await, "");
+    let key = before
+        .known
+        .unwrap()
+        .into_keys()
+        .find(|it| it.contains("remote"));
+    assert_eq!(
+        world.replaced().await,
+        format!("blocked: {}: gone", key.unwrap())
+    );
+    world.web.say(ADDRESS, "two");
+    assert_eq!(told_at_last(&mut world).await, replaced("two"));
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_configured_any_more_is_revoked() {
+    let mut world = world().await;
+    world.web.say(ADDRESS, "one");
+    world.told().await;
+    world.configure(json!({})).await;
+    let gone = format!("{TITLE}: nothing told under this title before applies any more.");
+    assert_eq!(world.told().await, gone);
+}
+
+#[tokio::test]
+async fn what_is_no_text_within_the_limit_is_a_failure() {
+    for (body, failure) in [
+        (b"caf\xe9".to_vec(), "the answer is not UTF-8 text"),
+        (
+            vec![b'a'; 1024 * 1024 + 1],
+            "the text is larger than 1048576 bytes",
+        ),
+    ] {
+        let mut world = world().await;
+        world.web.answer(ADDRESS, Ok(body));
+        assert_eq!(world.told().await, always(""));
+        assert_eq!(failures(&world), [failure]);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_given_up() {
+    let mut world = world().await;
+    let gate = world.web.hold(ADDRESS);
+    tokio::time::pause();
+    let began = tokio::time::Instant::now();
+    assert_eq!(world.told().await, always(""));
+    assert_eq!(began.elapsed().as_secs(), 5);
+    assert_eq!(failures(&world), ["no answer within 5 seconds"]);
+    gate.dropped().await;
+}
+
+#[tokio::test]
+async fn sessions_share_what_is_asked() {
+    let other = "https://example.com/other.md";
+    let twice = json!({ "instructions": [ADDRESS, other, ADDRESS] });
+    let world = World::new(twice).await;
+    world.web.say(ADDRESS, "one");
+    world.web.say(other, "two");
+    let gates = [ADDRESS, other].map(|it| world.web.hold(it));
+    let answer = async {
+        for gate in &gates {
+            gate.reached().await;
+        }
+        gates.iter().for_each(Gate::release);
+    };
+    let both = futures::future::join3(world.observe(), world.observe(), answer);
+    let (one, two, ()) = within(both).await;
+    assert_eq!(one.initialize(), two.initialize());
+    let text = one.initialize().unwrap().text;
+    let told = format!("{}\n\nRemote instructions ({other}):\ntwo", stated("one"));
+    assert_eq!(world.shown(&text), always(&format!("{told}\n\n")));
+    assert_eq!(world.web.asked(), [ADDRESS, other]);
+}
+
+#[tokio::test]
+async fn closing_ends_what_runs_in_the_background() {
+    let mut world = world().await;
+    world.web.say(ADDRESS, "one");
+    world.told().await;
+    let gate = world.web.hold(ADDRESS);
+    asked_again(&mut world, &gate).await;
+    world.closing.cancel();
+    within(gate.dropped()).await;
+}

@@ -1,0 +1,180 @@
+//! What the agent of a turn decides of its request: the text that comes first, the tools on offer,
+//! settings of its own.
+
+use std::sync::Arc;
+
+use opencode_llm::{GenerationControls, LlmRequest};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Fixture, Reply, output};
+use serde_json::{Value, json};
+
+/// A project with this configuration, three tools, and a session.
+async fn with(config: Value) -> (Fixture, SessionID) {
+    let f = Fixture::open().await;
+    f.project.write("opencode.json", &config.to_string());
+    for tool in ["read", "edit", "bash"] {
+        f.tool(tool, |_, _| async { output(json!({})) });
+    }
+    f.model.otherwise(|_| Reply::says("Yes."));
+    let session = f.session().await;
+    (f, session)
+}
+
+fn tools(request: &LlmRequest) -> Vec<&str> {
+    request.tools.iter().map(|tool| &*tool.name).collect()
+}
+
+/// The text before the baseline, by how it begins; and the tools.
+fn of(request: &LlmRequest) -> (Option<String>, Vec<&str>) {
+    let (_, own) = request.system.split_last().unwrap();
+    assert!(own.len() <= 1);
+    let own = own.first().map(|part| {
+        let sentence = part.text.split_inclusive('.').next();
+        sentence.unwrap().to_owned()
+    });
+    (own, tools(request))
+}
+
+#[tokio::test]
+async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
+    let reviewer = json!({"prompt": "You review. Nothing else.", "mode": "primary"});
+    let config = json!({"agent": {"reviewer": reviewer, "silent": {"mode": "primary"}}});
+    let (f, session) = with(config).await;
+    let base = "You are a coding agent.";
+    let all = ["read", "edit", "bash"];
+    for (agent, own, shown) in [
+        ("reviewer", Some("You review."), &all[..]),
+        ("silent", Some(base), &all),
+        ("plan", Some(base), &all),
+        // Nobody describes it.
+        ("unknown", None, &[]),
+    ] {
+        f.switch_agent(&session, agent).await;
+        f.ask(&session, agent).await;
+        let request = f.model.last_request();
+        let expected = (own.map(str::to_owned), shown.to_vec());
+        assert_eq!(of(&request), expected, "{agent}");
+    }
+    // What is told of the surroundings is the same for all of them.
+    let requests = f.model.requests();
+    for request in &requests {
+        assert_eq!(request.system.last(), requests[0].system.last());
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_an_agent_takes_the_default_one() {
+    for (config, expected) in [
+        (json!({}), "build"),
+        (json!({"default_agent": "plan"}), "plan"),
+        // People cannot choose it.
+        (json!({"default_agent": "explore"}), "build"),
+        (json!({"agent": {"build": {"disable": true}}}), "plan"),
+    ] {
+        let (f, session) = with(config.clone()).await;
+        f.ask(&session, "Hi").await;
+        let started = f.payloads(&session, "step.started").await;
+        assert_eq!(started[0]["agent"], expected, "{config}");
+        assert_eq!(f.info(&session).await.agent, None);
+    }
+}
+
+#[tokio::test]
+async fn the_last_rule_about_an_action_decides_whether_its_tools_are_shown() {
+    for (rules, expected) in [
+        (json!([]), &["read", "edit", "bash"][..]),
+        (json!([["edit", "*", "deny"]]), &["read", "bash"]),
+        (json!([["edit", "*", "ask"]]), &["read", "edit", "bash"]),
+        // It may be done somewhere, or is denied only somewhere.
+        (
+            json!([["edit", "*", "deny"], ["edit", "docs/*", "allow"]]),
+            &["read", "edit", "bash"],
+        ),
+        (
+            json!([["edit", "docs/*", "deny"]]),
+            &["read", "edit", "bash"],
+        ),
+        (json!([["*", "*", "deny"]]), &[]),
+        (json!([["*", "*", "deny"], ["read", "*", "ask"]]), &["read"]),
+    ] {
+        let permissions = rules.as_array().unwrap().iter();
+        let permissions: Vec<_> = permissions
+            .map(|rule| json!({"action": rule[0], "resource": rule[1], "effect": rule[2]}))
+            .collect();
+        let agent = json!({"mode": "primary", "permissions": permissions});
+        let (f, session) = with(json!({"agents": {"careful": agent}})).await;
+        f.switch_agent(&session, "careful").await;
+        f.ask(&session, "Hi").await;
+        assert_eq!(tools(&f.model.last_request()), expected, "{rules}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_tools_are_the_same_definitions_in_the_same_order() {
+    let denied = json!([{"action": "edit", "resource": "*", "effect": "deny"}]);
+    let agents = json!({"careful": {"mode": "primary", "permissions": denied}});
+    let (f, session) = with(json!({"agents": agents})).await;
+    for agent in ["build", "careful", "build", "careful"] {
+        f.switch_agent(&session, agent).await;
+        f.ask(&session, agent).await;
+    }
+    let requests = f.model.requests();
+    for (request, expected) in requests
+        .iter()
+        .zip([&["read", "edit", "bash"][..], &["read", "bash"]].repeat(2))
+    {
+        assert_eq!(tools(request), expected);
+    }
+    for (one, other) in [(0, 2), (1, 3)] {
+        assert!(Arc::ptr_eq(&requests[one].tools, &requests[other].tools));
+    }
+    // Another host offers them alike.
+    let (g, session) = with(json!({})).await;
+    g.ask(&session, "Hi").await;
+    assert_eq!(g.model.last_request().tools, requests[0].tools);
+}
+
+#[tokio::test]
+async fn an_agents_settings_come_after_those_of_the_model() {
+    let config = json!({
+        "providers": {"mock": {"models": {"m1": {"request": {
+            "headers": {"x-both": "model", "x-model": "1"},
+            "body": {"temperature": 0.1, "top_p": 0.9, "custom": {"model": 1, "both": 1}},
+        }}}}},
+        "agents": {"warm": {"mode": "primary", "request": {
+            "headers": {"x-both": "agent", "x-agent": "1"},
+            "body": {"temperature": 0.7, "custom": {"both": 2}, "reasoning_effort": "low"},
+        }}},
+    });
+    let (f, session) = with(config).await;
+    f.switch_agent(&session, "warm").await;
+    f.ask(&session, "Hi").await;
+    let request = f.model.last_request();
+    assert_eq!(
+        request.effective_generation(),
+        GenerationControls {
+            temperature: Some(0.7),
+            top_p: Some(0.9),
+            ..GenerationControls::default()
+        }
+    );
+    assert_eq!(
+        Value::Object(request.effective_overlay()),
+        json!({"custom": {"model": 1, "both": 2}})
+    );
+    let options = request.effective_options("openai");
+    assert_eq!(Value::Object(options), json!({"reasoningEffort": "low"}));
+    let own: Vec<_> = request.http.headers.iter().skip(2).collect();
+    assert_eq!(
+        own,
+        [
+            &("x-agent".to_owned(), "1".to_owned()),
+            &("x-both".to_owned(), "agent".to_owned()),
+        ]
+    );
+    // They are the agent's, not the session's.
+    f.switch_agent(&session, "build").await;
+    f.ask(&session, "Hi").await;
+    let generation = f.model.last_request().effective_generation();
+    assert_eq!(generation.temperature, Some(0.1));
+}

@@ -1,0 +1,153 @@
+//! Processes that die while a Safe Provider-Turn Boundary is written: another one finds all of it or
+//! nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use opencode_runtime::Moment;
+use opencode_schema::id::SessionID;
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Blockade, Fixture, Reply, ScriptedSource, compact, seam};
+
+use crate::holds;
+
+const KEY: &str = "acme/rules";
+
+/// Where the process dies.
+#[derive(Clone, Copy)]
+enum Point {
+    /// An event of that name is written and not committed.
+    Written(&'static str),
+    /// It is about to be committed.
+    Commits(&'static str),
+    /// It is committed.
+    Committed(&'static str),
+}
+
+impl Point {
+    fn is(self, moment: &Moment<'_>) -> bool {
+        match (self, moment) {
+            (Self::Written(name), Moment::Appended(event)) => event.payload.name() == name,
+            (Self::Commits(name), Moment::Commit(entries))
+            | (Self::Committed(name), Moment::Committed(entries)) => holds(entries, name),
+            _ => false,
+        }
+    }
+}
+
+const PROMPTED: &str = "session.next.prompted";
+const UPDATED: &str = "session.next.context.updated";
+
+/// A host that dies at a point once `armed` says so, and the session in it.
+struct Dying {
+    f: Fixture,
+    session: SessionID,
+    source: ScriptedSource,
+    blockade: Blockade,
+    armed: Arc<AtomicBool>,
+}
+
+impl Dying {
+    async fn at(point: Point) -> Self {
+        let (blockade, armed) = (Blockade::new(), Arc::default());
+        let (held, is_armed): (_, Arc<AtomicBool>) = (blockade.clone(), Arc::clone(&armed));
+        let seam = seam(move |moment| {
+            let is_armed = is_armed.load(Ordering::SeqCst);
+            if is_armed && point.is(&moment) {
+                held.pass();
+            }
+            Ok(())
+        });
+        let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+        let session = f.session().await;
+        let source = ScriptedSource::telling(KEY, "one");
+        std::mem::forget(f.contribute(&f.project.directory(), &source));
+        Self {
+            f,
+            session,
+            source,
+            blockade,
+            armed,
+        }
+    }
+
+    /// Prompts, dies at the point, and goes on in another process.
+    async fn die(&mut self, text: &str) {
+        self.armed.store(true, Ordering::SeqCst);
+        let (runtime, id) = (self.f.runtime().clone(), self.session.clone());
+        self.f.leave(&id, text, Delivery::Steer).await;
+        tokio::spawn(async move { runtime.run(&id).await });
+        self.f.blocked(&self.blockade).await;
+        self.f.change(|_| {});
+        self.f.kill().await;
+        std::mem::forget(self.f.contribute(&self.f.project.directory(), &self.source));
+    }
+
+    fn told(&self) -> String {
+        let request = self.f.model.last_request();
+        let baseline = &request.system.last().unwrap().text;
+        let mut pieces = baseline.split("\n\n").filter(|it| it.starts_with(KEY));
+        pieces.next().unwrap_or_default().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
+    for (point, is_there) in [
+        // The baseline is written before it, in the same transaction.
+        (Point::Written(PROMPTED), false),
+        (Point::Commits(PROMPTED), false),
+        (Point::Committed(PROMPTED), true),
+    ] {
+        let mut it = Dying::at(point).await;
+        it.die("1").await;
+        let mut expected = vec!["prompt.admitted 1"];
+        expected.extend(is_there.then_some("prompted 1"));
+        assert_eq!(it.f.events(&it.session).await, expected);
+        // What the other process sees tells which epoch it goes on with.
+        it.source.tell("two");
+        it.f.model.reply(Reply::says("Yes."));
+        it.f.run(&it.session).await;
+        let updates = it.f.payloads(&it.session, "context.updated").await.len();
+        let told = if is_there { "one" } else { "two" };
+        assert_eq!(it.told(), format!("acme/rules is {told}"));
+        assert_eq!(updates, usize::from(is_there));
+        it.blockade.release();
+    }
+}
+
+#[tokio::test]
+async fn an_update_is_there_with_its_promotion_and_snapshot_or_not_at_all() {
+    for (point, is_there) in [
+        // Between the promotion and the update.
+        (Point::Written(PROMPTED), false),
+        (Point::Written(UPDATED), false),
+        (Point::Commits(UPDATED), false),
+        (Point::Committed(UPDATED), true),
+    ] {
+        let mut it = Dying::at(point).await;
+        it.f.model.reply(Reply::says("Yes."));
+        it.f.ask(&it.session, "1").await;
+        it.source.tell("two");
+        it.die("2").await;
+        let mut expected = vec!["prompt.admitted 2"];
+        if is_there {
+            expected.extend(["prompted 2", "context.updated acme/rules is now two"]);
+        }
+        assert_eq!(it.f.events_after(&it.session, 6).await, expected);
+        // Told once, whoever it was.
+        it.f.model.reply(Reply::says("Yes."));
+        it.f.run(&it.session).await;
+        assert_eq!(it.told(), "acme/rules is one");
+        assert_eq!(
+            compact::messages(&it.f.model.last_request()),
+            [
+                "user: 1",
+                "assistant: Yes.",
+                "user: 2",
+                "system: acme/rules is now two"
+            ]
+        );
+        it.blockade.release();
+    }
+}

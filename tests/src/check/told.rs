@@ -1,0 +1,40 @@
+//! What the model is told of its surroundings: each change once, whoever died in between.
+//!
+//! Which model answers is the change that the load makes.
+
+use opencode_llm::{LlmRequest, Part, Role};
+use opencode_schema::id::SessionID;
+
+/// How the baseline and an update say it.
+const SAYS: [&str; 2] = ["You are the model ", "You are now the model "];
+
+pub(super) fn check(id: &SessionID, request: &LlmRequest, findings: &mut Vec<String>) {
+    let told = told(request);
+    let is_repeated = told.windows(2).any(|pair| pair[0] == pair[1]);
+    if is_repeated || told.last() != Some(&&*request.model.id) {
+        findings.push(format!(
+            "{id} was not told each change once: {told:?}, and {} answers",
+            request.model.id
+        ));
+    }
+}
+
+/// The models that it was told of, in order.
+fn told(request: &LlmRequest) -> Vec<&str> {
+    let baseline = request.system.last().map(|part| &*part.text);
+    let messages = request.messages.iter();
+    let updates = messages
+        .filter(|message| matches!(message.role, Role::System | Role::User))
+        .flat_map(|message| message.content.iter())
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+    let lines = baseline.into_iter().chain(updates).flat_map(str::lines);
+    lines.filter_map(model).collect()
+}
+
+fn model(line: &str) -> Option<&str> {
+    let said = SAYS.iter().find_map(|says| line.strip_prefix(says))?;
+    said.split(' ').next()
+}
