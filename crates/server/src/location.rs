@@ -1,61 +1,50 @@
-//! Which Location a request selects: its query, else its headers, else the host's default.
+//! Operations on a Location itself.
 
-use axum::http::HeaderMap;
 use opencode_protocol::failure::Failure;
-use opencode_protocol::operation::Channel;
-use opencode_schema::check::Issue;
-use opencode_schema::id::WorkspaceID;
-use opencode_schema::location::LocationRef;
-use percent_encoding::percent_decode_str;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::{ConfigurationDiagnostic, ConfigurationProblem, Located};
+use opencode_runtime::{Diagnostic, DiagnosticKind};
+use opencode_schema::location::LocationInfo;
 
-/// What a request says about its Location.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Selector {
-    directory: Option<String>,
-    workspace_id: Option<WorkspaceID>,
+use crate::failure::failure;
+use crate::operation::{Answer, Call};
+use crate::selector::Opened;
+
+type Answered<T> = Result<Answer<T>, Failure>;
+
+pub(crate) async fn get(call: Call<op::LocationGet>) -> Answered<LocationInfo> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    Ok(Answer::Value(opened.info()))
 }
 
-impl Selector {
-    pub(crate) fn of<N: AsRef<str>, V: AsRef<str>>(
-        query: &[(N, V)],
-        headers: &HeaderMap,
-    ) -> Result<Self, Failure> {
-        let named = |name: &str| {
-            let found = query.iter().find(|(other, _)| other.as_ref() == name);
-            found.map(|(_, value)| value.as_ref().to_owned())
-        };
-        let header = |name: &str| {
-            let value = headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        let directory = named("location[directory]").filter(|it| !it.is_empty());
-        let directory = directory.or_else(|| header("x-opencode-directory").map(decoded));
-        let workspace = named("location[workspace]").or_else(|| header("x-opencode-workspace"));
-        let workspace_id = workspace.map(|text| WorkspaceID::parse(&text)).transpose();
-        let workspace_id = workspace_id.map_err(|error| {
-            let issue = Issue::new(error.to_string())
-                .at_key("workspace")
-                .at_key("location");
-            Failure::invalid(Channel::Query, &issue)
-        })?;
-        Ok(Self {
-            directory,
-            workspace_id,
-        })
-    }
-
-    pub(crate) fn or_default(self, directory: &str) -> LocationRef {
-        LocationRef {
-            directory: self.directory.unwrap_or_else(|| directory.to_owned()),
-            workspace_id: self.workspace_id,
-        }
-    }
+pub(crate) async fn diagnostics(
+    call: Call<op::LocationDiagnostics>,
+) -> Answered<Located<Vec<ConfigurationDiagnostic>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let diagnostics = &opened.location.configuration.diagnostics;
+    let told = diagnostics.iter().map(told).collect();
+    Ok(Answer::Value(opened.with(told)))
 }
 
-/// Headers carry paths percent-encoded; one that does not decode is taken as it is.
-fn decoded(value: String) -> String {
-    match percent_decode_str(&value).decode_utf8() {
-        Ok(text) => text.into_owned(),
-        Err(_) => value,
+pub(crate) async fn reload(call: Call<op::LocationReload>) -> Answered<()> {
+    let location = call.selector?.or_default(call.runtime.default_directory());
+    let reloaded = call.runtime.reload_location(&location);
+    reloaded.await.map_err(failure)?;
+    Ok(Answer::Nothing)
+}
+
+fn told(diagnostic: &Diagnostic) -> ConfigurationDiagnostic {
+    ConfigurationDiagnostic {
+        path: diagnostic.path.clone(),
+        kind: match diagnostic.kind {
+            DiagnosticKind::Io => ConfigurationProblem::Io,
+            DiagnosticKind::Substitution => ConfigurationProblem::Substitution,
+            DiagnosticKind::Syntax => ConfigurationProblem::Syntax,
+            DiagnosticKind::Invalid => ConfigurationProblem::Invalid,
+            DiagnosticKind::Ignored => ConfigurationProblem::Ignored,
+        },
+        message: diagnostic.message.clone(),
+        line: diagnostic.line,
+        column: diagnostic.column,
     }
 }

@@ -1,15 +1,18 @@
 //! The way of a request: decode, call, encode, the same for every operation.
 //!
-//! The order of problems is part of the contract: an unknown session is told before anything that
-//! is wrong with the rest of the request. A request without problems is not looked up first; its
-//! handler finds out by itself, so that nothing is awaited before a prompt is in the writer's queue.
+//! The order of problems is part of the contract: an unknown session, or a Location that cannot be
+//! opened, is told before anything that is wrong with the rest of the request. For a request without
+//! problems neither is looked up first; its handler finds out by itself, so that nothing is awaited
+//! before a prompt is in the writer's queue.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{RawPathParams, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, on};
@@ -25,7 +28,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{failure, json, refuse, unknown};
 use crate::lines::Lines;
-use crate::location::Selector;
+use crate::selector::{Opened, Selector};
 
 /// What a handler gets.
 pub(crate) struct Call<O: Operation> {
@@ -45,6 +48,14 @@ pub(crate) enum Answer<T> {
     Value(T),
     Nothing,
     Raw(Response<Body>),
+    /// This host does not have what the operation is about.
+    Unavailable,
+}
+
+/// The handler of every operation that this host does not have. What is wrong with a request is told
+/// all the same.
+pub(crate) async fn unavailable<O: Operation>(_: Call<O>) -> Result<Answer<O::Success>, Failure> {
+    Ok(Answer::Unavailable)
 }
 
 struct Decoders<O: Operation> {
@@ -107,20 +118,20 @@ where
     F: Fn(Call<O>) -> R,
     R: Future<Output = Result<Answer<O::Success>, Failure>>,
 {
-    let decoded = match decode::<O>(&decoders, runtime.clone(), &params, request).await {
-        Ok(call) => call,
-        Err(problem) => {
-            return match first_problem::<O>(&runtime, &params).await {
-                Some(failure) => refuse(&failure),
-                None => problem.into_response(),
-            };
-        }
+    let (head, body) = request.into_parts();
+    let problem = match decode::<O>(&decoders, runtime.clone(), &params, &head, body).await {
+        Ok(call) => match handler(call).await {
+            Ok(Answer::Value(value)) => return json(StatusCode::OK, &value),
+            Ok(Answer::Nothing) => return StatusCode::NO_CONTENT.into_response(),
+            Ok(Answer::Raw(response)) => return response,
+            Ok(Answer::Unavailable) => Problem::Refused(not_here(O::SPEC.id)),
+            Err(failure) => return refuse(&failure),
+        },
+        Err(problem) => problem,
     };
-    match handler(decoded).await {
-        Ok(Answer::Value(value)) => json(StatusCode::OK, &value),
-        Ok(Answer::Nothing) => StatusCode::NO_CONTENT.into_response(),
-        Ok(Answer::Raw(response)) => response,
-        Err(failure) => refuse(&failure),
+    match first_problem::<O>(&runtime, &params, &head).await {
+        Some(failure) => refuse(&failure),
+        None => problem.into_response(),
     }
 }
 
@@ -152,7 +163,8 @@ async fn decode<O>(
     decoders: &Decoders<O>,
     runtime: Runtime,
     params: &RawPathParams,
-    request: Request,
+    head: &Parts,
+    body: Body,
 ) -> Result<Call<O>, Problem>
 where
     O: Operation,
@@ -160,11 +172,9 @@ where
     O::Query: DeserializeOwned + JsonSchema,
     O::Payload: DeserializeOwned + JsonSchema,
 {
-    let (head, body) = request.into_parts();
     let params: Vec<_> = params.iter().collect();
     let params = decoders.params.pairs(&params)?;
-    let pairs: Vec<_> =
-        url::form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes()).collect();
+    let pairs = query(head);
     let query = decoders.query.pairs(&pairs)?;
     let selector = Selector::of(&pairs, &head.headers);
     let mut lines = Lines::default();
@@ -216,14 +226,39 @@ fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
     Err(Problem::ContentType(given.into_owned()))
 }
 
-/// What is wrong with the session of the path, which is told before anything else.
-async fn first_problem<O: Operation>(runtime: &Runtime, params: &RawPathParams) -> Option<Failure> {
-    if !O::SPEC.middleware.contains(&Middleware::Session) {
+/// The names and values of the query.
+fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+    let text = head.uri.query().unwrap_or_default();
+    url::form_urlencoded::parse(text.as_bytes()).collect()
+}
+
+/// What is wrong with the session of the path or with the Location that the request selects, which is
+/// told before anything else.
+async fn first_problem<O: Operation>(
+    runtime: &Runtime,
+    params: &RawPathParams,
+    head: &Parts,
+) -> Option<Failure> {
+    let middleware = O::SPEC.middleware;
+    if middleware.contains(&Middleware::Location) {
+        let selector = Selector::of(&query(head), &head.headers);
+        return Opened::of(runtime, selector).await.err();
+    }
+    if !middleware.contains(&Middleware::Session) {
         return None;
     }
     let (_, given) = params.iter().find(|(name, _)| *name == "sessionID")?;
     match SessionID::parse(given) {
         Ok(id) => runtime.session(&id).await.err().map(failure),
         Err(_) => Some(Failure::invalid_field("sessionID", "Invalid session ID")),
+    }
+}
+
+/// Says that this host does not have what an operation is about.
+fn not_here(id: &str) -> Failure {
+    let service = id.strip_prefix("v2.").unwrap_or(id);
+    Failure::ServiceUnavailable {
+        message: format!("This host does not offer {service}"),
+        service: Some(service.to_owned()),
     }
 }

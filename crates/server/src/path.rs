@@ -1,5 +1,5 @@
 //! Which operation a path means: slashes may repeat or trail, fixed segments match in any case and
-//! percent-encoded, parameters are decoded once and may hold anything.
+//! percent-encoded, parameters are decoded once and may hold anything, the rest of a path included.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,7 +9,9 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use futures::future::{BoxFuture, FutureExt};
 use opencode_protocol::operations::OPERATIONS;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{
+    AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
+};
 use tower::Service;
 
 /// Hands requests to the routes under the one spelling of their path that the routes know.
@@ -28,6 +30,8 @@ struct Template {
 enum Segment {
     Fixed(&'static str),
     Parameter,
+    /// All segments that remain.
+    Rest,
 }
 
 impl Canonical {
@@ -44,7 +48,7 @@ impl Canonical {
         });
         let mut templates: Vec<_> = templates.collect();
         // A fixed segment wins over a parameter at the same place.
-        templates.sort_by_key(|it| it.segments.iter().filter(|it| it.is_parameter()).count());
+        templates.sort_by_key(|it| it.segments.iter().filter(|it| !it.is_fixed()).count());
         Self {
             routes,
             templates: Arc::new(templates),
@@ -96,43 +100,66 @@ impl Service<Request<Body>> for Canonical {
 
 impl Segment {
     fn of(text: &'static str) -> Self {
-        if text.starts_with('{') {
+        if text.starts_with("{*") {
+            Self::Rest
+        } else if text.starts_with('{') {
             Self::Parameter
         } else {
             Self::Fixed(text)
         }
     }
 
-    fn is_parameter(&self) -> bool {
-        matches!(self, Self::Parameter)
+    fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
     }
 }
 
 impl Template {
     fn matches(&self, method: &Method, segments: &[String]) -> bool {
+        let (wanted, enough) = match self.segments.split_last() {
+            Some((Segment::Rest, before)) => (before, segments.len() >= before.len()),
+            _ => (&*self.segments, segments.len() == self.segments.len()),
+        };
         self.method == method
-            && self.segments.len() == segments.len()
-            && self
-                .segments
+            && enough
+            && wanted
                 .iter()
                 .zip(segments)
                 .all(|(wanted, given)| match wanted {
                     Segment::Fixed(text) => text.eq_ignore_ascii_case(given),
-                    Segment::Parameter => true,
+                    Segment::Parameter | Segment::Rest => true,
                 })
     }
 
     fn write(&self, segments: &[String]) -> String {
         let mut path = String::new();
-        for (wanted, given) in self.segments.iter().zip(segments) {
+        let mut given = segments.iter();
+        for wanted in &self.segments {
             path.push('/');
             match wanted {
-                Segment::Fixed(text) => path.push_str(text),
-                Segment::Parameter => path.extend(utf8_percent_encode(given, ENCODED)),
+                Segment::Fixed(text) => {
+                    given.next();
+                    path.push_str(text);
+                }
+                Segment::Parameter => path.extend(given.next().map(encode).into_iter().flatten()),
+                Segment::Rest => path.push_str(&rest(given.by_ref())),
             }
         }
         path
     }
+}
+
+/// Segments as the rest of a path. No segments at all are the place itself.
+fn rest<'a>(segments: impl Iterator<Item = &'a String>) -> String {
+    let segments: Vec<String> = segments.map(|it| encode(it).collect()).collect();
+    if segments.is_empty() {
+        return ".".to_owned();
+    }
+    segments.join("/")
+}
+
+fn encode(segment: &String) -> PercentEncode<'_> {
+    utf8_percent_encode(segment, ENCODED)
 }
 
 /// Characters of identifiers that stay as they are.
@@ -163,6 +190,9 @@ fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
 }
 
 #[cfg(test)]
+mod laws;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -191,6 +221,12 @@ mod tests {
             (Method::GET, "/api/session/ses_%zz", None),
             (Method::GET, "/api/session/ses_%", None),
             (Method::GET, "/api/session/ses_%ff", None),
+            (
+                Method::GET,
+                "/api/fs/read//src/a%20b/%2e%2E/c%2Fd/",
+                Some("/api/fs/read/src/a%20b/../c%2Fd"),
+            ),
+            (Method::GET, "/API/fs/read", Some("/api/fs/read/.")),
             (Method::POST, "/api/health", None),
             (Method::HEAD, "/api/health", None),
             (Method::GET, "/", None),

@@ -23,7 +23,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use crate::failure::{failure, unknown};
 
 /// The content type of server-sent events.
-const EVENTS_TYPE: &str = "text/event-stream";
+pub(crate) const EVENTS_TYPE: &str = "text/event-stream";
 /// Time between two comments.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Live events in one piece of a body at most.

@@ -62,6 +62,20 @@ async fn a_stream_goes_on_where_another_was_cut() {
 }
 
 #[tokio::test]
+async fn a_stream_on_which_nothing_happens_is_kept_open() {
+    let (api, session) = Api::with_session().await;
+    let mut stream = api.stream(&format!("/api/session/{session}/event")).await;
+    // Time passes when there is nothing else to wait for.
+    tokio::time::pause();
+    let heartbeat = Next::Block(": heartbeat".to_owned());
+    assert_eq!(stream.next(&api.f).await, heartbeat);
+    assert_eq!(stream.next(&api.f).await, heartbeat);
+    tokio::time::resume();
+    api.f.leave(&session, "Hi", Delivery::Steer).await;
+    assert_eq!(stream.events(&api.f, 1).await, ["prompt.admitted Hi"]);
+}
+
+#[tokio::test]
 async fn closing_the_host_breaks_the_stream() {
     let (api, session) = Api::with_session().await;
     api.f.leave(&session, "Hi", Delivery::Steer).await;

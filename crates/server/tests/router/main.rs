@@ -7,7 +7,13 @@ mod api;
 #[cfg(test)]
 mod bodies;
 #[cfg(test)]
+mod catalogue;
+#[cfg(test)]
 mod compaction;
+#[cfg(test)]
+mod definitions;
+#[cfg(test)]
+mod document;
 #[cfg(test)]
 mod durable_stream;
 #[cfg(test)]
@@ -16,6 +22,8 @@ mod failures;
 mod history;
 #[cfg(test)]
 mod inbox;
+#[cfg(test)]
+mod integrations;
 #[cfg(test)]
 mod live_stream;
 #[cfg(test)]
@@ -42,3 +50,5 @@ mod sse;
 mod storage;
 #[cfg(test)]
 mod transfer;
+#[cfg(test)]
+mod unavailable;

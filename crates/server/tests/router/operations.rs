@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::body::Body;
 use opencode_protocol::operations::OPERATIONS;
 
-use crate::api::{Api, request};
+use crate::api::{Api, concrete, request};
 
 const METHODS: [&str; 8] = [
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
@@ -16,10 +16,7 @@ async fn every_operation_is_routed_and_nothing_else_is() {
     let (api, session) = Api::with_session().await;
     let paths: HashSet<_> = OPERATIONS.iter().map(|spec| spec.path).collect();
     for path in paths {
-        let concrete = path
-            .replace("{sessionID}", session.as_str())
-            .replace("{messageID}", "msg_x");
-        assert!(!concrete.contains('{'), "{path} has another parameter");
+        let concrete = concrete(path, session.as_str());
         let declared: Vec<_> = OPERATIONS
             .iter()
             .filter(|spec| spec.path == path)

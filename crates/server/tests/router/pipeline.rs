@@ -5,7 +5,7 @@ use opencode_protocol::operation::Middleware;
 use opencode_protocol::operations::OPERATIONS;
 use serde_json::json;
 
-use crate::api::{Api, request};
+use crate::api::{Api, concrete, request};
 
 /// The operations of one session, as method and path.
 fn of_sessions() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -14,12 +14,15 @@ fn of_sessions() -> impl Iterator<Item = (&'static str, &'static str)> {
     specs.map(|spec| (spec.method.as_str(), spec.path))
 }
 
-/// A request in which everything behind the session is wrong.
-fn all_wrong(method: &str, path: &str, session: &str) -> axum::http::Request<Body> {
-    let path = path
-        .replace("{sessionID}", session)
-        .replace("{messageID}", "foo");
-    let path = format!("{path}?limit=x&after=y&order=z&cursor=%21");
+/// A request in which everything behind the session or the Location is wrong, unless it is right
+/// whatever it is.
+fn all_wrong(method: &str, path: &str, session: &str, query: &str) -> axum::http::Request<Body> {
+    let path = concrete(path, session)
+        .replace("msg_x", "foo")
+        .replace("per_x", "foo")
+        .replace("que_x", "foo")
+        .replace("pty_x", "foo");
+    let path = format!("{path}?limit=x&after=y&order=z&cursor=%21&type=x{query}");
     let mut request = request(method, &path, Body::from("{"));
     let value = "text/plain".parse().unwrap();
     request.headers_mut().insert("content-type", value);
@@ -30,7 +33,7 @@ fn all_wrong(method: &str, path: &str, session: &str) -> axum::http::Request<Bod
 async fn an_unknown_session_is_told_before_anything_else() {
     let api = Api::open().await;
     for (method, path) in of_sessions() {
-        let answer = api.send(all_wrong(method, path, "ses_nope")).await;
+        let answer = api.send(all_wrong(method, path, "ses_nope", "")).await;
         let expected = json!({
             "_tag": "SessionNotFoundError",
             "sessionID": "ses_nope",
@@ -47,7 +50,7 @@ async fn a_malformed_session_id_is_told_before_anything_else() {
     let long = format!("ses_{}", "x".repeat(300));
     for id in ["foo", "SES_a", "%20ses_a", &long] {
         for (method, path) in of_sessions() {
-            let answer = api.send(all_wrong(method, path, id)).await;
+            let answer = api.send(all_wrong(method, path, id, "")).await;
             let expected = json!({
                 "_tag": "InvalidRequestError",
                 "message": "Invalid session ID",
@@ -56,6 +59,103 @@ async fn a_malformed_session_id_is_told_before_anything_else() {
             assert_eq!(answer.told(), (400, expected), "{method} {path}");
         }
     }
+}
+
+/// Operations with and without this middleware, as method and path.
+fn placed(middleware: Middleware, here: bool) -> Vec<(&'static str, &'static str)> {
+    let specs = OPERATIONS.iter();
+    let specs = specs.filter(|spec| spec.middleware.contains(&middleware) == here);
+    specs
+        .map(|spec| (spec.method.as_str(), spec.path))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_location_that_cannot_be_opened_is_told_before_anything_else() {
+    let api = Api::open().await;
+    api.f.project.write("file", "");
+    let directory = api.f.project.directory();
+    for (selected, message) in [
+        (
+            "a/b".to_owned(),
+            "The directory \"a/b\" is not an absolute path; give the full path, from the root on"
+                .to_owned(),
+        ),
+        (
+            format!("{directory}/missing"),
+            format!(
+                "The directory {directory}/missing does not exist; create it first or give another one"
+            ),
+        ),
+        (
+            format!("{directory}/file"),
+            format!("{directory}/file is not a directory; give the directory that holds it"),
+        ),
+    ] {
+        let told = json!({
+            "_tag": "InvalidRequestError",
+            "message": message,
+            "field": "location.directory",
+        });
+        let query = format!("&location[directory]={selected}");
+        for (method, path) in placed(Middleware::Location, true) {
+            let answer = api.send(all_wrong(method, path, "", &query)).await;
+            assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
+            let path = format!("{}?query=x{query}", concrete(path, ""));
+            let answer = api.send(request(method, &path, VALID.into())).await;
+            assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
+        }
+    }
+    assert_eq!(placed(Middleware::Location, true).len(), 31);
+}
+
+/// Fits every body of an operation of a Location.
+const VALID: &str = r#"{"key":"k","label":"l","methodID":"m","inputs":{}}"#;
+
+#[tokio::test]
+async fn a_location_says_nothing_to_an_operation_that_has_none() {
+    let (api, session) = Api::with_session().await;
+    for (method, path) in placed(Middleware::Location, false) {
+        let path = concrete(path, session.as_str());
+        let path = format!("{path}?location[directory]=a/b");
+        let response = api.response(request(method, &path, Body::empty())).await;
+        let told = response.headers().get("content-type");
+        let (status, told) = (response.status(), told.cloned());
+        if status == 400 && told.is_some_and(|it| it == "application/json") {
+            let answer = api.send(request(method, &path, Body::empty())).await;
+            assert_ne!(
+                answer.json()["field"],
+                "location.directory",
+                "{method} {path}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_a_location_then_path_query_content_type_text_and_schema_in_this_order() {
+    let api = Api::open().await;
+    let invalid = |kind: &str, message: &str| {
+        let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": kind});
+        (400, body)
+    };
+    let answer = api.put_json("/api/pty/foo?location=x", &json!(5)).await;
+    let params = "Expected a string starting with \"pty\", got \"foo\"\n  at [\"ptyID\"]";
+    assert_eq!(answer.told(), invalid("Params", params));
+    let answer = api.put_json("/api/pty/pty_x?location={}", &json!(5)).await;
+    let query = "Expected LocationQuery | null, got \"{}\"\n  at [\"location\"]";
+    assert_eq!(answer.told(), invalid("Query", query));
+    let answer = api.post_text("/api/pty", Some("text/plain"), "{").await;
+    assert_eq!(
+        (answer.status, &*answer.text),
+        (415, "Unsupported content-type: text/plain")
+    );
+    let answer = api.post_text("/api/pty", None, "{").await;
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("Malformed JSON: "), "{message}");
+    let answer = api.post_text("/api/pty", None, r#"{"args":[1]}"#).await;
+    let payload = "Expected string, got 1\n  at [\"args\"][0]";
+    assert_eq!(answer.told(), invalid("Payload", payload));
 }
 
 #[tokio::test]

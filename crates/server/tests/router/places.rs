@@ -1,5 +1,6 @@
 //! Where a request works and where a session lives.
 
+use axum::body::Body;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -55,6 +56,63 @@ async fn the_location_says_where_a_request_works() {
     let mut echoed = outside;
     echoed["workspaceID"] = json!("wrk_1");
     assert_eq!(api.get(&path).await.ok(), echoed);
+}
+
+#[tokio::test]
+async fn what_selects_a_location_and_what_does_not() {
+    let api = Api::open().await;
+    for name in ["a", "b", "c d"] {
+        api.f.project.write(&format!("{name}/file"), "");
+    }
+    let place = |name: &str| api.f.project.path(name).to_string_lossy().into_owned();
+    let (a, b, own) = (place("a"), place("b"), api.f.project.directory());
+    for (query, header, expected) in [
+        (String::new(), None, own.clone()),
+        (format!("location[directory]={a}"), None, a.clone()),
+        (format!("location%5Bdirectory%5D={a}"), Some(&b), a.clone()),
+        (
+            format!("location[directory]={a}&location[directory]={b}"),
+            None,
+            a.clone(),
+        ),
+        (
+            format!("location[directory]={a}&location[x]=y"),
+            None,
+            a.clone(),
+        ),
+        (format!("location[directory]={a}/../a/"), None, a.clone()),
+        // Nothing is selected by these.
+        (format!("directory={a}"), None, own.clone()),
+        (format!("location.directory={a}"), None, own.clone()),
+        ("location[directory]=".to_owned(), None, own.clone()),
+        // Then the header counts.
+        (format!("directory={a}"), Some(&b), b.clone()),
+        ("location[directory]=".to_owned(), Some(&b), b.clone()),
+        (String::new(), Some(&b.replace('/', "%2F")), b.clone()),
+        (String::new(), Some(&place("c%20d")), place("c d")),
+    ] {
+        for path in ["/api/location", "/api/agent"] {
+            let mut request = crate::api::request("GET", &format!("{path}?{query}"), Body::empty());
+            if let Some(header) = header {
+                let value = header.parse().unwrap();
+                request.headers_mut().insert("x-opencode-directory", value);
+            }
+            let answer = api.send(request).await.ok();
+            let location = answer.get("location").unwrap_or(&answer);
+            let told = json!({
+                "directory": expected,
+                "project": {"id": "global", "directory": "/"},
+            });
+            assert_eq!(*location, told, "{path} {query} {header:?}");
+        }
+    }
+    let answer = api.get("/api/agent?location={}").await;
+    let refused = json!({
+        "_tag": "InvalidRequestError",
+        "message": "Expected LocationQuery | null, got \"{}\"\n  at [\"location\"]",
+        "kind": "Query",
+    });
+    assert_eq!(answer.told(), (400, refused));
 }
 
 #[tokio::test]

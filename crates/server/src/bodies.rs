@@ -1,0 +1,218 @@
+//! How much of request bodies a listener takes, and how long it waits for them.
+//!
+//! What is wrong with a body is told in its turn, after what is wrong with the session, the path and
+//! the query: the body itself breaks, whoever reads it refuses the request as one that cannot be
+//! read, and only then the refusal gets its status.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::middleware::Next;
+use futures::stream::{self, Stream};
+use http_body_util::BodyExt;
+use hyper::body::{Frame, Incoming, SizeHint};
+use opencode_protocol::failure::Failure;
+use tokio::runtime::Handle;
+
+use crate::failure::refuse;
+
+/// Bodies of this many times the largest one may be held at once, all requests together.
+const HELD_AT_ONCE: u64 = 4;
+/// Bytes of a body that are thrown away for a client that has been answered before it sent them
+/// all: many read no answer before. More than this is sent in vain.
+const THROWN_AWAY: u64 = 64 * 1024 * 1024;
+/// How long that may take.
+const THROWING_AWAY: Duration = Duration::from_secs(5);
+
+/// Bounds for the bodies of a listener.
+pub(crate) struct Bodies {
+    /// Bytes of one body.
+    most: u64,
+    /// How long the next piece of one may take.
+    patience: Duration,
+    /// Bytes of all bodies whose requests are not answered yet.
+    held: AtomicU64,
+}
+
+impl Bodies {
+    pub(crate) fn new(most: u64, patience: Duration) -> Self {
+        Self {
+            most,
+            patience,
+            held: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Why a body breaks.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+enum Trouble {
+    #[error("it is larger than {0} bytes, which is the most that is accepted here")]
+    TooLarge(u64),
+    #[error("nothing more of it came for {0:?}")]
+    Stalled(Duration),
+    #[error("too many large bodies arrive at once; try again later")]
+    Crowded,
+    #[error("it broke off")]
+    BrokeOff,
+}
+
+/// One request with its body.
+struct Held {
+    bodies: Arc<Bodies>,
+    bytes: AtomicU64,
+    trouble: OnceLock<Trouble>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let bytes = *self.bytes.get_mut();
+        self.bodies.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Held {
+    fn take(&self, bytes: u64) -> Result<(), Trouble> {
+        let read = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let held = self.bodies.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let most = self.bodies.most;
+        if read > most {
+            Err(Trouble::TooLarge(most))
+        } else if held > most.saturating_mul(HELD_AT_ONCE) {
+            Err(Trouble::Crowded)
+        } else {
+            Ok(())
+        }
+    }
+
+    async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, Trouble> {
+        let most = self.bodies.most;
+        // Told before a byte is read, if the client says how much it is going to send.
+        if body.size_hint().lower() > most {
+            return Err(Trouble::TooLarge(most));
+        }
+        let patience = self.bodies.patience;
+        let frame = tokio::time::timeout(patience, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| Trouble::Stalled(patience))? else {
+            return Ok(None);
+        };
+        let data = frame.map_err(|_| Trouble::BrokeOff)?.into_data();
+        let data = data.unwrap_or_default();
+        self.take(data.len() as u64)?;
+        Ok(Some(data))
+    }
+
+    /// The pieces of a body; the last one may be trouble.
+    fn pieces(self: Arc<Self>, body: Body) -> impl Stream<Item = Result<Bytes, Trouble>> + Send {
+        stream::unfold(Some((self, body)), |state| async {
+            let (held, mut body) = state?;
+            match held.next(&mut body).await {
+                Ok(data) => data.map(|data| (Ok(data), Some((held, body)))),
+                Err(trouble) => {
+                    held.trouble.get_or_init(|| trouble);
+                    Some((Err(trouble), None))
+                }
+            }
+        })
+    }
+}
+
+/// Bounds the body of a request, and says so if that is why it is refused.
+pub(crate) async fn bound(
+    State(bodies): State<Arc<Bodies>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let held = Arc::new(Held {
+        bodies,
+        bytes: AtomicU64::new(0),
+        trouble: OnceLock::new(),
+    });
+    let reading = Arc::clone(&held);
+    let request = request.map(|body| Body::from_stream(reading.pieces(body)));
+    let mut response = next.run(request).await;
+    if response.status() == StatusCode::BAD_REQUEST {
+        match held.trouble.get() {
+            Some(Trouble::TooLarge(_)) => *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE,
+            Some(Trouble::Stalled(_)) => *response.status_mut() = StatusCode::REQUEST_TIMEOUT,
+            Some(trouble @ Trouble::Crowded) => {
+                response = refuse(&Failure::ServiceUnavailable {
+                    message: format!("The body cannot be read: {trouble}"),
+                    service: None,
+                });
+            }
+            Some(Trouble::BrokeOff) | None => {}
+        }
+    }
+    response
+}
+
+/// A body from the network whose rest, if nobody reads it, is thrown away. A connection that is
+/// closed on a client that still sends takes the answer with it.
+pub(crate) struct Received(Option<Incoming>);
+
+impl Received {
+    pub(crate) fn body(headers: &HeaderMap, body: Incoming) -> Body {
+        // Who waits to be told to go on sends nothing in vain.
+        if headers.contains_key(header::EXPECT) {
+            return Body::new(body);
+        }
+        Body::new(Self(Some(body)))
+    }
+}
+
+impl HttpBody for Received {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let Some(body) = &mut self.0 else {
+            return Poll::Ready(None);
+        };
+        let polled = Pin::new(body).poll_frame(context);
+        if !matches!(polled, Poll::Pending | Poll::Ready(Some(Ok(_)))) {
+            self.0 = None;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let hint = self.0.as_ref().map(HttpBody::size_hint);
+        hint.unwrap_or_else(|| SizeHint::with_exact(0))
+    }
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        let rest = self.0.take().filter(|body| !body.is_end_stream());
+        // Without a runtime there is no connection any more.
+        if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
+            runtime.spawn(tokio::time::timeout(THROWING_AWAY, throw_away(rest)));
+        }
+    }
+}
+
+/// Ends with the connection at the latest.
+async fn throw_away(mut body: Incoming) {
+    let mut left = THROWN_AWAY;
+    while let Some(Ok(frame)) = body.frame().await {
+        let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
+        match left.checked_sub(bytes) {
+            Some(rest) => left = rest,
+            None => return,
+        }
+    }
+}

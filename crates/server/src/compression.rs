@@ -1,0 +1,17 @@
+//! Smaller answers over the network, for clients that accept them.
+
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{And, NotForContentType, Predicate, SizeAbove};
+
+/// Bytes from which on it pays.
+const LEAST: u16 = 1024;
+
+/// Compresses with gzip, or with deflate for who does not take that. Events are never compressed:
+/// each has to arrive when it happens.
+pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, NotForContentType>> {
+    let worth_it = SizeAbove::new(LEAST).and(NotForContentType::SSE);
+    CompressionLayer::new()
+        .no_br()
+        .no_zstd()
+        .compress_when(worth_it)
+}

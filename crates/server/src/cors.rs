@@ -1,0 +1,161 @@
+//! Which web pages may read the answers of a listener.
+//!
+//! A request of any other page is executed all the same: a browser alone decides what its pages may
+//! read, and what must not be done by strangers is protected by a password.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::middleware::Next;
+use axum::{body::Body, response::IntoResponse};
+
+/// Pages of desktop programs made with Tauri.
+const TAURI: [&str; 3] = [
+    "tauri://localhost",
+    "http://tauri.localhost",
+    "https://tauri.localhost",
+];
+/// Pages of development servers on this machine.
+const LOCAL: [&str; 2] = ["http://localhost:", "http://127.0.0.1:"];
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, PUT, PATCH, POST, DELETE");
+/// How long a browser may remember the answer to a preflight, in seconds.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("86400");
+const ORIGIN: HeaderValue = HeaderValue::from_static("Origin");
+const PREFLIGHT_VARY: HeaderValue =
+    HeaderValue::from_static("Origin, Access-Control-Request-Headers");
+
+/// The origins whose pages may read answers.
+pub(crate) struct Origins(HashSet<String>);
+
+impl Origins {
+    /// Those of this machine, and more.
+    pub(crate) fn new(more: impl IntoIterator<Item = String>) -> Self {
+        Self(more.into_iter().collect())
+    }
+
+    fn allow(&self, origin: &str) -> bool {
+        TAURI.contains(&origin) || is_local(origin) || self.0.contains(origin)
+    }
+}
+
+fn is_local(origin: &str) -> bool {
+    let port = LOCAL.iter().find_map(|it| origin.strip_prefix(it));
+    port.is_some_and(|port| !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// Whether browsers name some page by this text: a scheme and a host, perhaps a port.
+pub(crate) fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else {
+        return false;
+    };
+    let fits = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+    !scheme.is_empty()
+        && !host.is_empty()
+        && text.bytes().all(fits)
+        && !host.contains(['/', '?', '#', '@', '*', ','])
+}
+
+/// Answers preflights, and tells browsers who may read.
+pub(crate) async fn share(
+    State(origins): State<Arc<Origins>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let origin = request.headers().get(header::ORIGIN);
+    let allowed = |it: &&HeaderValue| it.to_str().is_ok_and(|it| origins.allow(it));
+    let origin = origin.filter(allowed).cloned();
+    let mut response = if request.method() == Method::OPTIONS {
+        preflight(request.headers())
+    } else {
+        next.run(request).await
+    };
+    let headers = response.headers_mut();
+    if let Some(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    }
+    if !varies_by_origin(headers) {
+        headers.append(header::VARY, ORIGIN);
+    }
+    response
+}
+
+fn preflight(asked: &HeaderMap) -> Response<Body> {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+    headers.insert(header::VARY, PREFLIGHT_VARY);
+    if let Some(names) = asked.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
+    response
+}
+
+fn varies_by_origin(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(header::VARY).iter();
+    values.any(|it| it.as_bytes().starts_with(ORIGIN.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_this_machine_and_configured_ones_are_allowed() {
+        let origins = Origins::new(["https://app.example".to_owned()]);
+        for (origin, allowed) in [
+            ("http://localhost:3000", true),
+            ("http://127.0.0.1:65535", true),
+            ("tauri://localhost", true),
+            ("http://tauri.localhost", true),
+            ("https://tauri.localhost", true),
+            ("https://app.example", true),
+            ("null", false),
+            ("", false),
+            ("http://localhost", false),
+            ("http://localhost:", false),
+            ("http://localhost:80x", false),
+            ("http://localhost:80/", false),
+            ("http://localhost:80@evil.example", false),
+            ("http://localhost:80.evil.example", false),
+            ("https://localhost:1", false),
+            ("http://127.0.0.1", false),
+            ("http://127.0.0.2:80", false),
+            ("http://[::1]:80", false),
+            ("oc://renderer", false),
+            ("https://opencode.ai", false),
+            ("https://app.opencode.ai", false),
+            ("http://app.example", false),
+            ("https://app.example:444", false),
+            ("https://sub.app.example", false),
+            ("https://app.example.evil.example", false),
+        ] {
+            assert_eq!(origins.allow(origin), allowed, "{origin}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_a_scheme_and_a_host() {
+        for (text, fits) in [
+            ("https://app.example", true),
+            ("http://app.example:8080", true),
+            ("http://[::1]:80", true),
+            ("app://ui", true),
+            ("", false),
+            ("*", false),
+            ("https://*.example", false),
+            ("app.example", false),
+            ("https://", false),
+            ("://app.example", false),
+            ("https://app.example/", false),
+            ("https://App.example", false),
+            ("https://me@app.example", false),
+            ("https://app.example https://b.example", false),
+        ] {
+            assert_eq!(is_origin(text), fits, "{text}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Operations on what the configuration and the folders of a Location define.
+
+use opencode_protocol::failure::Failure;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::Located;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::command::CommandInfo;
+use opencode_schema::reference::ReferenceInfo;
+use opencode_schema::skill::SkillInfo;
+
+use crate::operation::{Answer, Call};
+use crate::selector::Opened;
+
+type Answered<T> = Result<Answer<Located<T>>, Failure>;
+
+pub(crate) async fn agents(call: Call<op::AgentList>) -> Answered<Vec<AgentInfo>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let agents = opened.location.agents.list().to_vec();
+    Ok(Answer::Value(opened.with(agents)))
+}
+
+pub(crate) async fn commands(call: Call<op::CommandList>) -> Answered<Vec<CommandInfo>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let commands = opened.location.commands.list().to_vec();
+    Ok(Answer::Value(opened.with(commands)))
+}
+
+pub(crate) async fn references(call: Call<op::ReferenceList>) -> Answered<Vec<ReferenceInfo>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let references = opened.location.references.list().to_vec();
+    Ok(Answer::Value(opened.with(references)))
+}
+
+pub(crate) async fn skills(call: Call<op::SkillList>) -> Answered<Vec<SkillInfo>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let skills = opened.location.skills.observe().await.to_vec();
+    Ok(Answer::Value(opened.with(skills)))
+}

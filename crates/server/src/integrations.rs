@@ -1,0 +1,78 @@
+//! Operations on services that need credentials. This host knows none of them yet, so that every id is
+//! an unknown one: what would use it is refused, what would remove it has nothing to do.
+
+use opencode_protocol::failure::Failure;
+use opencode_protocol::operation::Operation;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::Located;
+use opencode_schema::integration::{IntegrationAttempt, IntegrationAttemptStatus, IntegrationInfo};
+
+use crate::operation::{Answer, Call};
+use crate::selector::Opened;
+
+type Answered<T> = Result<Answer<T>, Failure>;
+
+pub(crate) async fn list(
+    call: Call<op::IntegrationList>,
+) -> Answered<Located<Vec<IntegrationInfo>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    Ok(Answer::Value(opened.with(Vec::new())))
+}
+
+pub(crate) async fn get(
+    call: Call<op::IntegrationGet>,
+) -> Answered<Located<Option<IntegrationInfo>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    Ok(Answer::Value(opened.with(None)))
+}
+
+pub(crate) async fn connect_key(call: Call<op::IntegrationConnectKey>) -> Answered<()> {
+    let id = call.params.integration_id.clone();
+    refused(call, unknown_integration(&id)).await
+}
+
+pub(crate) async fn connect_oauth(
+    call: Call<op::IntegrationConnectOauth>,
+) -> Answered<Located<IntegrationAttempt>> {
+    let id = call.params.integration_id.clone();
+    refused(call, unknown_integration(&id)).await
+}
+
+pub(crate) async fn attempt_status(
+    call: Call<op::IntegrationAttemptStatusGet>,
+) -> Answered<Located<IntegrationAttemptStatus>> {
+    let id = call.params.attempt_id.clone();
+    refused(call, unknown_attempt(&id)).await
+}
+
+pub(crate) async fn complete_attempt(call: Call<op::IntegrationAttemptComplete>) -> Answered<()> {
+    let id = call.params.attempt_id.clone();
+    refused(call, unknown_attempt(&id)).await
+}
+
+/// The end of cancelling and of changing what is not there: nothing is left to do.
+pub(crate) async fn done<O: Operation>(call: Call<O>) -> Answered<O::Success> {
+    Opened::of(&call.runtime, call.selector).await?;
+    Ok(Answer::Nothing)
+}
+
+/// A Location that cannot be opened is told before an id that nobody knows.
+async fn refused<O: Operation>(call: Call<O>, failure: Failure) -> Answered<O::Success> {
+    Opened::of(&call.runtime, call.selector).await?;
+    Err(failure)
+}
+
+fn unknown_integration(id: &str) -> Failure {
+    let message = format!("Unknown integration: {}", shown(id));
+    Failure::invalid_field("integrationID", message)
+}
+
+fn unknown_attempt(id: &str) -> Failure {
+    let message = format!("Unknown attempt: {}", shown(id));
+    Failure::invalid_field("attemptID", message)
+}
+
+/// An id as a message repeats it.
+fn shown(id: &str) -> String {
+    id.chars().take(64).collect()
+}

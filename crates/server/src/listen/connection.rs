@@ -1,0 +1,84 @@
+//! One connection.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::pin;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, header};
+use futures::stream::{self, StreamExt};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use super::{Bounds, Phases};
+use crate::bodies::Received;
+use crate::stream::EVENTS_TYPE;
+
+/// Bytes that are read ahead of a request's reader, or written ahead of the socket, at most.
+const BUFFER: usize = 128 * 1024;
+
+/// Answers the requests of a connection, one after the other, until either side has enough.
+pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, phases: Phases) {
+    // Events are small, and nobody waits for a second one.
+    let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(bounds.answer_patience));
+    let part = phases.part;
+    let service = service_fn(|request| answer(routes.clone(), request, part.clone()));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(bounds.head_patience)
+        .max_header_size(bounds.head)
+        .max_buf_size(BUFFER)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
+    let mut connection = pin!(connection);
+    let served = async {
+        tokio::select! {
+            served = &mut connection => served,
+            () = phases.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        }
+    };
+    // Clients that break off, or talk nonsense, were told what could be told.
+    if let Some(Err(error)) = phases.cut.run_until_cancelled(served).await {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+async fn answer(
+    routes: Router,
+    request: Request<Incoming>,
+    part: CancellationToken,
+) -> Result<Response<Body>, Infallible> {
+    let (head, body) = request.into_parts();
+    let body = Received::body(&head.headers, body);
+    let response = routes.oneshot(Request::from_parts(head, body)).await?;
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    if kind.is_some_and(|kind| kind == EVENTS_TYPE) {
+        return Ok(response.map(|body| until(part, body)));
+    }
+    Ok(response)
+}
+
+/// A body that breaks when the listener parts with its clients: events go on without them.
+fn until(part: CancellationToken, body: Body) -> Body {
+    let pieces = stream::unfold(Some((part, body.into_data_stream())), |state| async {
+        let (part, mut pieces) = state?;
+        match part.run_until_cancelled(pieces.next()).await {
+            Some(Some(Ok(piece))) => Some((Ok(piece), Some((part, pieces)))),
+            Some(Some(Err(error))) => Some((Err(io::Error::other(error)), None)),
+            Some(None) => None,
+            None => Some((Err(io::Error::other("the listener is closed")), None)),
+        }
+    });
+    Body::from_stream(pieces)
+}

@@ -1,0 +1,110 @@
+//! What a listener is opened with.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use opencode_protocol::failure::Failure;
+use serde::Deserialize;
+
+use crate::cors::is_origin;
+use crate::network::Network;
+
+/// Options of a listener.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ListenOptions {
+    /// The port; 0 is any that is free.
+    pub port: u16,
+    /// A name or an address of this machine.
+    pub hostname: String,
+    /// What clients have to know. Without one only this machine is listened to.
+    pub password: Option<String>,
+    /// The name that belongs to the password; `opencode` unless given.
+    pub username: Option<String>,
+    /// Origins whose pages may read answers, beside those of this machine.
+    pub cors: Vec<String>,
+    /// Bytes of a request's body.
+    pub max_body_bytes: u64,
+}
+
+/// The name clients give with the password unless they are told another.
+const USERNAME: &str = "opencode";
+/// Bytes of a body unless somebody says otherwise.
+const MAX_BODY_BYTES: u64 = 64 * 1024 * 1024;
+
+impl Default for ListenOptions {
+    fn default() -> Self {
+        Self {
+            port: 0,
+            hostname: "127.0.0.1".into(),
+            password: None,
+            username: None,
+            cors: Vec::new(),
+            max_body_bytes: MAX_BODY_BYTES,
+        }
+    }
+}
+
+impl ListenOptions {
+    /// The addresses to bind, the first that can be had.
+    pub(super) async fn check(&self) -> Result<Vec<SocketAddr>, Failure> {
+        if self.password.as_deref() == Some("") {
+            return Err(invalid("password", "The password is empty"));
+        }
+        if self.password.is_none() && self.username.is_some() {
+            return Err(invalid("username", "A username needs a password beside it"));
+        }
+        if let Some(text) = self.cors.iter().find(|text| !is_origin(text)) {
+            let message = format!(
+                "{text:?} is no origin; one looks like https://app.example, without a path"
+            );
+            return Err(invalid("cors", message));
+        }
+        let found = tokio::net::lookup_host((&*self.hostname, self.port)).await;
+        let found: Vec<_> = found.map_err(|error| self.unavailable(&error))?.collect();
+        let reachable = found
+            .iter()
+            .find(|it| !it.ip().to_canonical().is_loopback());
+        match reachable {
+            Some(address) if self.password.is_none() => {
+                let message = format!(
+                    "Other machines reach {}: to listen there, give a password",
+                    address.ip()
+                );
+                Err(invalid("password", message))
+            }
+            _ => Ok(found),
+        }
+    }
+
+    /// Why the address cannot be had.
+    pub(super) fn unavailable(&self, error: &io::Error) -> Failure {
+        let address = format!("{}:{}", self.hostname, self.port);
+        let message = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                format!("Somebody listens on {address} already; choose another port, or 0 for any")
+            }
+            _ => format!("Cannot listen on {address}: {error}"),
+        };
+        Failure::AddressUnavailable { address, message }
+    }
+
+    pub(super) fn into_network(self, body_patience: Duration) -> Network {
+        let username = self.username;
+        let username = username.as_deref().unwrap_or(USERNAME);
+        Network::new(
+            self.password.map(|password| (username, password)),
+            self.cors,
+            self.max_body_bytes,
+            body_patience,
+        )
+    }
+}
+
+fn invalid(option: &str, message: impl Into<String>) -> Failure {
+    Failure::InvalidOption {
+        option: option.into(),
+        message: message.into(),
+    }
+}

@@ -1,0 +1,203 @@
+//! Bodies that are too large, too slow, too many, or broken off.
+
+use opencode_server::{Bounds, ListenOptions};
+use serde_json::{Value, json};
+
+use crate::client::within;
+use crate::server::{JSON, SOON, Served, patient};
+
+const MOST: u64 = 4096;
+
+fn options() -> ListenOptions {
+    ListenOptions {
+        max_body_bytes: MOST,
+        ..ListenOptions::default()
+    }
+}
+
+/// The body that creates a session, made as long as this by a field that nobody reads.
+fn padded(length: usize) -> String {
+    let bare = r#"{"x":""}"#.len();
+    format!(r#"{{"x":"{}"}}"#, "x".repeat(length - bare))
+}
+
+fn unreadable(status: u16, reason: &str) -> (u16, Value) {
+    let message = format!("The body cannot be read: {reason}");
+    let body = json!({"_tag": "InvalidRequestError", "message": message, "kind": "Payload"});
+    (status, body)
+}
+
+fn too_large() -> (u16, Value) {
+    let reason = "it is larger than 4096 bytes, which is the most that is accepted here";
+    unreadable(413, reason)
+}
+
+/// The same as one chunk, or as several.
+fn chunked(body: &str, size: usize) -> String {
+    let chunks = body.as_bytes().chunks(size);
+    let chunk = |it: &[u8]| format!("{:x}\r\n{}\r\n", it.len(), std::str::from_utf8(it).unwrap());
+    chunks.map(chunk).chain(["0\r\n\r\n".into()]).collect()
+}
+
+const CHUNKED: &str =
+    "POST /api/session HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n";
+
+#[tokio::test]
+async fn a_body_may_be_as_large_as_allowed_and_no_larger() {
+    let served = Served::open(options()).await;
+    let most = MOST as usize;
+    let mut client = served.server.client().await;
+    for (length, fits) in [
+        (most, true),
+        (most + 1, false),
+        (1 << 20, false),
+        (most, true),
+    ] {
+        let body = padded(length);
+        let reply = client.ask("POST", "/api/session", JSON, &body).await;
+        match fits {
+            true => assert_eq!(reply.status, 200, "{length}: {reply:?}"),
+            false => assert_eq!(reply.told(), too_large(), "{length}"),
+        }
+        client.write(CHUNKED).await.unwrap();
+        client.write(chunked(&body, 1000)).await.unwrap();
+        let reply = client.reply().await;
+        match fits {
+            true => assert_eq!(reply.status, 200, "{length}: {reply:?}"),
+            false => assert_eq!(reply.told(), too_large(), "{length}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn size_is_told_in_its_turn() {
+    let (served, session) = Served::with_session(options()).await;
+    let body = padded(MOST as usize + 1);
+    for (path, headers, status) in [
+        ("/api/session/ses_nope/prompt".to_owned(), JSON, 404),
+        ("/api/session/foo/prompt".into(), JSON, 400),
+        ("/api/nothing".into(), JSON, 404),
+        (
+            format!("/api/session/{session}/prompt"),
+            "content-type: text/plain\r\n",
+            415,
+        ),
+        (format!("/api/session/{session}/prompt"), JSON, 413),
+        // Nobody reads these.
+        (format!("/api/session/{session}/interrupt"), JSON, 204),
+    ] {
+        let reply = served.server.ask("POST", &path, headers, &body).await;
+        assert_eq!(reply.status, status, "{path}: {reply:?}");
+    }
+    let lines = "content-type: application/x-ndjson\r\n";
+    let reply = served
+        .server
+        .ask("POST", "/api/session/import", lines, &body)
+        .await;
+    assert_eq!(reply.status, 413, "{reply:?}");
+    let kind = reply.json()["kind"].clone();
+    assert_eq!(kind, json!("Payload"));
+}
+
+#[tokio::test]
+async fn a_client_that_sends_on_after_its_answer_still_reads_it() {
+    let served = Served::open(options()).await;
+    let mut client = served.server.client().await;
+    let body = padded(8 << 20);
+    let reply = client.ask("POST", "/api/session", JSON, &body).await;
+    assert_eq!(reply.told(), too_large());
+    // The rest was thrown away, and the connection goes on.
+    let reply = client.ask("GET", "/api/health", "", "").await;
+    assert_eq!(reply.status, 200);
+}
+
+#[tokio::test]
+async fn who_asks_first_sends_nothing_in_vain() {
+    let served = Served::open(options()).await;
+    let mut client = served.server.client().await;
+    let head = |length: u64| {
+        format!(
+            "POST /api/session HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+    client.write(head(2)).await.unwrap();
+    assert_eq!(client.head().await.status, 100);
+    client.write("{}").await.unwrap();
+    assert_eq!(client.reply().await.status, 200);
+    client.write(head(MOST + 1)).await.unwrap();
+    assert_eq!(client.reply().await.told(), too_large());
+    assert_eq!(client.everything().await, b"");
+}
+
+#[tokio::test]
+async fn a_body_that_stops_coming_is_given_up() {
+    let bounds = Bounds {
+        body_patience: SOON,
+        ..patient()
+    };
+    let served = Served::with(options(), bounds).await;
+    let mut client = served.server.client().await;
+    let head = "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\n{";
+    client.write(head).await.unwrap();
+    let expected = unreadable(408, "nothing more of it came for 50ms");
+    assert_eq!(client.reply().await.told(), expected);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_nobodys() {
+    let served = Served::open(options()).await;
+    let mut client = served.server.client().await;
+    let head = "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\n{";
+    client.write(head).await.unwrap();
+    client.half_close().await;
+    let left = client.everything().await;
+    assert!(
+        left.is_empty() || left.starts_with(b"HTTP/1.1 400"),
+        "{left:?}"
+    );
+    let listed = served.server.ask("GET", "/api/session", "", "").await;
+    assert_eq!(listed.json()["data"], json!([]));
+}
+
+#[tokio::test]
+async fn large_bodies_are_held_a_few_at_a_time() {
+    let served = Served::open(options()).await;
+    let body = padded(MOST as usize);
+    let begun = &body[..body.len() - 1];
+    let head = format!(
+        "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: {MOST}\r\n\r\n{begun}"
+    );
+    // Four fill what may be held, but for a byte each.
+    let mut waiting = Vec::new();
+    for _ in 0..4 {
+        let mut client = served.server.client().await;
+        client.write(&head).await.unwrap();
+        waiting.push(client);
+    }
+    let crowded = json!({
+        "_tag": "ServiceUnavailableError",
+        "message": "The body cannot be read: too many large bodies arrive at once; try again later",
+    });
+    // They may not have been read yet: somebody is told as soon as they have.
+    let refused = async {
+        loop {
+            let reply = served
+                .server
+                .ask("POST", "/api/session", JSON, &padded(64))
+                .await;
+            if reply.status != 200 {
+                return reply.told();
+            }
+        }
+    };
+    assert_eq!(within("a refusal", refused).await, (503, crowded));
+    // A small body still fits, and when one has gone, so does a larger one.
+    let mut last = waiting.pop().unwrap();
+    last.write(&body[body.len() - 1..]).await.unwrap();
+    assert_eq!(last.reply().await.status, 200);
+    let reply = served
+        .server
+        .ask("POST", "/api/session", JSON, &padded(64))
+        .await;
+    assert_eq!(reply.status, 200);
+}

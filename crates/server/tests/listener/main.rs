@@ -1,0 +1,22 @@
+//! The router on a socket, as clients see it that speak their bytes themselves.
+
+#[cfg(test)]
+mod address;
+#[cfg(test)]
+mod authorization;
+#[cfg(test)]
+mod bodies;
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod closing;
+#[cfg(test)]
+mod compression;
+#[cfg(test)]
+mod connections;
+#[cfg(test)]
+mod cors;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod streams;

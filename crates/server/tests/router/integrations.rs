@@ -1,0 +1,99 @@
+//! Services that need credentials. This host knows none.
+
+use serde_json::{Value, json};
+
+use crate::api::{Api, request};
+
+#[tokio::test]
+async fn there_are_no_integrations() {
+    let api = Api::open().await;
+    let location = api.get("/api/location").await.ok();
+    for (path, data) in [
+        ("/api/integration", json!([])),
+        ("/api/integration/anthropic", Value::Null),
+    ] {
+        let expected = json!({"location": location, "data": data});
+        assert_eq!(api.get(path).await.ok(), expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_use_an_unknown_one_is_refused() {
+    let api = Api::open().await;
+    for (method, path, body, field, message) in [
+        (
+            "POST",
+            "/api/integration/nope/connect/key",
+            r#"{"key":"secret","label":null}"#,
+            "integrationID",
+            "Unknown integration: nope",
+        ),
+        (
+            "POST",
+            "/api/integration/nope/connect/oauth",
+            r#"{"methodID":"m","inputs":{"a":"b"}}"#,
+            "integrationID",
+            "Unknown integration: nope",
+        ),
+        (
+            "GET",
+            "/api/integration/attempt/con_x",
+            "",
+            "attemptID",
+            "Unknown attempt: con_x",
+        ),
+        (
+            "POST",
+            "/api/integration/attempt/con_x/complete",
+            r#"{"code":null}"#,
+            "attemptID",
+            "Unknown attempt: con_x",
+        ),
+    ] {
+        let answer = api.send(request(method, path, body.into())).await;
+        let told = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
+        assert_eq!(answer.told(), (400, told), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_change_or_remove_an_unknown_one_has_nothing_to_do() {
+    let api = Api::open().await;
+    for (method, path, body) in [
+        ("PATCH", "/api/credential/cred_x", r#"{"label":"mine"}"#),
+        ("DELETE", "/api/credential/cred_x", ""),
+        ("DELETE", "/api/integration/attempt/con_x", ""),
+    ] {
+        let answer = api.send(request(method, path, body.into())).await;
+        answer.is_bare(204);
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_first() {
+    let api = Api::open().await;
+    for (method, path, body, message) in [
+        (
+            "POST",
+            "/api/integration/nope/connect/key",
+            "{}",
+            "Missing key\n  at [\"key\"]",
+        ),
+        (
+            "POST",
+            "/api/integration/nope/connect/oauth",
+            r#"{"methodID":"m","inputs":{"a":1}}"#,
+            "Expected string, got 1\n  at [\"inputs\"][\"a\"]",
+        ),
+        (
+            "PATCH",
+            "/api/credential/cred_x",
+            r#"{"label":5}"#,
+            "Expected string, got 5\n  at [\"label\"]",
+        ),
+    ] {
+        let answer = api.send(request(method, path, body.into())).await;
+        let told = json!({"_tag": "InvalidRequestError", "message": message, "kind": "Payload"});
+        assert_eq!(answer.told(), (400, told), "{method} {path}");
+    }
+}
