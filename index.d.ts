@@ -83,9 +83,9 @@ export interface OpenCodeOptions {
    */
   readonly recovery?: Recovery | undefined;
   /**
-   * Whether a session that works keeps the process alive until it has nothing left to do. An open host alone
-   * never does; a call that has not been answered always does. With `false` the process may end in the middle
-   * of a turn, which is no different from a crash. Default: `true`.
+   * Whether a session that works keeps the process alive until it has nothing left to do, and a listener until it
+   * is closed. An open host alone never does; a call that has not been answered always does. With `false` the
+   * process may end in the middle of a turn, which is no different from a crash. Default: `true`.
    */
   readonly keepAlive?: boolean | undefined;
   /** Bounds. A member that is left out has its default. */
@@ -93,11 +93,56 @@ export interface OpenCodeOptions {
 }
 
 /**
+ * Where a host listens, and who may ask it. Checked like the options of a host: one that does not exist or has
+ * another type rejects with `InvalidOptionError`, which names it.
+ */
+export interface ListenOptions {
+  /** The port; 0 is any that is free, and `url` says which. Default: 0. */
+  readonly port?: number | undefined;
+  /**
+   * A name or an address of this machine. One that other machines reach needs a password.
+   * Default: `"127.0.0.1"`.
+   */
+  readonly hostname?: string | undefined;
+  /**
+   * What clients have to know, for every request: HTTP Basic, or the query `auth_token` with the same text.
+   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else none: then every program of this machine may ask,
+   * and so may every web page that is open on it, although it reads no answer.
+   */
+  readonly password?: string | undefined;
+  /**
+   * The name that belongs to the password. Default: `OPENCODE_SERVER_USERNAME` of the host's `env`, else
+   * `"opencode"`.
+   */
+  readonly username?: string | undefined;
+  /**
+   * Origins, such as `"https://app.example"`, whose web pages may read the answers. Those of `http://localhost` and
+   * `http://127.0.0.1` with any port, and of Tauri programs, always may. Default: none.
+   */
+  readonly cors?: readonly string[] | undefined;
+  /** Bytes of a request's body. A larger one is answered with `413`. Default: 67108864, which is 64 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+}
+
+/** A socket on which a host answers. */
+export interface Listener extends AsyncDisposable {
+  /** Where clients on this machine find it, such as `"http://127.0.0.1:4096"`. */
+  readonly url: string;
+  /**
+   * Takes no further connection or request, breaks the streams of events, waits for other requests that are under
+   * way, ten seconds at most, and closes the socket. The host goes on. Calling it again gives the same promise.
+   */
+  close(): Promise<void>;
+  /** The same as `close()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
  * A host: sessions that run inside this process. It is the client, every method of which passes the same
  * routes as over the network, and the members below.
  *
  * An open host does not keep the process alive. A call that has not been answered does, and so does a session
- * that works, unless the option `keepAlive` says otherwise.
+ * that works, or a listener, unless the option `keepAlive` says otherwise.
  */
 export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
   /**
@@ -111,8 +156,24 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Interrupts what is running, ends every stream, closes the file and resolves when all of it is done, after
-   * ten seconds at the latest. What has not settled by then is left as a crash would leave it.
+   * Answers network clients, too: the same sessions, for `createClient({ baseUrl: listener.url })` here or elsewhere,
+   * and for any other client of OpenCode. A host may listen on several addresses. The listener keeps the process
+   * alive until it, or the host, is closed, unless the option `keepAlive` is `false`.
+   *
+   * Rejects with `InvalidOptionError`, or with `AddressUnavailableError` when somebody listens there already or the
+   * address is not of this machine.
+   *
+   * @example
+   * ```ts
+   * const listener = await opencode.listen({ port: 4096, password: "s3cret" })
+   * console.log(`Listening on ${listener.url}`)
+   * ```
+   */
+  listen(options?: ListenOptions): Promise<Listener>;
+  /**
+   * Stops listening, interrupts what is running, ends every stream, closes the file and resolves when all of it is
+   * done, after ten seconds at the latest, and two more when it listened. What has not settled by then is left as a
+   * crash would leave it.
    * Calling it again gives the same promise. Every later call rejects with `ClientError("Transport")`.
    */
   close(): Promise<void>;

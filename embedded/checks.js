@@ -7,6 +7,7 @@ const { suggest } = require("./suggest.js");
 
 /**
  * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
+ * @typedef {import("../index.js").ListenOptions} ListenOptions
  * @typedef {(option: string, value: unknown) => void} Check
  */
 
@@ -15,18 +16,28 @@ const LIMITS = { inbox: checkCount, steerBatch: checkCount };
 
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
-  directory: checkPath,
-  database: checkPath,
-  home: checkPath,
-  dataDirectory: checkPath,
-  configDirectory: checkPath,
-  cacheDirectory: checkPath,
+  directory: checkText,
+  database: checkText,
+  home: checkText,
+  dataDirectory: checkText,
+  configDirectory: checkText,
+  cacheDirectory: checkText,
   config: checkConfig,
   env: checkEnv,
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   keepAlive: checkBoolean,
   limits: checkLimits,
+};
+
+/** @type {Readonly<Record<keyof ListenOptions, Check>>} */
+const LISTEN_OPTIONS = {
+  port: checkPort,
+  hostname: checkText,
+  password: checkSecret,
+  username: checkText,
+  cors: checkTexts,
+  maxBodyBytes: checkCount,
 };
 
 /**
@@ -36,9 +47,27 @@ const OPTIONS = {
  * @returns {OpenCodeOptions}
  */
 function checkOptions(given) {
+  return checkRecord(given, OPTIONS);
+}
+
+/**
+ * Throws the tagged failure `InvalidOptionError`.
+ *
+ * @param {unknown} given
+ * @returns {ListenOptions}
+ */
+function checkListenOptions(given) {
+  return checkRecord(given, LISTEN_OPTIONS);
+}
+
+/**
+ * @param {unknown} given
+ * @param {Readonly<Record<string, Check>>} checks
+ */
+function checkRecord(given, checks) {
   if (given === undefined) return {};
   if (!isRecord(given)) throw invalid("options", `The options must be an object, got ${describe(given)}`);
-  checkMembers(given, OPTIONS, "");
+  checkMembers(given, checks, "");
   return given;
 }
 
@@ -73,11 +102,40 @@ function unknownOption(name, known, prefix) {
  * @param {string} option
  * @param {unknown} value
  */
-function checkPath(option, value) {
+function checkText(option, value) {
   if (typeof value !== "string" || value === "") {
     throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
   }
   if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+}
+
+/**
+ * Says nothing about the value.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkSecret(option, value) {
+  if (typeof value === "string" && value !== "") return;
+  throw invalid(option, `Option "${option}" must be a non-empty string`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkTexts(option, value) {
+  if (!Array.isArray(value)) throw invalid(option, `Option "${option}" must be an array, got ${describe(value)}`);
+  for (const text of value) checkText(option, text);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkPort(option, value) {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535) return;
+  throw invalid(option, `Option "${option}" must be a whole number from 0 to 65535, got ${describe(value)}`);
 }
 
 /**
@@ -176,4 +234,4 @@ function invalid(option, message) {
   return taggedError({ _tag: "InvalidOptionError", option, message });
 }
 
-module.exports = { checkOptions };
+module.exports = { checkListenOptions, checkOptions };

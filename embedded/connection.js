@@ -1,7 +1,7 @@
 "use strict";
 
 const { onAbort } = require("../client/abort.js");
-const { ClientError, transportError } = require("../client/errors.js");
+const { ClientError, HOST_CLOSED, taggedError, transportError } = require("../client/errors.js");
 const { keepAlive } = require("./keep-alive.js");
 
 // Numbers of calls fit 32 bits and begin again; no call lives that long.
@@ -11,25 +11,37 @@ const LAST_CALL = 0xffffffff;
  * @typedef {import("../client/internal.js").TextStream} TextStream
  * @typedef {import("./native.js").NativeBody} NativeBody
  * @typedef {import("./native.js").NativeHost} NativeHost
+ * @typedef {import("./native.js").NativeListener} NativeListener
  * @typedef {{ method: string, url: string, headers: [string, string][] }} RequestHead `url` is path and query.
  * @typedef {{ status: number, headers: [string, string][] }} ResponseHead
  * @typedef {ResponseHead & { body: string | TextStream }} NativeResponse
  */
 
+/**
+ * Hosts that listen. A program may hold neither the host nor the listener any more, and still be a server.
+ *
+ * @type {Set<NativeConnection>}
+ */
+const listening = new Set();
+
 /** The native host, in objects instead of texts. It knows when it is closed; its failures are ClientErrors. */
 class NativeConnection {
   #native;
+  #staysAlive;
   #settled;
+  /** @type {Set<NativeListener>} */
+  #listeners = new Set();
   /** @type {Promise<void> | undefined} */
   #closing = undefined;
   #lastCall = 0;
 
   /**
    * @param {NativeHost} native Just opened.
-   * @param {boolean} staysAlive Whether the process stays alive while a session works.
+   * @param {boolean} staysAlive Whether the process stays alive while a session works, or a listener listens.
    */
   constructor(native, staysAlive) {
     this.#native = native;
+    this.#staysAlive = staysAlive;
     this.#settled = staysAlive ? keepAlive(native) : () => {};
     this.#settled();
   }
@@ -59,6 +71,44 @@ class NativeConnection {
     }
   }
 
+  /**
+   * @param {string} options As JSON.
+   * @returns {Promise<NativeListener>}
+   */
+  async listen(options) {
+    if (this.#closing !== undefined) throw closedError();
+    const opened = await this.#native.listen(options);
+    if (this.#closing !== undefined) throw closedError();
+    if (typeof opened === "string") throw taggedError(JSON.parse(opened));
+    this.#listeners.add(opened);
+    listening.add(this);
+    // A pending promise keeps the process alive.
+    if (this.#staysAlive) void opened.closed().then(() => this.#forget(opened));
+    return opened;
+  }
+
+  /** @param {NativeListener} listener */
+  async closeListener(listener) {
+    try {
+      await listener.close();
+    } catch (error) {
+      throw transportError(error);
+    } finally {
+      this.#forget(listener);
+    }
+  }
+
+  /**
+   * What its clients have set going may keep the process alive from now on.
+   *
+   * @param {NativeListener} listener
+   */
+  #forget(listener) {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) listening.delete(this);
+    this.#settled();
+  }
+
   /** Ends every stream and every call, and resolves when the file is closed. Only the first call closes. */
   close() {
     this.#closing ??= this.#close();
@@ -70,6 +120,8 @@ class NativeConnection {
       await this.#native.close();
     } catch (error) {
       throw transportError(error);
+    } finally {
+      listening.delete(this);
     }
   }
 }
@@ -92,7 +144,7 @@ function readHead(text) {
 }
 
 function closedError() {
-  return new ClientError("Transport", { cause: new Error("The host is closed") });
+  return new ClientError("Transport", { cause: Object.assign(new Error("The host is closed"), { code: HOST_CLOSED }) });
 }
 
 exports.NativeConnection = NativeConnection;

@@ -12,6 +12,9 @@ const { transportError } = require("../client/errors.js");
 // The answers that never have a body, not even an empty one.
 const NULL_BODY = new Set([204, 205, 304]);
 
+// Unlike `Request.text()` it keeps a byte order mark: whether a body may have one is not decided here.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /**
  * `fetch`, answered by the host itself. The origin of the URL means nothing.
  *
@@ -34,7 +37,7 @@ function createFetch(connection) {
 async function exchange(connection, request) {
   const { pathname, search } = new URL(request.url);
   if (!pathname.startsWith("/")) throw new TypeError(`A host has no answer for ${request.url}`);
-  const body = request.body === null ? null : await request.text();
+  const body = request.body === null ? null : decoder.decode(await request.arrayBuffer());
   const head = { method: request.method, url: pathname + search, headers: [...request.headers] };
   return connection.send(head, body, request.signal);
 }

@@ -5,6 +5,7 @@ const { taggedError, transportError } = require("../client/errors.js");
 const { encodeJson } = require("../client/request.js");
 const { NativeConnection } = require("./connection.js");
 const { createFetch } = require("./fetch.js");
+const { listen } = require("./listen.js");
 const { resolveOptions } = require("./options.js");
 const { createNativeTransport } = require("./transport.js");
 
@@ -50,6 +51,8 @@ function createHost(connection, operations) {
   const host = {
     ...buildClient(operations, createNativeTransport(connection)),
     fetch: createFetch(connection),
+    /** @param {unknown} [options] */
+    listen: (options) => listen(connection, options),
     close,
   };
   // Node 20.0 to 20.4 lack the symbol.

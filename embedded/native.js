@@ -10,13 +10,20 @@
  *   answer is its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number by which
  *   it can be cancelled, or 0.
  * @property {(call: number) => void} cancel Gives a pending request up; its promise rejects.
+ * @property {(options: string) => Promise<string | NativeListener>} listen A string is a tagged failure as JSON.
  * @property {() => Promise<void> | null} untilIdle Null when no Session Drain runs, else a promise for the moment
  *   when none does.
  * @property {() => Promise<void>} close
  *
+ * @typedef {object} NativeListener
+ * @property {string} url
+ * @property {() => Promise<void>} close
+ * @property {() => Promise<void>} closed Resolves when the last connection has ended.
+ *
  * @typedef {object} NativeBody
  * @property {string} head
- * @property {() => Promise<string | null>} next All the text that is there; null is the clean end.
+ * @property {() => string | null | Promise<string | null>} next All the text that is there, or a promise of it where
+ *   there is none yet; null is the clean end.
  * @property {() => void} cancel
  *
  * @typedef {object} Addon

@@ -19,7 +19,9 @@ const MOST_EDITS = 2;
  */
 function suggest(word, names) {
   const given = word.toLowerCase();
-  return SYNONYMS.get(given) ?? closestByPrefix(given, names) ?? closestByEdits(given, names);
+  const synonym = SYNONYMS.get(given);
+  if (synonym !== undefined && names.includes(synonym)) return synonym;
+  return closestByPrefix(given, names) ?? closestByEdits(given, names);
 }
 
 /**

@@ -23,6 +23,7 @@ function createNativeTransport(connection) {
       status: response.status,
       header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
       text: async () => (typeof body === "string" ? body : readAll(body)),
+      bytes: async () => new TextEncoder().encode(typeof body === "string" ? body : await readAll(body)),
       stream: () => (typeof body === "string" ? once(body) : body),
     };
   };

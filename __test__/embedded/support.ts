@@ -4,6 +4,7 @@ import path from "node:path";
 import { OpenCode } from "../../index.js";
 import type {
   AssistantPart,
+  OpenCodeClient,
   OpenCodeEvent,
   OpenCodeHost,
   OpenCodeOptions,
@@ -91,14 +92,14 @@ export async function setUpSession(options?: OpenCodeOptions) {
 }
 
 /** Prompts and waits until the session does nothing more. */
-export async function run(host: OpenCodeHost, sessionID: string, text: string, more?: Partial<SessionsPromptInput>) {
+export async function run(host: OpenCodeClient, sessionID: string, text: string, more?: Partial<SessionsPromptInput>) {
   const receipt = await host.sessions.prompt({ sessionID, prompt: { text }, ...more });
   await host.sessions.wait({ sessionID });
   return receipt;
 }
 
 /** All durable events so far. */
-export async function readHistory(host: OpenCodeHost, sessionID: string) {
+export async function readHistory(host: OpenCodeClient, sessionID: string) {
   const events: SessionDurableEvent[] = [];
   for (;;) {
     const page = await host.sessions.history({ sessionID, after: events.at(-1)?.durable.seq, limit: 100 });
@@ -108,7 +109,7 @@ export async function readHistory(host: OpenCodeHost, sessionID: string) {
 }
 
 /** All messages, oldest first. */
-export async function readMessages(host: OpenCodeHost, sessionID: string) {
+export async function readMessages(host: OpenCodeClient, sessionID: string) {
   const messages: SessionMessage[] = [];
   let page = await host.sessions.messages({ sessionID, order: "asc" });
   while (page.next !== undefined) {
@@ -119,7 +120,7 @@ export async function readMessages(host: OpenCodeHost, sessionID: string) {
 }
 
 /** What was said, one line a message: `user: Hi`, `assistant: Hello`. */
-export async function readTranscript(host: OpenCodeHost, sessionID: string) {
+export async function readTranscript(host: OpenCodeClient, sessionID: string) {
   return (await readMessages(host, sessionID)).map((message) => `${message.type}: ${textOf(message)}`);
 }
 
@@ -150,7 +151,7 @@ export async function readUntil<Event extends { type: string }>(events: AsyncIte
 }
 
 /** A live subscription that nothing escapes from here on. */
-export async function subscribe(host: OpenCodeHost): Promise<AsyncIterator<OpenCodeEvent>> {
+export async function subscribe(host: OpenCodeClient): Promise<AsyncIterator<OpenCodeEvent>> {
   const live = host.events.subscribe()[Symbol.asyncIterator]();
   await readUntil(live, "server.connected");
   return live;

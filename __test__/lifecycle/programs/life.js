@@ -2,6 +2,8 @@
 
 // Opens a host and does one thing with it, then lets the event loop decide when the process ends.
 
+const v8 = require("node:v8");
+const { runInNewContext } = require("node:vm");
 const { input, open, say } = require("./support.js");
 
 /** @type {Record<string, (host: import("../../../index.js").OpenCodeHost, sessionID: string) => Promise<void>>} */
@@ -58,6 +60,18 @@ const lives = {
     controller.abort();
     await prompt.catch(() => say("aborted"));
   },
+  async listening(host) {
+    const listener = await host.listen();
+    process.once("SIGUSR2", () => void listener.close().then(() => say("closed")));
+    say("listening", { url: listener.url });
+  },
+  // Nobody holds this host or its listener when the function has returned.
+  async forgetting(host) {
+    const { url } = await host.listen();
+    say("listening", { url });
+    setInterval(() => {}, 1_000);
+    collectGarbage(20);
+  },
   leaving: promptToTheMiddle,
   async terminating(host, sessionID) {
     process.once("SIGTERM", () => void host.close().then(() => say("closed")));
@@ -74,6 +88,18 @@ const lives = {
     });
   },
 };
+
+/**
+ * Again and again, because the end of one thing may be what holds another.
+ *
+ * @param {number} times
+ */
+function collectGarbage(times) {
+  v8.setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  if (times > 1) setImmediate(collectGarbage, times - 1);
+  else say("collected");
+}
 
 /**
  * Prompts and waits for the first piece of the answer.

@@ -1,10 +1,12 @@
 //! Embedded OpenCode as a Rust value: the composition root.
 //!
 //! [`Host::open`] puts the parts together from one set of options; [`Host::request`] sends a
-//! request through the same router that a listener would serve. Nothing above this crate knows how
-//! the runtime is made, nothing below it knows that it is embedded.
+//! request through the same router that [`Host::listen`] serves on a socket. Nothing above this
+//! crate knows how the runtime is made, nothing below it knows that it is embedded.
 
 mod dispatch;
+mod fetch;
+mod listeners;
 mod options;
 
 use std::sync::Arc;
@@ -22,7 +24,10 @@ use opencode_tools::{
     AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, built_in_tools,
 };
 
+use crate::listeners::{Defaults, Listeners};
+
 pub use dispatch::Closed;
+pub use opencode_server::{ListenOptions, Listener};
 pub use options::HostOptions;
 
 /// An open host. Closing it is the caller's duty; dropping it alone interrupts what runs and lets
@@ -30,6 +35,7 @@ pub use options::HostOptions;
 pub struct Host {
     runtime: Runtime,
     dispatcher: dispatch::Dispatcher,
+    listeners: Listeners,
     /// The built-in tools, as long as the host lives.
     _tools: Registration,
 }
@@ -59,18 +65,24 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let (environment, config) = options.into_environment();
+        let proxies = Proxies::from_variables(|name| environment.variable(name));
+        let fetch = fetch::HttpFetch::new(proxies.clone());
         let model = HttpModelClient::new(HttpOptions {
-            proxies: Proxies::from_variables(|name| environment.variable(name)),
+            proxies,
             ..HttpOptions::default()
         });
+        let defaults = Defaults::from_variables(|name| environment.variable(name));
         let runtime = Runtime::open(RuntimeOptions {
             database,
             durability,
             directory,
-            locations: Arc::new(Locations::new(Arc::new(environment), config)),
+            locations: Arc::new(
+                Locations::new(Arc::new(environment), config).with_clock(Arc::clone(&clock)),
+            ),
             tools: Arc::new(tools),
             permissions: Arc::new(AllowAll),
             model: Arc::new(model),
+            fetch: Arc::new(fetch),
             clock,
             ids,
             limits,
@@ -78,10 +90,11 @@ impl Host {
             seam: None,
         });
         let runtime = runtime.await.map_err(|error| open_failure(path, &error))?;
-        let dispatcher = dispatch::Dispatcher::start(opencode_server::router(runtime.clone()));
+        let routes = opencode_server::router(runtime.clone());
         Ok(Self {
             runtime,
-            dispatcher,
+            dispatcher: dispatch::Dispatcher::start(routes.clone()),
+            listeners: Listeners::new(routes, defaults),
             _tools: registration,
         })
     }
@@ -95,6 +108,17 @@ impl Host {
         self.dispatcher.send(request)
     }
 
+    /// Answers requests on a socket, too, until the listener or the host is closed. What they set
+    /// going counts for [`until_idle`](Self::until_idle), they themselves do not.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidOption` names an option that cannot be used, `AddressUnavailable` says why the
+    /// address cannot be had, `ServiceUnavailable` that the host is closed.
+    pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
+        self.listeners.listen(options).await
+    }
+
     /// Done when nothing runs and no request that was sent before can change that, or when the host
     /// is closed or dropped.
     pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -105,10 +129,12 @@ impl Host {
         }
     }
 
-    /// Interrupts every Session Drain, waits until they have settled, ends the streams and closes
-    /// the database. Closing twice is harmless.
+    /// Stops listening, interrupts every Session Drain, waits until they have settled, ends the
+    /// streams and closes the database. Closing twice is harmless.
     pub async fn close(&self) {
+        let listeners = self.listeners.stop();
         self.runtime.close().await;
+        listeners.end().await;
         self.dispatcher.close();
     }
 }

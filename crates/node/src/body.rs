@@ -1,41 +1,66 @@
 //! A streaming answer: pulled piece by piece, each piece whatever is there.
 
-use std::sync::Arc;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Body;
 use futures::FutureExt;
 use http_body_util::BodyExt;
-use napi::bindgen_prelude::{Env, PromiseRaw};
+use napi::JsDeferred;
+use napi::bindgen_prelude::{Either, Env, Object, spawn};
 use napi_derive::napi;
-use tokio::sync::Mutex;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Text of one pull at most, so that one answer never blocks the JavaScript thread for long.
-const PULL: usize = 256 * 1024;
+/// Text of one piece at most, so that one answer never blocks the JavaScript thread for long.
+const PIECE: usize = 256 * 1024;
 
 /// The body of a streaming answer.
+///
+/// From the first pull on, one task reads it, one piece ahead at most. A pull that has to wait costs
+/// no more than its promise: a token that arrives alone must not start and wake tasks of its own.
 #[napi]
 pub struct NativeBody {
     head: String,
-    /// One reader at a time; the facade chains its pulls, so nobody waits here in practice.
-    state: Arc<Mutex<State>>,
+    shared: Arc<Shared>,
+}
+
+/// What the task and the JavaScript thread share.
+struct Shared {
+    state: Mutex<State>,
+    /// The piece that was ready has been taken.
+    taken: Notify,
     cancelled: CancellationToken,
 }
 
 enum State {
-    Open(Body),
-    /// It broke; text that came before it has been delivered.
-    Broken(String),
+    /// Nobody has pulled yet.
+    Untouched(Body),
+    /// The task reads, and nobody waits for it.
+    Reading,
+    /// Somebody waits for the next piece.
+    Awaited(Reader),
+    /// The next piece waits for somebody.
+    Ready(Piece),
+    /// The end was delivered.
     Ended,
 }
 
+/// All the text that was there; none is the clean end. An error is the break.
+type Piece = napi::Result<Option<String>>;
+type Resolver = Box<dyn FnOnce(Env) -> Piece + Send>;
+type Reader = JsDeferred<Option<String>, Resolver>;
+
 impl NativeBody {
     pub(crate) fn new(head: String, body: Body) -> Self {
-        let state = Arc::new(Mutex::new(State::Open(body)));
+        let shared = Shared {
+            state: Mutex::new(State::Untouched(body)),
+            taken: Notify::new(),
+            cancelled: CancellationToken::new(),
+        };
         Self {
             head,
-            state,
-            cancelled: CancellationToken::new(),
+            shared: Arc::new(shared),
         }
     }
 }
@@ -48,48 +73,112 @@ impl NativeBody {
         &self.head
     }
 
-    /// All the text that is there, waiting for some; null is the clean end. Rejects when the body
-    /// breaks.
-    #[napi(catch_unwind, ts_return_type = "Promise<string | null>")]
-    pub fn next<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Option<String>>> {
-        // The pull owns what it needs: a worker that ends takes this object away under it.
-        let (state, cancelled) = (Arc::clone(&self.state), self.cancelled.clone());
-        env.spawn_future(async move {
-            let mut state = state.lock().await;
-            tokio::select! {
-                biased;
-                () = cancelled.cancelled() => {
-                    *state = State::Ended;
-                    Ok(None)
+    /// All the text that is there, or a promise of it where there is none yet; null is the clean end.
+    /// Throws or rejects when the body breaks. A pull that waits must be answered before the next.
+    #[napi(
+        catch_unwind,
+        ts_return_type = "string | null | Promise<string | null>"
+    )]
+    pub fn next<'env>(
+        &self,
+        env: &'env Env,
+    ) -> napi::Result<Either<Option<String>, Object<'env>>> {
+        let mut state = self.shared.lock();
+        match mem::replace(&mut *state, State::Ended) {
+            State::Ended => Ok(Either::A(None)),
+            State::Ready(piece) => {
+                if let Ok(Some(_)) = piece {
+                    *state = State::Reading;
+                    self.shared.taken.notify_one();
                 }
-                pulled = pull(&mut state) => pulled,
+                piece.map(Either::A)
             }
-        })
+            State::Awaited(reader) => {
+                *state = State::Awaited(reader);
+                Err(napi::Error::from_reason("a pull waits already"))
+            }
+            State::Untouched(body) => {
+                let (reader, promise) = env.create_deferred()?;
+                *state = State::Awaited(reader);
+                spawn(read(body, Arc::clone(&self.shared)));
+                Ok(Either::B(promise))
+            }
+            State::Reading => {
+                let (reader, promise) = env.create_deferred()?;
+                *state = State::Awaited(reader);
+                Ok(Either::B(promise))
+            }
+        }
     }
 
     /// Ends the body and frees what feeds it. A pending pull resolves with null.
     #[napi(catch_unwind)]
     pub fn cancel(&self) {
-        self.cancelled.cancel();
-        // A pending pull holds the lock and frees the body itself.
-        if let Ok(mut state) = self.state.try_lock() {
-            *state = State::Ended;
+        self.shared.cancelled.cancel();
+        let state = mem::replace(&mut *self.shared.lock(), State::Ended);
+        if let State::Awaited(reader) = state {
+            settle(reader, Ok(None));
         }
     }
 }
 
 impl Drop for NativeBody {
     fn drop(&mut self) {
-        self.cancelled.cancel();
+        self.cancel();
     }
 }
 
-/// Waits for the first piece, then takes what follows without waiting. Pieces are whole events or
-/// whole lines, so no character is cut between two pulls.
-async fn pull(state: &mut State) -> napi::Result<Option<String>> {
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands a piece over, or leaves it for the next pull. Says whether there is room for another.
+    fn deliver(&self, piece: Piece) -> bool {
+        let is_last = !matches!(piece, Ok(Some(_)));
+        let mut state = self.lock();
+        match mem::replace(&mut *state, State::Ended) {
+            State::Awaited(reader) => {
+                if !is_last {
+                    *state = State::Reading;
+                }
+                drop(state);
+                settle(reader, piece);
+                true
+            }
+            // It was cancelled, and there is nobody left.
+            State::Ended => true,
+            _ => {
+                *state = State::Ready(piece);
+                false
+            }
+        }
+    }
+}
+
+/// Reads the body to its end, or until it is cancelled.
+async fn read(mut body: Body, shared: Arc<Shared>) {
+    let reading = async {
+        loop {
+            let (piece, end) = pull(&mut body).await;
+            if piece.is_some() && !shared.deliver(Ok(piece)) {
+                shared.taken.notified().await;
+            }
+            if let Some(end) = end {
+                shared.deliver(end.map(|()| None));
+                return;
+            }
+        }
+    };
+    shared.cancelled.run_until_cancelled(reading).await;
+}
+
+/// Waits for the first frame, then takes what follows without waiting. Frames are whole events or
+/// whole lines, so no character is cut between two pieces.
+async fn pull(body: &mut Body) -> (Option<String>, Option<napi::Result<()>>) {
     let mut text = Vec::new();
-    while text.len() < PULL {
-        let State::Open(body) = state else { break };
+    let mut end = None;
+    while end.is_none() && text.len() < PIECE {
         let frame = if text.is_empty() {
             body.frame().await
         } else {
@@ -100,15 +189,17 @@ async fn pull(state: &mut State) -> napi::Result<Option<String>> {
         };
         match frame {
             Some(Ok(frame)) => text.extend_from_slice(&frame.into_data().unwrap_or_default()),
-            Some(Err(error)) => *state = State::Broken(error.to_string()),
-            None => *state = State::Ended,
+            Some(Err(error)) => end = Some(Err(napi::Error::from_reason(error.to_string()))),
+            None => end = Some(Ok(())),
         }
     }
-    if !text.is_empty() {
-        return Ok(Some(String::from_utf8_lossy(&text).into_owned()));
-    }
-    match std::mem::replace(state, State::Ended) {
-        State::Broken(reason) => Err(napi::Error::from_reason(reason)),
-        _ => Ok(None),
+    let text = (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned());
+    (text, end)
+}
+
+fn settle(reader: Reader, piece: Piece) {
+    match piece {
+        Ok(text) => reader.resolve(Box::new(|_| Ok(text))),
+        Err(error) => reader.reject(error),
     }
 }

@@ -9,10 +9,13 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Either, Env, PromiseRaw};
 use napi_derive::napi;
-use opencode_host::{Host, HostOptions};
+use opencode_host::{Host, HostOptions, ListenOptions};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use crate::body::NativeBody;
+use crate::listener::NativeListener;
 use crate::request;
 
 /// Content types of answers that go on and on: events, and the lines of an export.
@@ -22,23 +25,23 @@ const STREAMS: [&[u8]; 2] = [b"text/event-stream", b"application/x-ndjson"];
 /// as JSON.
 #[napi]
 pub async fn open(options: String) -> napi::Result<Either<String, NativeHost>> {
-    let options: HostOptions = match serde_json::from_str(&options) {
-        Ok(options) => options,
-        Err(error) => {
-            return Err(napi::Error::from_reason(format!(
-                "invalid options: {error}"
-            )));
-        }
-    };
+    let options: HostOptions = read(&options)?;
     Ok(match Host::open(options).await {
         Ok(host) => Either::B(NativeHost {
             host: Arc::new(host),
             calls: Calls::default(),
         }),
-        Err(failure) => {
-            Either::A(serde_json::to_string(&failure).expect("a tagged failure is plain data"))
-        }
+        Err(failure) => Either::A(text(&failure)),
     })
+}
+
+fn read<T: DeserializeOwned>(options: &str) -> napi::Result<T> {
+    let read = serde_json::from_str(options);
+    read.map_err(|error| napi::Error::from_reason(format!("invalid options: {error}")))
+}
+
+fn text(failure: &impl Serialize) -> String {
+    serde_json::to_string(failure).expect("a tagged failure is plain data")
 }
 
 /// An open host.
@@ -104,6 +107,24 @@ impl NativeHost {
             return Ok(None);
         }
         env.spawn_future(idle.map(Ok)).map(Some)
+    }
+
+    /// Answers requests on a socket, too. The options are JSON and complete. A text instead of a
+    /// listener is a tagged failure as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string | NativeListener>")]
+    pub fn listen<'env>(
+        &self,
+        env: &'env Env,
+        options: String,
+    ) -> napi::Result<PromiseRaw<'env, Either<String, NativeListener>>> {
+        let options: ListenOptions = read(&options)?;
+        let host = Arc::clone(&self.host);
+        env.spawn_future(async move {
+            Ok(match host.listen(options).await {
+                Ok(listener) => Either::B(NativeListener::new(listener)),
+                Err(failure) => Either::A(text(&failure)),
+            })
+        })
     }
 
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.

@@ -11,6 +11,7 @@
 
 mod body;
 mod host;
+mod listener;
 mod request;
 
 use napi::tokio::runtime::Builder;

@@ -1,0 +1,104 @@
+import { connect } from "node:net";
+import { createClient } from "../../index.js";
+import { rejection } from "../client/support";
+import { leavePrompts, setUpListener } from "./listen-support";
+import { readHistory, readUntil, subscribe, types } from "./support";
+
+const transport = { name: "ClientError", reason: "Transport" };
+
+/** A listener with a turn at its gate, and everybody who can wait for something. */
+async function setUpTurn() {
+  const setup = await setUpListener();
+  const { client, model, sessionID } = setup;
+  model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
+  const live = await subscribe(client);
+  const durable = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  await client.sessions.prompt({ sessionID, prompt: { text: "Tell me a story" } });
+  await readUntil(live, "session.next.text.delta");
+  await readUntil(durable, "session.next.text.started");
+  return { ...setup, live, durable, waiting: await startWaiting(setup.url, sessionID) };
+}
+
+/**
+ * Waits over a connection of its own, for the status of the answer. The server has this request when it has answered
+ * the one before, because both come in one piece.
+ */
+async function startWaiting(url: string, sessionID: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding("utf8");
+  const request = (what: string) => `${what} HTTP/1.1\r\nhost: test\r\ncontent-length: 0\r\n\r\n`;
+  socket.write(request("GET /api/health") + request(`POST /api/session/${sessionID}/wait`));
+  const pieces = socket[Symbol.asyncIterator]();
+  let text = "";
+  const readThrough = async (end: string) => {
+    while (!text.includes(end)) text += (await pieces.next()).value;
+    return text;
+  };
+  await readThrough('{"healthy":true}');
+  return { answered: readThrough("HTTP/1.1 204").finally(() => socket.destroy()) };
+}
+
+/** Whether somebody listens at a URL. */
+async function answers(url: string) {
+  return createClient({ baseUrl: url }).health.get().then(() => true, () => false);
+}
+
+test("a host that closes tells its network clients how everything ended", async () => {
+  const { setup, host, live, durable, waiting, sessionID, url } = await setUpTurn();
+  const broken = rejection(readUntil(durable, "session.next.revert.staged"));
+  await host.close();
+  await waiting.answered;
+  expect(types(await readUntil(live, "global.disposed"))).toEqual(["text.ended", "step.failed", "global.disposed"]);
+  await expect(live.next()).resolves.toEqual({ done: true, value: undefined });
+  await expect(broken).resolves.toMatchObject(transport);
+  await expect(answers(url)).resolves.toBe(false);
+  const again = await setup.open();
+  expect((await readHistory(again, sessionID)).at(-1)).toMatchObject({ type: "session.next.step.failed" });
+});
+
+test("a listener that closes breaks streams, waits for answers, and leaves the host alone", async () => {
+  const { host, model, listener, live, durable, waiting, sessionID, url } = await setUpTurn();
+  const closing = listener.close();
+  expect(listener.close()).toBe(closing);
+  for (const stream of [live, durable]) {
+    await expect(rejection(readUntil(stream, "global.disposed"))).resolves.toMatchObject(transport);
+  }
+  model.release("middle");
+  await waiting.answered;
+  await closing;
+  await expect(answers(url)).resolves.toBe(false);
+  expect((await readHistory(host, sessionID)).at(-1)).toMatchObject({ data: { finish: "stop" } });
+  // The port is free again.
+  const next = await host.listen({ port: Number(new URL(url).port) });
+  await expect(answers(next.url)).resolves.toBe(true);
+});
+
+test("`await using` closes a listener", async () => {
+  const { host } = await setUpListener();
+  let url;
+  {
+    await using scoped = await host.listen();
+    url = scoped.url;
+    await expect(answers(url)).resolves.toBe(true);
+  }
+  await expect(answers(url)).resolves.toBe(false);
+});
+
+test("a closed host does not listen, and its listeners are closed", async () => {
+  const { host, listener } = await setUpListener();
+  const opening = host.listen().then(({ url }) => answers(url), (error: unknown) => error);
+  await host.close();
+  await expect(listener.close()).resolves.toBeUndefined();
+  const late = await opening;
+  if (late !== false) expect(late).toMatchObject(transport);
+  await expect(rejection(host.listen())).resolves.toMatchObject(transport);
+});
+
+test("a client that reads nothing keeps nothing from closing", async () => {
+  const { host, url, sessionID } = await setUpListener();
+  const paths = ["/api/event", `/api/session/${sessionID}/event`];
+  const responses = await Promise.all(paths.map((path) => fetch(url + path)));
+  await leavePrompts(host, sessionID, 12, 1_000_000);
+  await host.close();
+  await Promise.all(responses.map((response) => rejection(response.text())));
+});

@@ -1,0 +1,174 @@
+import { createClient, isAddressUnavailableError, isInvalidOptionError, isUnauthorizedError } from "../../index.js";
+import { rejection } from "../client/support";
+import { basic, leavePrompts, setUpListener } from "./listen-support";
+import { readHistory, readMessages, run, setUpSession, subscribe, types } from "./support";
+
+const transport = { name: "ClientError", reason: "Transport" };
+
+test("a host listens on any free port of this machine, and as often as it is asked to", async () => {
+  const { host, sessionID, listener } = await setUpListener();
+  expect(listener.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const other = await host.listen({ hostname: "localhost" });
+  expect(other.url).not.toBe(listener.url);
+  for (const { url } of [listener, other]) {
+    const client = createClient({ baseUrl: url });
+    await expect(client.health.get()).resolves.toEqual({ healthy: true });
+    await expect(client.sessions.get({ sessionID })).resolves.toEqual(await host.sessions.get({ sessionID }));
+  }
+});
+
+test("a turn of a network client is a turn of the host", async () => {
+  const { setup, host, client, model } = await setUpListener();
+  setup.write("a.txt", "A");
+  const tools = [{ name: "read", input: { path: "a.txt" } }];
+  model.reply({ tools }, { reasoning: "Hm.", deltas: ["It says", " A."] });
+  const { id: sessionID } = await client.sessions.create();
+  const [inMemory, overNetwork] = await Promise.all([subscribe(host), subscribe(client)]);
+  const durable = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  await run(client, sessionID, "What does a.txt say?");
+
+  const history = await readHistory(host, sessionID);
+  expect(history.at(-1)).toMatchObject({ type: "session.next.step.ended", data: { finish: "stop" } });
+  await expect(readHistory(client, sessionID)).resolves.toEqual(history);
+  await expect(readMessages(client, sessionID)).resolves.toEqual(await readMessages(host, sessionID));
+  const events = [];
+  for (const _ of history) events.push((await durable.next()).value);
+  expect(events).toEqual(history);
+
+  const last = history.at(-1)?.id;
+  const readAll = async (live: typeof inMemory) => {
+    const seen = [];
+    while (seen.at(-1)?.id !== last) seen.push((await live.next()).value);
+    return seen;
+  };
+  const [here, there] = await Promise.all([readAll(inMemory), readAll(overNetwork)]);
+  expect(there).toEqual(here);
+  expect(types(there)).toContain("text.delta");
+  await Promise.all([durable.return?.(), inMemory.return?.(), overNetwork.return?.()]);
+});
+
+test("a durable stream of an idle session is open before anything happens", async () => {
+  const { url, sessionID, host } = await setUpListener();
+  const response = await fetch(`${url}/api/session/${sessionID}/event`);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" }, resume: false });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  await expect(reader.read()).resolves.toMatchObject({ value: expect.stringContaining("prompt.admitted") });
+  await reader.cancel();
+});
+
+test("a reader that pauses misses nothing of a durable stream", async () => {
+  const { host, client, sessionID } = await setUpListener();
+  const paused = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
+  await leavePrompts(host, sessionID, 1, 10);
+  await paused.next();
+  await leavePrompts(host, sessionID, 12, 1_000_000);
+  const seqs = [];
+  while (seqs.at(-1) !== 13) seqs.push((await paused.next()).value.durable.seq);
+  expect(seqs).toEqual(Array.from({ length: 12 }, (_, n) => n + 2));
+  await paused.return?.();
+});
+
+test("a reader that falls too far behind is cut from the live stream", async () => {
+  const { host, client, sessionID } = await setUpListener();
+  const paused = await subscribe(client);
+  await leavePrompts(host, sessionID, 30, 1_000_000);
+  const everything = (async () => {
+    for (;;) await paused.next().then(({ done }) => (done ? Promise.reject(new Error("it ended")) : undefined));
+  })();
+  await expect(rejection(everything)).resolves.toMatchObject(transport);
+});
+
+describe("an option that cannot be is named, and nothing listens", () => {
+  test.each([
+    ["prot", { prot: 5 }],
+    ["port", { port: -1 }],
+    ["port", { port: 65_536 }],
+    ["port", { port: "80" }],
+    ["hostname", { hostname: "" }],
+    ["hostname", { hostname: null }],
+    ["password", { password: "" }],
+    ["password", { password: 5 }],
+    ["password", { hostname: "0.0.0.0" }],
+    ["password", { hostname: "::" }],
+    ["username", { username: "me" }],
+    ["cors", { cors: "https://app.example" }],
+    ["cors", { cors: [5] }],
+    ["cors", { cors: ["https://app.example/"] }],
+    ["cors", { cors: ["*"] }],
+    ["maxBodyBytes", { maxBodyBytes: 0 }],
+  ])("%s, case %#", async (option, options) => {
+    const { host } = await setUpSession();
+    const error = await rejection(host.listen(options as object));
+    expect(Object.keys(error)).toEqual(["_tag", "option", "message"]);
+    expect(error).toMatchObject({ _tag: "InvalidOptionError", option });
+    expect(isInvalidOptionError(error)).toBe(true);
+  });
+
+  test("options that are none", async () => {
+    const { host } = await setUpSession();
+    for (const options of [null, 4096, "localhost", []]) {
+      await expect(rejection(host.listen(options as never))).resolves.toMatchObject({ option: "options" });
+    }
+  });
+
+  test("a misspelled one is told what was meant", async () => {
+    const { host } = await setUpSession();
+    await expect(host.listen({ host: "localhost" } as never)).rejects.toThrow('"hostname"');
+    // What another set of options has is not meant.
+    await expect(rejection(host.listen({ cwd: "/" } as never))).resolves.toMatchObject({
+      message: 'Unknown option "cwd"',
+    });
+  });
+});
+
+test("an address that somebody has already is told", async () => {
+  const { host, url } = await setUpListener();
+  const error = await rejection(host.listen({ port: Number(new URL(url).port) }));
+  const address = new URL(url).host;
+  expect(Object.keys(error)).toEqual(["_tag", "address", "message"]);
+  expect(error).toMatchObject({ _tag: "AddressUnavailableError", address, message: expect.stringContaining(address) });
+  expect(isAddressUnavailableError(error)).toBe(true);
+});
+
+describe("the password", () => {
+  const key = basic("opencode", "s3cret");
+
+  test("opens what is closed to strangers", async () => {
+    const { url, client, sessionID } = await setUpListener({ password: "s3cret" });
+    const error = await rejection(client.sessions.get({ sessionID }));
+    expect(isUnauthorizedError(error)).toBe(true);
+    expect({ ...error }).toEqual({ _tag: "UnauthorizedError", message: "Authentication required" });
+    const friend = createClient({ baseUrl: url, headers: key });
+    await expect(friend.sessions.get({ sessionID })).resolves.toMatchObject({ id: sessionID });
+    const token = encodeURIComponent(Buffer.from("opencode:s3cret").toString("base64"));
+    expect((await fetch(`${url}/api/health?auth_token=${token}`)).status).toBe(200);
+  });
+
+  test("lets other machines come", async () => {
+    const { url } = await setUpListener({ hostname: "0.0.0.0", password: "s3cret" });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    await expect(createClient({ baseUrl: url, headers: key }).health.get()).resolves.toEqual({ healthy: true });
+  });
+
+  test.each([
+    ["of the environment", {}, basic("me", "secret-of-env")],
+    ["of the options", { password: "s3cret" }, basic("me", "s3cret")],
+    ["of the options, with a name", { password: "s3cret", username: "you" }, basic("you", "s3cret")],
+  ])("%s", async (_, options, headers) => {
+    const env = { OPENCODE_SERVER_PASSWORD: "secret-of-env", OPENCODE_SERVER_USERNAME: "me" };
+    const { url } = await setUpListener(options, { env });
+    const statuses = [headers, key].map(async (given) => (await fetch(`${url}/api/health`, { headers: given })).status);
+    await expect(Promise.all(statuses)).resolves.toEqual([200, 401]);
+  });
+
+  test("is never one that only the process knows", async () => {
+    process.env.OPENCODE_SERVER_PASSWORD = "secret-of-process";
+    try {
+      const { client } = await setUpListener(undefined, { env: {} });
+      await expect(client.health.get()).resolves.toEqual({ healthy: true });
+    } finally {
+      delete process.env.OPENCODE_SERVER_PASSWORD;
+    }
+  });
+});

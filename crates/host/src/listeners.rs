@@ -1,0 +1,148 @@
+//! The listeners of a host. They end before it does.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use futures::future::join_all;
+use opencode_protocol::failure::Failure;
+use opencode_server::{Bounds, ListenOptions, Listener};
+
+/// How long connections may take for what is left to say when the host has closed: the ends of
+/// streams, the answers to who waited for it.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What clients have to know, unless the options of a listener say otherwise.
+pub(crate) struct Defaults {
+    password: Option<String>,
+    username: Option<String>,
+}
+
+impl Defaults {
+    /// What the environment of the host says.
+    pub(crate) fn from_variables<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
+        Self {
+            password: variable("OPENCODE_SERVER_PASSWORD").map(Into::into),
+            username: variable("OPENCODE_SERVER_USERNAME").map(Into::into),
+        }
+    }
+
+    fn complete(&self, mut options: ListenOptions) -> ListenOptions {
+        options.password = options.password.or_else(|| self.password.clone());
+        if options.password.is_some() {
+            options.username = options.username.or_else(|| self.username.clone());
+        }
+        options
+    }
+}
+
+/// Sockets that answer with the routes of one host.
+pub(crate) struct Listeners {
+    routes: Router,
+    defaults: Defaults,
+    /// None when the host closes. Locked to add, or to take all.
+    open: Mutex<Option<Vec<Listener>>>,
+}
+
+impl Listeners {
+    pub(crate) fn new(routes: Router, defaults: Defaults) -> Self {
+        Self {
+            routes,
+            defaults,
+            open: Mutex::new(Some(Vec::new())),
+        }
+    }
+
+    pub(crate) async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
+        let options = self.defaults.complete(options);
+        let listener = Listener::bind(self.routes.clone(), options, Bounds::default()).await?;
+        if self.add(&listener) {
+            return Ok(listener);
+        }
+        listener.cut();
+        listener.closed().await;
+        Err(Failure::ServiceUnavailable {
+            message: "The host is closed".into(),
+            service: None,
+        })
+    }
+
+    /// False when the host closes.
+    fn add(&self, listener: &Listener) -> bool {
+        let mut open = self.open();
+        let Some(listeners) = &mut *open else {
+            return false;
+        };
+        listeners.retain(|it| !it.is_closed());
+        listeners.push(listener.clone());
+        true
+    }
+
+    /// Takes no further request; those under way may end with the host.
+    pub(crate) fn stop(&self) -> Stopped {
+        let listeners = self.open().take().unwrap_or_default();
+        for listener in &listeners {
+            listener.stop();
+        }
+        Stopped(listeners)
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<Vec<Listener>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Listeners {
+    fn drop(&mut self) {
+        for listener in self.stop().0 {
+            listener.cut();
+        }
+    }
+}
+
+/// Listeners that end.
+pub(crate) struct Stopped(Vec<Listener>);
+
+impl Stopped {
+    /// Lets connections say what is left, and cuts them.
+    pub(crate) async fn end(self) {
+        join_all(self.0.iter().map(|listener| listener.finish(LAST_WORDS))).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(password: Option<&str>, username: Option<&str>) -> ListenOptions {
+        ListenOptions {
+            password: password.map(Into::into),
+            username: username.map(Into::into),
+            ..ListenOptions::default()
+        }
+    }
+
+    #[test]
+    fn options_win_over_the_environment_of_the_host() {
+        let environment = |name: &str| match name {
+            "OPENCODE_SERVER_PASSWORD" => Some("env"),
+            "OPENCODE_SERVER_USERNAME" => Some("me"),
+            _ => None,
+        };
+        let only_name = |name: &str| environment(name).filter(|it| *it == "me");
+        let all = Defaults::from_variables(environment);
+        let only_name = Defaults::from_variables(only_name);
+        for (defaults, given, expected) in [
+            (&all, (None, None), (Some("env"), Some("me"))),
+            (&all, (Some("mine"), None), (Some("mine"), Some("me"))),
+            (&all, (None, Some("you")), (Some("env"), Some("you"))),
+            // A name alone protects nothing, and is no mistake of whoever listens.
+            (&only_name, (None, None), (None, None)),
+            (&only_name, (Some("mine"), None), (Some("mine"), Some("me"))),
+        ] {
+            let complete = defaults.complete(options(given.0, given.1));
+            let found = (complete.password.as_deref(), complete.username.as_deref());
+            assert_eq!(found, expected);
+        }
+    }
+}
