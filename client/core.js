@@ -3,6 +3,7 @@
 const { onAbort } = require("./abort.js");
 const { ClientError, transportError } = require("./errors.js");
 const { LINES_TYPE, LineParser, joinLines } = require("./lines.js");
+const { ParsedBody } = require("./parsed-body.js");
 const { createHeaders, encodeRequest, mergeHeaders } = require("./request.js");
 const { readElements, readValue } = require("./response.js");
 const { EventParser } = require("./sse.js");
@@ -75,11 +76,12 @@ function call(operation, connection, input, options) {
 function iterate(operation, connection, input, options) {
   const connect = async (/** @type {AbortSignal} */ signal) => {
     const response = await send(operation, connection, input, options, signal);
-    return readElements(operation, response);
+    const body = await readElements(operation, response);
+    /** @type {import("./internal.js").Parser<unknown>} */
+    const parser = operation.success.kind === "lines" ? new LineParser() : new EventParser();
+    return new ParsedBody(body, parser);
   };
-  const signal = options?.signal ?? undefined;
-  if (operation.success.kind === "lines") return createStream(connect, () => new LineParser(), signal);
-  return createStream(connect, () => new EventParser(), signal);
+  return createStream(connect, options?.signal ?? undefined);
 }
 
 /**
@@ -95,7 +97,7 @@ async function send(operation, connection, input, options, signal) {
   const body = isLines ? await joinLines(input, signal) : encoded.body;
   const contentType = body === undefined ? undefined : isLines ? LINES_TYPE : "application/json";
   try {
-    const headers = mergeHeaders(connection.headers, options?.headers, contentType);
+    const headers = mergeHeaders(connection.headers, operation.headers, options?.headers, contentType);
     return await connection.transport({ method, path, headers, body, signal });
   } catch (error) {
     throw transportError(error);

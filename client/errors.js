@@ -10,6 +10,9 @@ const SENTENCES = {
   MalformedResponse: "The answer has a body that cannot be read",
 };
 
+// What the cause of a Transport failure has as `code` when the host in this process is closed, which is final.
+const HOST_CLOSED = "HOST_CLOSED";
+
 /** The failure of a call that brought back no declared answer. The only class among our failures. */
 class ClientError extends Error {
   /**
@@ -33,7 +36,7 @@ Object.defineProperty(ClientError.prototype, "name", { value: "ClientError", con
 function detail(cause) {
   if (typeof cause !== "object" || cause === null) return "";
   const { message, status, contentType } = /** @type {Record<string, unknown>} */ (cause);
-  const text = [message, status, contentType].find((part) => typeof part === "string" || typeof part === "number");
+  const text = [message, contentType, status].find((part) => typeof part === "string" || typeof part === "number");
   return text === undefined || text === "" ? "" : `: ${text}`;
 }
 
@@ -110,4 +113,4 @@ function createGuards(tags) {
   return guards;
 }
 
-module.exports = { ClientError, createGuards, isClientError, isTagged, taggedError, transportError };
+module.exports = { ClientError, HOST_CLOSED, createGuards, isClientError, isTagged, taggedError, transportError };

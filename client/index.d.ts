@@ -1,6 +1,11 @@
 // The client alone: the same methods as the embedded host, over the network. No native code; runs in browsers.
 
-import type { OpenCodeClient } from "./generated/types.js";
+import type {
+  OpenCodeClient,
+  OpenCodeError,
+  ServiceUnavailableError,
+  SessionDurableEvent,
+} from "./generated/types.js";
 import type { ClientErrorReason, HeadersInput } from "./types.js";
 
 export type * from "./types.js";
@@ -27,7 +32,7 @@ export interface ClientOptions {
  *
  * Methods reject with a tagged failure (an `Error` whose own enumerable properties are exactly the body on
  * the wire, to be told apart by `_tag`) or with a `ClientError`. Nothing is retried and no stream is
- * reconnected.
+ * reconnected; `resumeEvents` does it for the durable events of a session.
  *
  * @example
  * ```ts
@@ -35,9 +40,87 @@ export interface ClientOptions {
  * const session = await opencode.sessions.create()
  * ```
  *
- * @throws TypeError when `baseUrl` is not an absolute URL, a header is not allowed, or there is no `fetch`.
+ * @throws TypeError when `baseUrl` is not an absolute URL or names a user, a header is not allowed, or there is no
+ * `fetch`.
  */
 export declare function createClient(options: ClientOptions): OpenCodeClient;
+
+/** What `resumeEvents` needs of a client. Every client and every host has it. */
+export interface ResumableClient {
+  readonly sessions: Pick<OpenCodeClient["sessions"], "events">;
+}
+
+/** Settings of `resumeEvents`. */
+export interface ResumeEventsOptions {
+  /** The session. */
+  readonly sessionID: string;
+  /** The sequence after which to begin. Default: the beginning of the session. */
+  readonly after?: number | undefined;
+  /** Ends the iteration, also while it waits to reconnect, with `ClientError("Transport")` and the reason as `cause`. */
+  readonly signal?: AbortSignal | null | undefined;
+  /** Headers of every connection. They win over the headers of the client. */
+  readonly headers?: HeadersInput | undefined;
+  /**
+   * Milliseconds before the first connection after a failure, from 1 on. Every further failure doubles them, up
+   * to `maxDelayMs`; of the result a random part between a half and the whole is waited. Default: 250, or
+   * `maxDelayMs` if that is less.
+   */
+  readonly minDelayMs?: number | undefined;
+  /** The longest delay in milliseconds, 2147483647 at most. Default: 10000, or `minDelayMs` if that is more. */
+  readonly maxDelayMs?: number | undefined;
+  /**
+   * Reconnections in a row without an event in between; the failure after the last one ends the iteration. 0 never
+   * reconnects. Default: `Infinity`, which goes on until the iteration is left or aborted.
+   */
+  readonly maxRetries?: number | undefined;
+  /** Is told of every failure before the delay that follows it. What it throws ends the iteration. */
+  readonly onRetry?: ((retry: EventsRetry) => void) | undefined;
+}
+
+/** A connection that failed, and what `resumeEvents` does about it. */
+export interface EventsRetry {
+  /** What went wrong. */
+  readonly failure: ClientError | ServiceUnavailableError;
+  /** Counts the reconnections since the last event, from 1 on. */
+  readonly retry: number;
+  /** Milliseconds until it. */
+  readonly delayMs: number;
+  /** The sequence after which it goes on: that of the last event. Undefined is the beginning of the session. */
+  readonly after: number | undefined;
+}
+
+/**
+ * The durable events of a session like `sessions.events`, over as many connections as it takes: after a break it
+ * goes on behind the last event it delivered, so that none is missing and none comes twice.
+ *
+ * It reconnects when the failure may pass:
+ *
+ * - `ClientError("Transport")`: no connection, one that broke, or one that somebody closed, for the stream has no
+ *   end of its own;
+ * - `ClientError("UnexpectedStatus")` and `ClientError("UnsupportedContentType")` with status 408, 425, 429 or 5xx,
+ *   which is how gateways answer for a server that is not there;
+ * - `ServiceUnavailableError`.
+ *
+ * Every other failure ends the iteration and is what `next()` rejects with: all other failures that have a tag, such
+ * as `SessionNotFoundError` and `UnauthorizedError`, `MalformedResponse`, what the server tells of its own failure
+ * in the middle of the stream, and a host in this process that is closed.
+ *
+ * Nothing happens before the first `next()`, and every iterator has its own connections. `return()` closes it at
+ * once, also while it waits.
+ *
+ * @example
+ * ```ts
+ * for await (const event of resumeEvents(opencode, { sessionID, after: lastSequence })) {
+ *   await record(event)
+ * }
+ * ```
+ *
+ * @throws TypeError when a delay or a count is out of bounds, or a header is not allowed.
+ */
+export declare function resumeEvents(
+  client: ResumableClient,
+  options: ResumeEventsOptions,
+): AsyncIterable<SessionDurableEvent>;
 
 /** A call that brought back no declared answer. `reason` says why, `cause` what happened. */
 export declare class ClientError extends Error {
@@ -53,6 +136,11 @@ export declare class ClientError extends Error {
  */
 export declare function isClientError(value: unknown): value is ClientError;
 
+/** The failure with a tag. One that this version does not know has a tag and a message. */
+export type Tagged<Tag extends string> = Tag extends OpenCodeError["_tag"]
+  ? Extract<OpenCodeError, { readonly _tag: Tag }>
+  : { readonly _tag: Tag; readonly message: string };
+
 /**
  * Whether a value is the failure with this tag. It looks at `_tag` alone.
  *
@@ -64,7 +152,4 @@ export declare function isClientError(value: unknown): value is ClientError;
  * })
  * ```
  */
-export declare function isTagged<const Tag extends string>(
-  value: unknown,
-  tag: Tag,
-): value is { readonly _tag: Tag; readonly message: string };
+export declare function isTagged<const Tag extends string>(value: unknown, tag: Tag): value is Tagged<Tag>;

@@ -5,6 +5,7 @@
 const { buildClient } = require("./core.js");
 const { ClientError, createGuards, isClientError, isTagged } = require("./errors.js");
 const { operations, tags } = require("./generated/operations.js");
+const { resumeEvents } = require("./resume.js");
 const { createFetchTransport } = require("./transport.js");
 
 /**
@@ -14,4 +15,4 @@ function createClient(options) {
   return buildClient(operations, createFetchTransport(options), options.headers);
 }
 
-module.exports = { createClient, ClientError, isClientError, isTagged, ...createGuards(tags) };
+module.exports = { createClient, resumeEvents, ClientError, isClientError, isTagged, ...createGuards(tags) };

@@ -7,8 +7,10 @@ export interface Operation {
   readonly group: string;
   readonly name: string;
   readonly method: string;
-  /** Literal text and parameters, to be joined. */
-  readonly path: readonly (string | { readonly param: string })[];
+  /** Literal text and parameters, to be joined. The slashes of a rest stay slashes. */
+  readonly path: readonly (string | { readonly param: string } | { readonly rest: string })[];
+  /** Headers that every request of it carries. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Names of the input's fields that travel in the query. */
   readonly query: readonly string[];
   /**
@@ -28,6 +30,7 @@ export type Success =
   | { readonly kind: "void" }
   | { readonly kind: "stream" }
   | { readonly kind: "lines" }
+  | { readonly kind: "bytes" }
   /** `continuation` names the only fields that may stand beside a cursor. */
   | { readonly kind: "page"; readonly continuation: readonly string[] };
 
@@ -46,8 +49,9 @@ export interface TransportRequest {
 export interface TransportResponse {
   readonly status: number;
   header(name: string): string | null;
-  /** The whole body. */
+  /** The whole body, as text or as it is. */
   text(): Promise<string>;
+  bytes(): Promise<Uint8Array>;
   /** The body in pieces; null when there is none. */
   stream(): TextStream | null;
 }
@@ -62,10 +66,23 @@ export interface Parser<T> {
   next(): T | undefined;
 }
 
+/** What a stream has its elements from. */
+export interface Feed<T> {
+  /** An element that is here already. Throws for what is none. */
+  take(): T | undefined;
+  /** Waits for more. False is the clean end, after which one element may be left; a rejection ends the stream. */
+  more(): Promise<boolean>;
+  /** Closes it. A pending `more()` settles soon. */
+  cancel(): void;
+}
+
 /** A body as text, pulled piece by piece. A piece may end anywhere, but never inside a character. */
 export interface TextStream {
-  /** Null is the clean end; a rejection means that the body broke. */
-  next(): Promise<string | null>;
+  /**
+   * Null is the clean end; a failure means that the body broke. What is there already may be given, or thrown,
+   * at once.
+   */
+  next(): Promise<string | null> | string | null;
   /** Closes the body. A pending `next()` settles soon. */
   cancel(): void;
 }

@@ -46,27 +46,42 @@ function refuseMixedCursor(query, continuation, input) {
 function encodePath(segments, input) {
   let path = "";
   for (const segment of segments) {
-    path += typeof segment === "string" ? segment : encodeParameter(segment.param, input[segment.param]);
+    if (typeof segment === "string") path += segment;
+    else if ("param" in segment) path += encodeSegments(segment.param, [readText(segment.param, input)]);
+    else path += encodeSegments(segment.rest, readText(segment.rest, input).split("/"));
   }
   return path;
 }
 
 /**
  * @param {string} name
- * @param {unknown} value
+ * @param {Input} input
  */
-function encodeParameter(name, value) {
-  const text = isAbsent(value) ? "" : String(value);
+function readText(name, input) {
+  const value = input[name];
+  if (isAbsent(value)) throw invalidField(name, `Missing ${name}`);
+  return String(value);
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} segments
+ */
+function encodeSegments(name, segments) {
   // Nothing, one dot and two dots change which path is meant, escaped or not: the call would reach
   // another operation.
-  if (text === "" || text === "." || text === "..") {
-    throw taggedError({
-      _tag: "InvalidRequestError",
-      message: isAbsent(value) ? `Missing ${name}` : `Invalid ${name}: ${JSON.stringify(text)}`,
-      field: name,
-    });
+  if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
+    throw invalidField(name, `Invalid ${name}: ${JSON.stringify(segments.join("/"))}`);
   }
-  return encodeText(text);
+  return segments.map(encodeText).join("/");
+}
+
+/**
+ * @param {string} field
+ * @param {string} message
+ */
+function invalidField(field, message) {
+  return taggedError({ _tag: "InvalidRequestError", message, field });
 }
 
 /**
@@ -160,22 +175,32 @@ function createHeaders(headers) {
 }
 
 /**
- * The client's headers under those of one call. `contentType` describes our own body, if there is one, unless
- * somebody said otherwise.
+ * The client's headers under those of the operation under those of one call. `contentType` describes our own
+ * body, if there is one, unless somebody said otherwise.
  *
- * @param {HeaderList} base
- * @param {import("./types.js").HeadersInput | null | undefined} extra
+ * @param {HeaderList} client
+ * @param {Operation["headers"]} operation
+ * @param {import("./types.js").HeadersInput | null | undefined} call
  * @param {string | undefined} contentType
  * @returns {HeaderList}
  */
-function mergeHeaders(base, extra, contentType) {
-  const own = createHeaders(extra);
-  const merged =
-    own.length === 0 ? [...base] : [...base.filter(([name]) => !own.some(([other]) => other === name)), ...own];
+function mergeHeaders(client, operation, call, contentType) {
+  // A list of its own: whoever carries the request may change it.
+  const merged = [...override(override(client, Object.entries(operation ?? {})), createHeaders(call))];
   if (contentType !== undefined && !merged.some(([name]) => name === "content-type")) {
     merged.push(["content-type", contentType]);
   }
   return merged;
+}
+
+/**
+ * @param {HeaderList} base
+ * @param {HeaderList} over
+ * @returns {HeaderList}
+ */
+function override(base, over) {
+  if (over.length === 0) return base;
+  return [...base.filter(([name]) => !over.some(([other]) => other === name)), ...over];
 }
 
 module.exports = { createHeaders, encodeJson, encodeRequest, mergeHeaders };

@@ -19,6 +19,7 @@ const { LINES_TYPE } = require("./lines.js");
 async function readValue({ success, errors }, response) {
   if (response.status !== (success.kind === "void" ? 204 : 200)) throw await readFailure(errors, response);
   if (success.kind === "void") return discard(response);
+  if (success.kind === "bytes") return arrived(response.bytes());
   const body = await readJson(response);
   if (success.kind === "page") return toPage(body);
   return success.kind === "value" && success.unwrap ? unwrap(body) : body;
@@ -55,10 +56,20 @@ async function readFailure(errors, response) {
  */
 async function readJson(response) {
   expectType(response, "application/json");
-  const text = await response.text().catch((error) => {
+  return parseObject(await arrived(response.text()));
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} body
+ * @returns {Promise<T>}
+ */
+async function arrived(body) {
+  try {
+    return await body;
+  } catch (error) {
     throw transportError(error);
-  });
-  return parseObject(text);
+  }
 }
 
 /**
@@ -70,7 +81,7 @@ function expectType(response, expected) {
   // The whole header first: it is the usual case and needs no cutting.
   if (contentType === expected || contentType?.split(";", 1)[0]?.trim().toLowerCase() === expected) return;
   discard(response);
-  throw new ClientError("UnsupportedContentType", { cause: { contentType } });
+  throw new ClientError("UnsupportedContentType", { cause: { status: response.status, contentType } });
 }
 
 /**

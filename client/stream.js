@@ -1,17 +1,17 @@
 "use strict";
 
 const { onAbort } = require("./abort.js");
-const { ClientError, transportError } = require("./errors.js");
+const { ClientError } = require("./errors.js");
 const { Queue } = require("./queue.js");
 
 /**
- * @typedef {import("./internal.js").TextStream} TextStream
- * @typedef {(signal: AbortSignal) => Promise<TextStream>} Connect
+ * @template T
+ * @typedef {import("./internal.js").Feed<T>} Feed
  */
 
 /**
  * @template T
- * @typedef {import("./internal.js").Parser<T>} Parser
+ * @typedef {(signal: AbortSignal) => Promise<Feed<T>>} Connect
  */
 
 /**
@@ -23,13 +23,12 @@ const { Queue } = require("./queue.js");
  * Elements to iterate. Nothing happens before the first `next()`; every iterator has its own connection.
  *
  * @template T
- * @param {Connect} connect
- * @param {() => Parser<T>} createParser Makes elements of the text that comes.
+ * @param {Connect<T>} connect
  * @param {AbortSignal | undefined} signal
  * @returns {AsyncIterable<T>}
  */
-function createStream(connect, createParser, signal) {
-  return { [Symbol.asyncIterator]: () => new StreamIterator(connect, createParser, signal) };
+function createStream(connect, signal) {
+  return { [Symbol.asyncIterator]: () => new StreamIterator(connect, signal) };
 }
 
 /**
@@ -44,10 +43,8 @@ class StreamIterator {
   #signal;
   /** Gives up a connection that is still being made. */
   #controller = new AbortController();
-  /** @type {TextStream | undefined} */
-  #body = undefined;
-  #createParser;
-  #parser;
+  /** @type {Feed<T> | undefined} Gone after the end: what was read but not delivered is dropped. */
+  #feed = undefined;
   /** @type {Queue<Reader<T>>} The calls of `next()` that wait, oldest first. */
   #readers = new Queue();
   #release = () => {};
@@ -56,14 +53,11 @@ class StreamIterator {
   #failure = undefined;
 
   /**
-   * @param {Connect} connect
-   * @param {() => Parser<T>} createParser
+   * @param {Connect<T>} connect
    * @param {AbortSignal | undefined} signal
    */
-  constructor(connect, createParser, signal) {
+  constructor(connect, signal) {
     this.#connect = connect;
-    this.#createParser = createParser;
-    this.#parser = createParser();
     this.#signal = signal;
   }
 
@@ -104,9 +98,9 @@ class StreamIterator {
 
   /** An element that is here already and that nobody before us waits for. */
   #buffered() {
-    if (this.#ended || this.#body === undefined || !this.#readers.isEmpty) return undefined;
+    if (!this.#readers.isEmpty) return undefined;
     try {
-      return this.#parser.next();
+      return this.#feed?.take();
     } catch (error) {
       this.#fail(error);
       return undefined;
@@ -116,40 +110,36 @@ class StreamIterator {
   /** Reads for as long as somebody waits. */
   async #serve() {
     try {
-      this.#body ??= await this.#open();
+      const feed = this.#feed ?? (await this.#open());
       while (!this.#ended && !this.#readers.isEmpty) {
-        const value = this.#parser.next();
-        if (value !== undefined) this.#deliver(value);
-        else this.#accept(await this.#body.next());
+        if (!this.#deliver(feed.take()) && !(await feed.more())) this.#finish(feed);
       }
     } catch (error) {
-      // What the opening throws is final; everything after it is the body that broke, or says itself what it is.
-      this.#fail(this.#body === undefined ? error : transportError(error));
+      this.#fail(error);
     }
   }
 
   async #open() {
     if (this.#signal?.aborted) throw this.#abortError();
     if (this.#signal) this.#release = onAbort(this.#signal, () => this.#fail(this.#abortError()));
-    const body = await this.#connect(this.#controller.signal);
+    const feed = await this.#connect(this.#controller.signal);
     // Nobody is left to close what arrived too late.
-    if (this.#ended) body.cancel();
-    return body;
+    if (this.#ended) feed.cancel();
+    else this.#feed = feed;
+    return feed;
   }
 
-  /** @param {string | null} text */
-  #accept(text) {
-    if (this.#ended) return;
-    if (text !== null) return this.#parser.push(text);
-    this.#parser.end();
-    const value = this.#parser.next();
-    if (value !== undefined) this.#deliver(value);
-    this.#end();
-  }
-
-  /** @param {T} value */
+  /** @param {T | undefined} value */
   #deliver(value) {
+    if (value === undefined) return false;
     this.#readers.shift()?.resolve({ done: false, value });
+    return true;
+  }
+
+  /** @param {Feed<T>} feed */
+  #finish(feed) {
+    if (!this.#ended) this.#deliver(feed.take());
+    this.#end();
   }
 
   #abortError() {
@@ -173,10 +163,9 @@ class StreamIterator {
     if (this.#ended) return;
     this.#ended = true;
     this.#release();
-    if (this.#body === undefined) this.#controller.abort();
-    else this.#body.cancel();
-    // What was read but not delivered is dropped.
-    this.#parser = this.#createParser();
+    if (this.#feed === undefined) this.#controller.abort();
+    else this.#feed.cancel();
+    this.#feed = undefined;
     for (let reader = this.#readers.shift(); reader !== undefined; reader = this.#readers.shift()) {
       reader.resolve({ done: true, value: undefined });
     }

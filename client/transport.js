@@ -27,6 +27,7 @@ function createFetchTransport(options) {
       status: response.status,
       header: (name) => response.headers.get(name),
       text: () => response.text(),
+      bytes: async () => new Uint8Array(await response.arrayBuffer()),
       stream: () => (response.body === null ? null : decodeBody(response.body)),
     };
   };
@@ -42,6 +43,9 @@ function readPrefix(baseUrl) {
     throw new TypeError(`createClient needs an absolute baseUrl, got ${JSON.stringify(baseUrl)}`);
   }
   const url = new URL(baseUrl);
+  if (url.username !== "" || url.password !== "") {
+    throw new TypeError("fetch takes no user and password in a URL: give createClient an authorization header");
+  }
   url.search = "";
   url.hash = "";
   return url.href.replace(/\/+$/, "");

@@ -46,7 +46,7 @@ export type Lines = string | Iterable<string> | AsyncIterable<string>;
  *   is what broke it: the error of `fetch`, the reason of the signal, or what a stream reported.
  * - `UnexpectedStatus`: the operation does not declare this status. `cause` is `{ status }`.
  * - `UnsupportedContentType`: the body is not JSON, or not an event stream, or has no lines, whichever the
- *   operation answers with. `cause` is `{ contentType }`.
+ *   operation answers with. `cause` is `{ status, contentType }`.
  * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event or one line
  *   of it is larger than 16 MiB.
  */

@@ -1,3 +1,6 @@
+import { buildClient } from "../../client/core.js";
+import { createFetchTransport } from "../../client/transport.js";
+import { operations } from "./sample";
 import { createTestClient, json, rejection } from "./support";
 
 const ok = () => json({ data: {} });
@@ -53,6 +56,34 @@ describe("URL", () => {
     const { client, requests } = createTestClient(() => json({ data: [], cursor: {} }));
     await client.sessions.list(input);
     expect(requests[0]?.url).toBe(`http://host/api/session${expected}`);
+  });
+
+  test.each([
+    ["a", "a"],
+    ["src/main.ts", "src/main.ts"],
+    ["a b/c?d#e%2F/\u00e9", "a%20b/c%3Fd%23e%252F/%C3%A9"],
+    ["...", "..."],
+    ["a/.b", "a/.b"],
+  ])("the rest of a path keeps its slashes: %j", async (path, expected) => {
+    const { client, requests } = createTestClient(() => new Response("x"));
+    await client.files.read({ path, location: { directory: "/w" } });
+    expect(requests[0]?.url).toBe(`http://host/api/fs/read/${expected}?location%5Bdirectory%5D=%2Fw`);
+  });
+
+  test.each([
+    [undefined, "Missing path"],
+    ["", 'Invalid path: ""'],
+    ["/etc/passwd", 'Invalid path: "/etc/passwd"'],
+    ["a/", 'Invalid path: "a/"'],
+    ["a//b", 'Invalid path: "a//b"'],
+    ["..", 'Invalid path: ".."'],
+    ["a/../../session", 'Invalid path: "a/../../session"'],
+    ["./a", 'Invalid path: "./a"'],
+  ])("a rest that would reach another path is not sent: %j", async (path, message) => {
+    const { client, requests } = createTestClient(() => new Response("x"));
+    const error = await rejection(client.files.read({ path }));
+    expect({ ...error }).toEqual({ _tag: "InvalidRequestError", message, field: "path" });
+    expect(requests).toEqual([]);
   });
 
   test("objects become name[member]", async () => {
@@ -167,6 +198,32 @@ describe("headers", () => {
       "application/json; v=1",
       undefined,
     ]);
+  });
+
+  test("those of an operation stand between those of the client and those of the call", async () => {
+    const { client, requests } = createTestClient(() => json({}), { headers: { "X-OpenCode-Ticket": "0", a: "1" } });
+    await client.ptys.connectToken({ ptyID: "pty_1" });
+    await client.ptys.connectToken({ ptyID: "pty_1" }, { headers: { "X-OpenCode-Ticket": "2" } });
+    await client.health.get();
+    expect(requests.map(({ headers }) => headers)).toEqual([
+      { "x-opencode-ticket": "1", a: "1" },
+      { "x-opencode-ticket": "2", a: "1" },
+      { "x-opencode-ticket": "0", a: "1" },
+    ]);
+  });
+
+  test("whoever sends a request may change its headers", async () => {
+    const sent: unknown[] = [];
+    const fetch = async (_: string, init: RequestInit) => {
+      sent.push([...(init.headers as string[][])]);
+      (init.headers as string[][]).push(["x", "1"]);
+      return json({});
+    };
+    const transport = createFetchTransport({ baseUrl: "http://host", fetch });
+    const client = buildClient(operations as never, transport, { a: "1" }) as any;
+    await client.health.get();
+    await client.health.get();
+    expect(sent).toEqual([[["a", "1"]], [["a", "1"]]]);
   });
 
   test("headers that are not allowed reject", async () => {

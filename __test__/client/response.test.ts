@@ -32,6 +32,32 @@ describe("values", () => {
   });
 });
 
+describe("bytes", () => {
+  const read = (response: () => Response | Promise<Response>) => answering(response).files.read({ path: "a.png" });
+
+  test.each([
+    ["of any type", "image/png", [0, 255, 137, 80]],
+    ["of no type", null, [1]],
+    ["that say they are JSON", "application/json", [...Buffer.from('{"data":1}')]],
+    ["that there are none of", "text/plain", []],
+  ])("%s come as they are", async (_, type, bytes) => {
+    const value = await read(() => {
+      const response = new Response(new Uint8Array(bytes));
+      if (type !== null) response.headers.set("content-type", type);
+      return response;
+    });
+    expect(value).toBeInstanceOf(Uint8Array);
+    expect([...value]).toEqual(bytes);
+  });
+
+  test("that break off, or come with another status, are none", async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) });
+    await expect(read(() => new Response(body))).rejects.toMatchObject({ reason: "Transport" });
+    await expect(read(() => new Response("x", { status: 206 }))).rejects.toMatchObject({ reason: "UnexpectedStatus" });
+    await expect(read(() => json(notFound, 404))).rejects.toMatchObject(notFound);
+  });
+});
+
 describe("pages", () => {
   const list = (body: unknown) => answering(() => json(body)).sessions.list();
 

@@ -53,6 +53,14 @@ export const operations = [
     success: { kind: "value", unwrap: true },
     errors: [400, 409],
   }),
+  operation("files", "read", "GET", ["/api/fs/read/", { rest: "path" }], {
+    query: ["location"],
+    success: { kind: "bytes" },
+    errors: [400, 404],
+  }),
+  operation("ptys", "connectToken", "POST", ["/api/pty/", { param: "ptyID" }, "/connect-token"], {
+    headers: { "x-opencode-ticket": "1" },
+  }),
   operation("events", "subscribe", "GET", ["/api/event"], { input: "none", success: { kind: "stream" } }),
 ];
 

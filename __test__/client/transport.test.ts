@@ -6,6 +6,10 @@ test.each([[undefined], [null], [""], ["host"], ["/prefix"], [5]])("a base URL m
   expect(() => createFetchTransport({ baseUrl } as never)).toThrow(TypeError);
 });
 
+test.each(["http://user@host", "http://user:password@host"])("a base URL names no user: %s", (baseUrl) => {
+  expect(() => createFetchTransport({ baseUrl })).toThrow(TypeError);
+});
+
 describe("the global fetch", () => {
   const original = globalThis.fetch;
   afterEach(() => {

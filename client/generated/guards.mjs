@@ -2,15 +2,21 @@
 import client from "../index.js";
 
 export const {
+  isAddressUnavailableError,
   isConflictError,
   isDatabaseInUseError,
   isDatabaseUnavailableError,
   isDatabaseVersionError,
+  isForbiddenError,
   isInputNotFoundError,
   isInvalidCursorError,
   isInvalidOptionError,
   isInvalidRequestError,
   isMessageNotFoundError,
+  isPermissionNotFoundError,
+  isProviderNotFoundError,
+  isPtyNotFoundError,
+  isQuestionNotFoundError,
   isServiceUnavailableError,
   isSessionBacklogError,
   isSessionBusyError,

@@ -16,9 +16,52 @@ export interface OpenCodeClient {
     /** Says that the host is there. */
     get(options?: RequestOptions): Promise<HealthGetOutput>;
   };
+  readonly events: {
+    /**
+     * Everything that happens in this host from now on, fragments of running turns included.
+     *
+     * The first event is `server.connected`; nothing that happens after it is missed. Nothing is
+     * replayed, and a reader that falls too far behind is cut off. It ends when the host closes.
+     */
+    subscribe(options?: RequestOptions): AsyncIterable<EventsSubscribeOutput>;
+  };
   readonly location: {
     /** Says which Location a request selects, and which project is around it. */
     get(input?: LocationGetInput, options?: RequestOptions): Promise<LocationGetOutput>;
+    /** What is wrong with the configuration of a Location. What is wrong has no effect; the rest has. */
+    diagnostics(input?: LocationDiagnosticsInput, options?: RequestOptions): Promise<LocationDiagnosticsOutput>;
+    /** Reads the configuration of a Location again. A Provider Turn that is under way keeps the former one. */
+    reload(input?: LocationReloadInput, options?: RequestOptions): Promise<LocationReloadOutput>;
+  };
+  readonly agents: {
+    /** The agents, hidden ones included. */
+    list(input?: AgentsListInput, options?: RequestOptions): Promise<AgentsListOutput>;
+  };
+  readonly models: {
+    /** The models, newest first. Secrets in them are replaced by `<redacted>`. */
+    list(input?: ModelsListInput, options?: RequestOptions): Promise<ModelsListOutput>;
+  };
+  readonly providers: {
+    /** The providers of models. Secrets in them are replaced by `<redacted>`. */
+    list(input?: ProvidersListInput, options?: RequestOptions): Promise<ProvidersListOutput>;
+    /**
+     * One provider of models. Secrets in it are replaced by `<redacted>`.
+     *
+     * @throws {ProviderNotFoundError}
+     */
+    get(input: ProvidersGetInput, options?: RequestOptions): Promise<ProvidersGetOutput>;
+  };
+  readonly commands: {
+    /** The commands. */
+    list(input?: CommandsListInput, options?: RequestOptions): Promise<CommandsListOutput>;
+  };
+  readonly skills: {
+    /** The skills, as they are on disk now. */
+    list(input?: SkillsListInput, options?: RequestOptions): Promise<SkillsListOutput>;
+  };
+  readonly references: {
+    /** The references. */
+    list(input?: ReferencesListInput, options?: RequestOptions): Promise<ReferencesListOutput>;
   };
   readonly sessions: {
     /**
@@ -86,6 +129,15 @@ export interface OpenCodeClient {
      * @throws {SessionNotFoundError}
      */
     switchModel(input: SessionsSwitchModelInput, options?: RequestOptions): Promise<SessionsSwitchModelOutput>;
+    /**
+     * Moves the session to another directory of its project, which need not exist yet.
+     *
+     * A Provider Turn that is under way settles where it began; the next one has the System Context
+     * of the new place. Files are left alone, and what is pending stays pending.
+     *
+     * @throws {SessionNotFoundError}
+     */
+    move(input: SessionsMoveInput, options?: RequestOptions): Promise<SessionsMoveOutput>;
     /**
      * Lists every message of the session, newest first unless told otherwise.
      *
@@ -164,15 +216,6 @@ export interface OpenCodeClient {
     /** The sessions whose last activity was cut and is not under way in this host. */
     interrupted(options?: RequestOptions): Promise<SessionsInterruptedOutput>;
     /**
-     * Moves the session to another directory of its project, which need not exist yet.
-     *
-     * A Provider Turn that is under way settles where it began; the next one has the System Context
-     * of the new place. Files are left alone, and what is pending stays pending.
-     *
-     * @throws {SessionNotFoundError}
-     */
-    move(input: SessionsMoveInput, options?: RequestOptions): Promise<SessionsMoveOutput>;
-    /**
      * Everything that is recorded of the session, line by line, each line one JSON text.
      *
      * The first line says what follows: format, version and session; every other one is an event, in
@@ -194,20 +237,168 @@ export interface OpenCodeClient {
      * @throws {SessionBusyError}
      */
     import(lines: SessionsImportInput, options?: RequestOptions): Promise<SessionsImportOutput>;
+    readonly revert: {
+      /**
+       * Stages a revert to a message: files go back to what they were then.
+       *
+       * Messages stay until the revert is committed, which the next Provider Turn does by itself. Staging
+       * again moves the boundary. A session with a Session Drain under way cannot be reverted.
+       *
+       * @throws {SessionNotFoundError}
+       * @throws {MessageNotFoundError}
+       * @throws {SessionBusyError}
+       */
+      stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
+      /**
+       * Drops a staged revert: files become again what they were before it. Without one nothing is done.
+       *
+       * @throws {SessionNotFoundError}
+       * @throws {SessionBusyError}
+       */
+      clear(input: SessionsRevertClearInput, options?: RequestOptions): Promise<SessionsRevertClearOutput>;
+      /**
+       * Carries a staged revert out: what comes after the boundary is gone. Without one nothing is done.
+       *
+       * @throws {SessionNotFoundError}
+       * @throws {SessionBusyError}
+       */
+      commit(input: SessionsRevertCommitInput, options?: RequestOptions): Promise<SessionsRevertCommitOutput>;
+    };
   };
-  readonly events: {
+  readonly permissions: {
     /**
-     * Everything that happens in this host from now on, fragments of running turns included.
+     * The permission requests of one session that wait for an answer.
      *
-     * The first event is `server.connected`; nothing that happens after it is missed. Nothing is
-     * replayed, and a reader that falls too far behind is cut off. It ends when the host closes.
+     * @throws {SessionNotFoundError}
      */
-    subscribe(options?: RequestOptions): AsyncIterable<EventsSubscribeOutput>;
+    list(input: PermissionsListInput, options?: RequestOptions): Promise<PermissionsListOutput>;
+    /**
+     * One permission request that waits for an answer. One that was answered is gone.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {PermissionNotFoundError}
+     */
+    get(input: PermissionsGetInput, options?: RequestOptions): Promise<PermissionsGetOutput>;
+    /**
+     * Asks whether something may be done. What no rule decides waits for an answer.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {ConflictError}
+     */
+    create(input: PermissionsCreateInput, options?: RequestOptions): Promise<PermissionsCreateOutput>;
+    /**
+     * Answers a permission request.
+     *
+     * `always` also answers what waits elsewhere and is allowed now; `reject` answers everything that
+     * waits in the same session.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {PermissionNotFoundError}
+     */
+    reply(input: PermissionsReplyInput, options?: RequestOptions): Promise<PermissionsReplyOutput>;
+    /** The permission requests of all sessions of a Location that wait for an answer. */
+    listRequests(input?: PermissionsListRequestsInput, options?: RequestOptions): Promise<PermissionsListRequestsOutput>;
+    /** What answers of `always` have allowed in a project. */
+    listSaved(input?: PermissionsListSavedInput, options?: RequestOptions): Promise<PermissionsListSavedOutput>;
+    /** Takes back what an answer of `always` has allowed. An unknown id is none. */
+    removeSaved(input: PermissionsRemoveSavedInput, options?: RequestOptions): Promise<PermissionsRemoveSavedOutput>;
+  };
+  readonly questions: {
+    /**
+     * The questions of one session that wait for an answer.
+     *
+     * @throws {SessionNotFoundError}
+     */
+    list(input: QuestionsListInput, options?: RequestOptions): Promise<QuestionsListOutput>;
+    /**
+     * Answers questions.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {QuestionNotFoundError}
+     */
+    reply(input: QuestionsReplyInput, options?: RequestOptions): Promise<QuestionsReplyOutput>;
+    /**
+     * Refuses to answer questions. The activity that asked them ends.
+     *
+     * @throws {SessionNotFoundError}
+     * @throws {QuestionNotFoundError}
+     */
+    reject(input: QuestionsRejectInput, options?: RequestOptions): Promise<QuestionsRejectOutput>;
+    /** The questions of all sessions of a Location that wait for an answer. */
+    listRequests(input?: QuestionsListRequestsInput, options?: RequestOptions): Promise<QuestionsListRequestsOutput>;
+  };
+  readonly files: {
+    /**
+     * The bytes of a file.
+     *
+     * The content type is that of text where the name says so, else `application/octet-stream`.
+     */
+    read(input: FilesReadInput, options?: RequestOptions): Promise<FilesReadOutput>;
+    /** What stands in a directory, directories first. */
+    list(input?: FilesListInput, options?: RequestOptions): Promise<FilesListOutput>;
+    /** Files and directories whose path resembles a text, the closest first. */
+    find(input: FilesFindInput, options?: RequestOptions): Promise<FilesFindOutput>;
+  };
+  readonly ptys: {
+    /** The terminals, those whose program has ended included. */
+    list(input?: PtysListInput, options?: RequestOptions): Promise<PtysListOutput>;
+    /** Begins a program in a terminal of its own. */
+    create(input?: PtysCreateInput, options?: RequestOptions): Promise<PtysCreateOutput>;
+    /**
+     * One terminal.
+     *
+     * @throws {PtyNotFoundError}
+     */
+    get(input: PtysGetInput, options?: RequestOptions): Promise<PtysGetOutput>;
+    /**
+     * Changes the title or the size of a terminal.
+     *
+     * @throws {PtyNotFoundError}
+     */
+    update(input: PtysUpdateInput, options?: RequestOptions): Promise<PtysUpdateOutput>;
+    /**
+     * Ends a terminal, and its program with it.
+     *
+     * @throws {PtyNotFoundError}
+     */
+    remove(input: PtysRemoveInput, options?: RequestOptions): Promise<PtysRemoveOutput>;
+    /**
+     * A ticket that opens one connection to a terminal.
+     *
+     * @throws {ForbiddenError}
+     * @throws {PtyNotFoundError}
+     */
+    connectToken(input: PtysConnectTokenInput, options?: RequestOptions): Promise<PtysConnectTokenOutput>;
+  };
+  readonly integrations: {
+    /** The services that need credentials. */
+    list(input?: IntegrationsListInput, options?: RequestOptions): Promise<IntegrationsListOutput>;
+    /** One service that needs credentials, or nothing when there is no such service. */
+    get(input: IntegrationsGetInput, options?: RequestOptions): Promise<IntegrationsGetOutput>;
+    /** Connects to a service with a key, which takes the place of the credential it has. */
+    connectKey(input: IntegrationsConnectKeyInput, options?: RequestOptions): Promise<IntegrationsConnectKeyOutput>;
+    /** Begins an attempt to connect to a service in a browser. */
+    connectOauth(input: IntegrationsConnectOauthInput, options?: RequestOptions): Promise<IntegrationsConnectOauthOutput>;
+    /** Where an attempt to connect stands. */
+    attemptStatus(input: IntegrationsAttemptStatusInput, options?: RequestOptions): Promise<IntegrationsAttemptStatusOutput>;
+    /** Ends an attempt to connect, with the code that the page has shown. */
+    attemptComplete(input: IntegrationsAttemptCompleteInput, options?: RequestOptions): Promise<IntegrationsAttemptCompleteOutput>;
+    /** Gives an attempt to connect up. An unknown one is none. */
+    attemptCancel(input: IntegrationsAttemptCancelInput, options?: RequestOptions): Promise<IntegrationsAttemptCancelOutput>;
+  };
+  readonly credentials: {
+    /** Gives a credential another name. An unknown one is none. */
+    update(input: CredentialsUpdateInput, options?: RequestOptions): Promise<CredentialsUpdateOutput>;
+    /** Removes a credential. An unknown one is none. */
+    remove(input: CredentialsRemoveInput, options?: RequestOptions): Promise<CredentialsRemoveOutput>;
   };
 }
 
 /** The result of `health.get`. */
 export type HealthGetOutput = Health;
+
+/** One element of `events.subscribe`. */
+export type EventsSubscribeOutput = OpenCodeEvent;
 
 /** The input of `location.get`. */
 export interface LocationGetInput {
@@ -217,6 +408,129 @@ export interface LocationGetInput {
 
 /** The result of `location.get`. */
 export type LocationGetOutput = LocationInfo;
+
+/** The input of `location.diagnostics`. */
+export interface LocationDiagnosticsInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `location.diagnostics`. */
+export type LocationDiagnosticsOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ConfigurationDiagnostic[];
+};
+
+/** The input of `location.reload`. */
+export interface LocationReloadInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `location.reload`. */
+export type LocationReloadOutput = void;
+
+/** The input of `agents.list`. */
+export interface AgentsListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `agents.list`. */
+export type AgentsListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: AgentInfo[];
+};
+
+/** The input of `models.list`. */
+export interface ModelsListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `models.list`. */
+export type ModelsListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ModelInfo[];
+};
+
+/** The input of `providers.list`. */
+export interface ProvidersListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `providers.list`. */
+export type ProvidersListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ProviderInfo[];
+};
+
+/** The input of `providers.get`. */
+export interface ProvidersGetInput {
+  /** The provider. */
+  readonly providerID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `providers.get`. */
+export type ProvidersGetOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ProviderInfo;
+};
+
+/** The input of `commands.list`. */
+export interface CommandsListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `commands.list`. */
+export type CommandsListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: CommandInfo[];
+};
+
+/** The input of `skills.list`. */
+export interface SkillsListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `skills.list`. */
+export type SkillsListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: SkillInfo[];
+};
+
+/** The input of `references.list`. */
+export interface ReferencesListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `references.list`. */
+export type ReferencesListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ReferenceInfo[];
+};
 
 /** The input of `sessions.create`. */
 export interface SessionsCreateInput {
@@ -349,6 +663,17 @@ export interface SessionsSwitchModelInput {
 /** The result of `sessions.switchModel`. */
 export type SessionsSwitchModelOutput = void;
 
+/** The input of `sessions.move`. */
+export interface SessionsMoveInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** Where the session is to live. It must be a place of the session's project. */
+  readonly location: LocationRef;
+}
+
+/** The result of `sessions.move`. */
+export type SessionsMoveOutput = SessionInfo;
+
 /** Begins a walk with `sessions.messages`. */
 export interface SessionsMessagesQuery {
   /** The session. */
@@ -465,17 +790,6 @@ export type SessionsResumeOutput = void;
 /** The result of `sessions.interrupted`. */
 export type SessionsInterruptedOutput = InterruptedSession[];
 
-/** The input of `sessions.move`. */
-export interface SessionsMoveInput {
-  /** The session. */
-  readonly sessionID: string;
-  /** Where the session is to live. It must be a place of the session's project. */
-  readonly location: LocationRef;
-}
-
-/** The result of `sessions.move`. */
-export type SessionsMoveOutput = SessionInfo;
-
 /** The input of `sessions.export`. */
 export interface SessionsExportInput {
   /** The session. */
@@ -491,8 +805,492 @@ export type SessionsImportInput = Lines;
 /** The result of `sessions.import`. */
 export type SessionsImportOutput = ImportedSession;
 
-/** One element of `events.subscribe`. */
-export type EventsSubscribeOutput = OpenCodeEvent;
+/** The input of `sessions.revert.stage`. */
+export interface SessionsRevertStageInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The message to go back to. It stays; what comes after it goes. */
+  readonly messageID: string;
+  /** A part of that message, if it is an assistant's: the part and what comes after it go as well. */
+  readonly partID?: string | undefined;
+  /** `false` leaves files alone. */
+  readonly files?: boolean | undefined;
+}
+
+/** The result of `sessions.revert.stage`. */
+export type SessionsRevertStageOutput = RevertState;
+
+/** The input of `sessions.revert.clear`. */
+export interface SessionsRevertClearInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.revert.clear`. */
+export type SessionsRevertClearOutput = void;
+
+/** The input of `sessions.revert.commit`. */
+export interface SessionsRevertCommitInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.revert.commit`. */
+export type SessionsRevertCommitOutput = void;
+
+/** The input of `permissions.list`. */
+export interface PermissionsListInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `permissions.list`. */
+export type PermissionsListOutput = PermissionRequest[];
+
+/** The input of `permissions.get`. */
+export interface PermissionsGetInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The request. */
+  readonly requestID: string;
+}
+
+/** The result of `permissions.get`. */
+export type PermissionsGetOutput = PermissionRequest;
+
+/** The input of `permissions.create`. */
+export interface PermissionsCreateInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The caller's own id for the request; begins with `per`. */
+  readonly id?: string | undefined;
+  /** What is to be done. */
+  readonly action: string;
+  /** On what. */
+  readonly resources: string[];
+  /** The patterns that are stored when the answer is `always`. */
+  readonly save?: string[] | undefined;
+  /** What helps to decide. */
+  readonly metadata?: Record<string, unknown> | undefined;
+  /** What asks. */
+  readonly source?: PermissionSource | undefined;
+  /** The agent whose rules hold; absent means the session's. */
+  readonly agent?: string | undefined;
+}
+
+/** The result of `permissions.create`. */
+export type PermissionsCreateOutput = PermissionDecision;
+
+/** The input of `permissions.reply`. */
+export interface PermissionsReplyInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The request. */
+  readonly requestID: string;
+  /** The answer. */
+  readonly reply: PermissionReply;
+  /** What the model is told when the answer is `reject`. Without it the activity ends. */
+  readonly message?: string | undefined;
+}
+
+/** The result of `permissions.reply`. */
+export type PermissionsReplyOutput = void;
+
+/** The input of `permissions.listRequests`. */
+export interface PermissionsListRequestsInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `permissions.listRequests`. */
+export type PermissionsListRequestsOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: PermissionRequest[];
+};
+
+/** The input of `permissions.listSaved`. */
+export interface PermissionsListSavedInput {
+  /** The project; absent means that of the Location. */
+  readonly projectID?: string | undefined;
+}
+
+/** The result of `permissions.listSaved`. */
+export type PermissionsListSavedOutput = SavedPermission[];
+
+/** The input of `permissions.removeSaved`. */
+export interface PermissionsRemoveSavedInput {
+  /** The saved permission. */
+  readonly id: string;
+}
+
+/** The result of `permissions.removeSaved`. */
+export type PermissionsRemoveSavedOutput = void;
+
+/** The input of `questions.list`. */
+export interface QuestionsListInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `questions.list`. */
+export type QuestionsListOutput = QuestionRequest[];
+
+/** The input of `questions.reply`. */
+export interface QuestionsReplyInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The request. */
+  readonly requestID: string;
+  /** One list of labels for each question, in the order of the questions. */
+  readonly answers: string[][];
+}
+
+/** The result of `questions.reply`. */
+export type QuestionsReplyOutput = void;
+
+/** The input of `questions.reject`. */
+export interface QuestionsRejectInput {
+  /** The session. */
+  readonly sessionID: string;
+  /** The request. */
+  readonly requestID: string;
+}
+
+/** The result of `questions.reject`. */
+export type QuestionsRejectOutput = void;
+
+/** The input of `questions.listRequests`. */
+export interface QuestionsListRequestsInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `questions.listRequests`. */
+export type QuestionsListRequestsOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: QuestionRequest[];
+};
+
+/** The input of `files.read`. */
+export interface FilesReadInput {
+  /** Path relative to the Location. */
+  readonly path: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `files.read`. */
+export type FilesReadOutput = Uint8Array;
+
+/** The input of `files.list`. */
+export interface FilesListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** Path of the directory relative to the Location; absent means the Location itself. */
+  readonly path?: string | undefined;
+}
+
+/** The result of `files.list`. */
+export type FilesListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: FileSystemEntry[];
+};
+
+/** The input of `files.find`. */
+export interface FilesFindInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** What the path is to resemble; it may be empty. */
+  readonly query: string;
+  /** Only entries of this type. */
+  readonly type?: FileSystemEntryType | undefined;
+  /** At most so many entries, 50 by default. */
+  readonly limit?: number | undefined;
+}
+
+/** The result of `files.find`. */
+export type FilesFindOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: FileSystemEntry[];
+};
+
+/** The input of `ptys.list`. */
+export interface PtysListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `ptys.list`. */
+export type PtysListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: Pty[];
+};
+
+/** The input of `ptys.create`. */
+export interface PtysCreateInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** The program; absent means the shell. */
+  readonly command?: string | undefined;
+  /** Its arguments. */
+  readonly args?: string[] | undefined;
+  /** The directory it begins in; absent means that of the Location. */
+  readonly cwd?: string | undefined;
+  /** Title of the terminal. */
+  readonly title?: string | undefined;
+  /** Variables of its environment, beside those of the host. */
+  readonly env?: Record<string, string> | undefined;
+}
+
+/** The result of `ptys.create`. */
+export type PtysCreateOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: Pty;
+};
+
+/** The input of `ptys.get`. */
+export interface PtysGetInput {
+  /** The terminal. */
+  readonly ptyID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `ptys.get`. */
+export type PtysGetOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: Pty;
+};
+
+/** The input of `ptys.update`. */
+export interface PtysUpdateInput {
+  /** The terminal. */
+  readonly ptyID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** Another title. */
+  readonly title?: string | undefined;
+  /** Another size. */
+  readonly size?: PtySize | undefined;
+}
+
+/** The result of `ptys.update`. */
+export type PtysUpdateOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: Pty;
+};
+
+/** The input of `ptys.remove`. */
+export interface PtysRemoveInput {
+  /** The terminal. */
+  readonly ptyID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `ptys.remove`. */
+export type PtysRemoveOutput = void;
+
+/** The input of `ptys.connectToken`. */
+export interface PtysConnectTokenInput {
+  /** The terminal. */
+  readonly ptyID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `ptys.connectToken`. */
+export type PtysConnectTokenOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: PtyConnectToken;
+};
+
+/** The input of `integrations.list`. */
+export interface IntegrationsListInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `integrations.list`. */
+export type IntegrationsListOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: IntegrationInfo[];
+};
+
+/** The input of `integrations.get`. */
+export interface IntegrationsGetInput {
+  /** The service. */
+  readonly integrationID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `integrations.get`. */
+export type IntegrationsGetOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: IntegrationInfo | null;
+};
+
+/** The input of `integrations.connectKey`. */
+export interface IntegrationsConnectKeyInput {
+  /** The service. */
+  readonly integrationID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** The key. */
+  readonly key: string;
+  /** Name of the credential, for people. */
+  readonly label?: string | undefined;
+}
+
+/** The result of `integrations.connectKey`. */
+export type IntegrationsConnectKeyOutput = void;
+
+/** The input of `integrations.connectOauth`. */
+export interface IntegrationsConnectOauthInput {
+  /** The service. */
+  readonly integrationID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** The method of the service. */
+  readonly methodID: string;
+  /** What the method must know before. */
+  readonly inputs: Record<string, string>;
+  /** Name of the credential, for people. */
+  readonly label?: string | undefined;
+}
+
+/** The result of `integrations.connectOauth`. */
+export type IntegrationsConnectOauthOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: IntegrationAttempt;
+};
+
+/** The input of `integrations.attemptStatus`. */
+export interface IntegrationsAttemptStatusInput {
+  /** The attempt. */
+  readonly attemptID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `integrations.attemptStatus`. */
+export type IntegrationsAttemptStatusOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: IntegrationAttemptStatus;
+};
+
+/** The input of `integrations.attemptComplete`. */
+export interface IntegrationsAttemptCompleteInput {
+  /** The attempt. */
+  readonly attemptID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** The code that the page has shown. */
+  readonly code?: string | undefined;
+}
+
+/** The result of `integrations.attemptComplete`. */
+export type IntegrationsAttemptCompleteOutput = void;
+
+/** The input of `integrations.attemptCancel`. */
+export interface IntegrationsAttemptCancelInput {
+  /** The attempt. */
+  readonly attemptID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `integrations.attemptCancel`. */
+export type IntegrationsAttemptCancelOutput = void;
+
+/** The input of `credentials.update`. */
+export interface CredentialsUpdateInput {
+  /** The credential. */
+  readonly credentialID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+  /** Another name, for people. */
+  readonly label: string;
+}
+
+/** The result of `credentials.update`. */
+export type CredentialsUpdateOutput = void;
+
+/** The input of `credentials.remove`. */
+export interface CredentialsRemoveInput {
+  /** The credential. */
+  readonly credentialID: string;
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `credentials.remove`. */
+export type CredentialsRemoveOutput = void;
+
+/** A colour: `#rrggbb` in hexadecimal digits, or a name that user interfaces know. */
+export type AgentColor =
+  | string
+  | "primary" | "secondary" | "accent" | "success" | "warning" | "error" | "info";
+
+/** An agent as reads show it. */
+export interface AgentInfo {
+  /** Its name. */
+  readonly id: string;
+  /** The model it prefers; absent means the default one. */
+  readonly model?: ModelRef;
+  /** What is added to its model requests. */
+  readonly request: RequestSettings;
+  /** Its instructions, which stand before everything else the model is told. */
+  readonly system?: string;
+  /** What it is for. */
+  readonly description?: string;
+  /** Who may choose it. */
+  readonly mode: AgentMode;
+  /** Whether lists made for people leave it out. */
+  readonly hidden: boolean;
+  /** Its colour in user interfaces. */
+  readonly color?: AgentColor;
+  /** Provider Turns of one activity at most; absent means any number. */
+  readonly steps?: number;
+  /** What it may do. Of the rules that match an action, the last one counts. */
+  readonly permissions: PermissionRule[];
+}
+
+/** Who may choose an agent. */
+export type AgentMode =
+  /** Other agents, which give it a task. */
+  | "subagent"
+  /** People. */
+  | "primary"
+  /** Both. */
+  | "all";
 
 /** One part of an assistant message. */
 export type AssistantPart =
@@ -545,12 +1343,65 @@ export interface CacheTokens {
   readonly write: number;
 }
 
+/** The providers and models of a Location changed. */
+export interface CatalogUpdated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "catalog.updated";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: Record<string, never>;
+}
+
+/** A command. */
+export interface CommandInfo {
+  /** Its name. */
+  readonly name: string;
+  /** The prompt, with places for arguments. */
+  readonly template: string;
+  /** What it does. */
+  readonly description?: string;
+  /** The agent that answers; absent means the session's. */
+  readonly agent?: string;
+  /** The model that answers; absent means the agent's or the session's. */
+  readonly model?: ModelRef;
+  /** Whether it is done by a subagent, apart from the session. */
+  readonly subtask?: boolean;
+}
+
 /** Why a compaction ran. */
 export type CompactionReason =
   /** The request grew too large. */
   | "auto"
   /** Somebody asked for it. */
   | "manual";
+
+/** Something wrong with the configuration of a Location. */
+export interface ConfigurationDiagnostic {
+  /** The document, or what else speaks for the Location. */
+  readonly path: string;
+  /** What kind of problem it is. */
+  readonly kind: ConfigurationProblem;
+  /** What is wrong, and what then holds. */
+  readonly message: string;
+  /** The line of the document, from 1. */
+  readonly line?: number;
+  /** The character of the line, from 1. */
+  readonly column?: number;
+}
+
+/** What is wrong with a configuration, and how much of it has no effect because of that. */
+export type ConfigurationProblem =
+  /** The document cannot be read. Nothing of it has an effect. */
+  | "io"
+  /** Something the document refers to cannot be had. Nothing of the document has an effect. */
+  | "substitution"
+  /** The document is no JSON, comments and trailing commas aside. Nothing of it has an effect. */
+  | "syntax"
+  /** A value in the document is not what its key takes. Nothing of the document has an effect. */
+  | "invalid"
+  /** One value has no effect; the rest of the document has. */
+  | "ignored";
 
 /** When a message came to be, epoch milliseconds. */
 export interface CreatedTime {
@@ -616,6 +1467,15 @@ export interface EventProvider {
   readonly metadata?: Record<string, Record<string, unknown>>;
 }
 
+/** What happened to a file. */
+export type FileChange =
+  /** It came to be. */
+  | "add"
+  /** Its content changed. */
+  | "change"
+  /** It is gone. */
+  | "unlink";
+
 /** One changed file of a staged revert. */
 export interface FileDiff {
   /** Path relative to the Location. */
@@ -639,6 +1499,36 @@ export type FileStatus =
   /** In both, with other content. */
   | "modified";
 
+/** A file or a directory. */
+export interface FileSystemEntry {
+  /** Path relative to the Location. That of a directory ends in a slash. */
+  readonly path: string;
+  /** What it is. */
+  readonly type: FileSystemEntryType;
+}
+
+/** What an entry is. */
+export type FileSystemEntryType =
+  /** A file. */
+  | "file"
+  /** A directory. */
+  | "directory";
+
+/** A watched file changed. */
+export interface FileWatcherUpdated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "file.watcher.updated";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** Its absolute path. */
+    readonly file: string;
+    /** What happened. */
+    readonly event: FileChange;
+  };
+}
+
 /** The host closes: nothing follows. */
 export interface GlobalDisposed {
   /** Its id, the same on every stream. */
@@ -661,6 +1551,207 @@ export interface ImportedSession {
   readonly applied: number;
   /** Events that were there already, exactly so. */
   readonly skipped: number;
+}
+
+/** An attempt to connect in a browser. */
+export interface IntegrationAttempt {
+  /** Its id. */
+  readonly attemptID: string;
+  /** The page to open. */
+  readonly url: string;
+  /** What to do there. */
+  readonly instructions: string;
+  /** How the attempt ends. */
+  readonly mode: IntegrationAttemptMode;
+  /** When. */
+  readonly time: IntegrationAttemptTime;
+}
+
+/** How an attempt ends. */
+export type IntegrationAttemptMode =
+  /** By itself. */
+  | "auto"
+  /** With a code that the page shows. */
+  | "code";
+
+/** Where an attempt stands. */
+export type IntegrationAttemptStatus =
+  | IntegrationAttemptStatusPending
+  | IntegrationAttemptStatusComplete
+  | IntegrationAttemptStatusFailed
+  | IntegrationAttemptStatusExpired;
+
+/** It is done: the connection stands. */
+export interface IntegrationAttemptStatusComplete {
+  readonly status: "complete";
+  /** When. */
+  readonly time: IntegrationAttemptTime;
+}
+
+/** Nobody finished it in time. */
+export interface IntegrationAttemptStatusExpired {
+  readonly status: "expired";
+  /** When. */
+  readonly time: IntegrationAttemptTime;
+}
+
+/** It failed. */
+export interface IntegrationAttemptStatusFailed {
+  readonly status: "failed";
+  /** Why. */
+  readonly message: string;
+  /** When. */
+  readonly time: IntegrationAttemptTime;
+}
+
+/** It goes on. */
+export interface IntegrationAttemptStatusPending {
+  readonly status: "pending";
+  /** When. */
+  readonly time: IntegrationAttemptTime;
+}
+
+/** Times of an attempt, epoch milliseconds. */
+export interface IntegrationAttemptTime {
+  /** Its beginning. */
+  readonly created: number;
+  /** When it is given up. */
+  readonly expires: number;
+}
+
+/** A connection to a service. */
+export type IntegrationConnection =
+  | IntegrationConnectionCredential
+  | IntegrationConnectionEnv;
+
+/** Through a stored credential. */
+export interface IntegrationConnectionCredential {
+  readonly type: "credential";
+  /** The credential. */
+  readonly id: string;
+  /** Its name, for people. */
+  readonly label: string;
+}
+
+/** Through a variable of the environment. */
+export interface IntegrationConnectionEnv {
+  readonly type: "env";
+  /** The variable. */
+  readonly name: string;
+}
+
+/** The connections to a service changed. */
+export interface IntegrationConnectionUpdated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "integration.connection.updated";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The service. */
+    readonly integrationID: string;
+  };
+}
+
+/** A service that needs credentials. */
+export interface IntegrationInfo {
+  /** Its id. */
+  readonly id: string;
+  /** Its name, for people. */
+  readonly name: string;
+  /** The ways to connect to it. */
+  readonly methods: IntegrationMethod[];
+  /** The connections there are. The first one is used. */
+  readonly connections: IntegrationConnection[];
+}
+
+/** A way to connect to a service. */
+export type IntegrationMethod =
+  | IntegrationMethodOauth
+  | IntegrationMethodKey
+  | IntegrationMethodEnv;
+
+/** With a variable of the environment. */
+export interface IntegrationMethodEnv {
+  readonly type: "env";
+  /** Any of these variables. */
+  readonly names: string[];
+}
+
+/** With a key. */
+export interface IntegrationMethodKey {
+  readonly type: "key";
+  /** Its name, for people. */
+  readonly label?: string;
+}
+
+/** In a browser, where the service asks for consent. */
+export interface IntegrationMethodOauth {
+  readonly type: "oauth";
+  /** Names the method. */
+  readonly id: string;
+  /** Its name, for people. */
+  readonly label: string;
+  /** What must be known before. */
+  readonly prompts?: IntegrationPrompt[];
+}
+
+/** How two values are compared. */
+export type IntegrationOperator =
+  /** They are the same. */
+  | "eq"
+  /** They differ. */
+  | "neq";
+
+/** A value to choose. */
+export interface IntegrationOption {
+  /** Its name, for people. */
+  readonly label: string;
+  /** The value. */
+  readonly value: string;
+  /** What it means. */
+  readonly hint?: string;
+}
+
+/** Something that must be known before a connection is made. */
+export type IntegrationPrompt =
+  | IntegrationPromptText
+  | IntegrationPromptSelect;
+
+/** One of several values. */
+export interface IntegrationPromptSelect {
+  readonly type: "select";
+  /** Names the answer. */
+  readonly key: string;
+  /** The question. */
+  readonly message: string;
+  /** The values to choose from. */
+  readonly options: IntegrationOption[];
+  /** Asked only if this holds. */
+  readonly when?: IntegrationWhen;
+}
+
+/** Any text. */
+export interface IntegrationPromptText {
+  readonly type: "text";
+  /** Names the answer. */
+  readonly key: string;
+  /** The question. */
+  readonly message: string;
+  /** An example of an answer. */
+  readonly placeholder?: string;
+  /** Asked only if this holds. */
+  readonly when?: IntegrationWhen;
+}
+
+/** A condition on another answer. */
+export interface IntegrationWhen {
+  /** The other answer. */
+  readonly key: string;
+  /** How it is compared. */
+  readonly op: IntegrationOperator;
+  /** What it is compared with. */
+  readonly value: string;
 }
 
 /**
@@ -719,8 +1810,142 @@ export interface LocationRef {
   readonly workspaceID?: string;
 }
 
+/** A page for consent could not be opened in a browser. */
+export interface McpBrowserOpenFailed {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "mcp.browser.open.failed";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The server. */
+    readonly mcpName: string;
+    /** The page. */
+    readonly url: string;
+  };
+}
+
+/** A server offers other tools than before. */
+export interface McpToolsChanged {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "mcp.tools.changed";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The server. */
+    readonly server: string;
+  };
+}
+
 /** Continues a page of messages. */
 export type MessagesCursor = string & { readonly [brand]: "MessagesCursor" };
+
+/** How a model is spoken to, and what its provider calls it. */
+export type ModelApi =
+  | ModelApiAisdk
+  | ModelApiNative;
+
+/** As the package of this name does. */
+export interface ModelApiAisdk {
+  readonly type: "aisdk";
+  /** The model's name in requests. */
+  readonly id: string;
+  /** The package. */
+  readonly package: string;
+  /** Where requests go; absent means the package's own place. */
+  readonly url?: string;
+  /** The package's settings. */
+  readonly settings?: Record<string, unknown>;
+}
+
+/** As this host itself knows it. */
+export interface ModelApiNative {
+  readonly type: "native";
+  /** The model's name in requests. */
+  readonly id: string;
+  /** Where requests go. */
+  readonly url?: string;
+  /** Its settings. */
+  readonly settings: Record<string, unknown>;
+}
+
+/** Prices of input that went through the provider's prompt cache. */
+export interface ModelCacheCost {
+  /** Read from it. */
+  readonly read: number;
+  /** Written to it. */
+  readonly write: number;
+}
+
+/** What a model can do. */
+export interface ModelCapabilities {
+  /** Whether it calls tools. */
+  readonly tools: boolean;
+  /** What it reads: `text`, `image`, `audio`, `video`, `pdf`. */
+  readonly input: string[];
+  /** What it writes, in the same words. */
+  readonly output: string[];
+}
+
+/** Prices per million tokens, in the currency of the catalogue. */
+export interface ModelCost {
+  /** From which size of the context on these prices hold; absent in the basic row. */
+  readonly tier?: ModelCostTier;
+  /** Input no cache served. */
+  readonly input: number;
+  /** Output, visible or reasoning. */
+  readonly output: number;
+  /** Input that went through the provider's prompt cache. */
+  readonly cache: ModelCacheCost;
+}
+
+/** From where on a row of prices holds. */
+export interface ModelCostTier {
+  readonly type: "context";
+  /** Tokens. */
+  readonly size: number;
+}
+
+/** A model of the catalogue. */
+export interface ModelInfo {
+  /** Its id within the provider. */
+  readonly id: string;
+  /** The provider's id. */
+  readonly providerID: string;
+  /** The family it belongs to. */
+  readonly family?: string;
+  /** Its name, for people. */
+  readonly name: string;
+  /** How it is spoken to. */
+  readonly api: ModelApi;
+  /** What it can do. */
+  readonly capabilities: ModelCapabilities;
+  /** What is added to every request to it. */
+  readonly request: ModelRequest;
+  /** Its variants. */
+  readonly variants: ModelVariant[];
+  /** When it appeared. */
+  readonly time: ModelTime;
+  /** What it costs: the basic row, and rows that hold from some size of the context on. */
+  readonly cost: ModelCost[];
+  /** How finished it is. */
+  readonly status: ModelStatus;
+  /** Whether it may be used. */
+  readonly enabled: boolean;
+  /** How much it takes and gives at once. */
+  readonly limit: ModelLimit;
+}
+
+/** How much a model takes and gives at once, in tokens. 0 means that nobody knows. */
+export interface ModelLimit {
+  /** Input and output together. */
+  readonly context: number;
+  /** Input, where it has a limit of its own. */
+  readonly input?: number;
+  /** Output. */
+  readonly output: number;
+}
 
 /** Selects a model of the catalogue, and one of its variants. */
 export interface ModelRef {
@@ -730,6 +1955,53 @@ export interface ModelRef {
   readonly providerID: string;
   /** A variant of the model; absent means its default one. */
   readonly variant?: string;
+}
+
+/** What is added to every request to a model. */
+export interface ModelRequest {
+  /** HTTP headers. */
+  readonly headers: Record<string, string>;
+  /** Members of the body. */
+  readonly body: Record<string, unknown>;
+  /** The variant that holds when nobody chooses one. */
+  readonly variant?: string;
+}
+
+/** How finished a model is. */
+export type ModelStatus =
+  /** Tried out. */
+  | "alpha"
+  /** Nearly finished. */
+  | "beta"
+  /** About to go away. */
+  | "deprecated"
+  /** In use. */
+  | "active";
+
+/** When a model appeared. */
+export interface ModelTime {
+  /** Its release, epoch milliseconds; 0 when nobody knows. */
+  readonly released: number;
+}
+
+/** A variant of a model: the same model with other settings. */
+export interface ModelVariant {
+  /** Its id within the model. */
+  readonly id: string;
+  /** HTTP headers. */
+  readonly headers: Record<string, string>;
+  /** Members of the body. */
+  readonly body: Record<string, unknown>;
+}
+
+/** The list of models that everybody uses was fetched again. */
+export interface ModelsDevRefreshed {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "models-dev.refreshed";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: Record<string, never>;
 }
 
 /** The older error shape, which the live `session.error` keeps. */
@@ -753,6 +2025,22 @@ export type OpenCodeEvent =
   | ServerConnected
   | GlobalDisposed
   | SessionError
+  | PermissionAsked
+  | PermissionReplied
+  | QuestionAsked
+  | QuestionReplied
+  | QuestionRejected
+  | TodoUpdated
+  | PtyCreated
+  | PtyUpdated
+  | PtyExited
+  | PtyDeleted
+  | FileWatcherUpdated
+  | CatalogUpdated
+  | ModelsDevRefreshed
+  | IntegrationConnectionUpdated
+  | McpToolsChanged
+  | McpBrowserOpenFailed
   | SessionCreated
   | SessionUpdated
   | SessionDeleted
@@ -798,6 +2086,96 @@ export type Order =
   | "asc"
   /** Newest first. */
   | "desc";
+
+/** A permission is asked for. */
+export interface PermissionAsked {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "permission.v2.asked";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: PermissionRequest;
+}
+
+/** What is said about a permission right away. */
+export interface PermissionDecision {
+  /** The request. It waits for an answer if the effect is `ask`. */
+  readonly id: string;
+  /** What holds now. */
+  readonly effect: PermissionEffect;
+}
+
+/** What a rule says. */
+export type PermissionEffect =
+  /** It may be done. */
+  | "allow"
+  /** It may not be done. */
+  | "deny"
+  /** Somebody is asked. */
+  | "ask";
+
+/** A permission request is answered. */
+export interface PermissionReplied {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "permission.v2.replied";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+    /** The request. */
+    readonly requestID: string;
+    /** The answer. */
+    readonly reply: PermissionReply;
+  };
+}
+
+/** An answer to a request. */
+export type PermissionReply =
+  /** Yes, this time. */
+  | "once"
+  /** Yes, and from now on in the whole project. */
+  | "always"
+  /** No. */
+  | "reject";
+
+/** A question whether something may be done, which waits for an answer. */
+export interface PermissionRequest {
+  /** Its id. */
+  readonly id: string;
+  /** The session it is asked for. */
+  readonly sessionID: string;
+  /** What is to be done. */
+  readonly action: string;
+  /** On what. */
+  readonly resources: string[];
+  /** The patterns that are stored when the answer is `always`. */
+  readonly save?: string[];
+  /** What helps to decide, such as the command or the change of a file. */
+  readonly metadata?: Record<string, unknown>;
+  /** What asks. */
+  readonly source?: PermissionSource;
+}
+
+/** One rule. Of the rules that match an action and a resource, the last one counts. */
+export interface PermissionRule {
+  /** Which actions; `*` stands for any text. */
+  readonly action: string;
+  /** On which resources; `*` stands for any text. */
+  readonly resource: string;
+  /** What then holds. */
+  readonly effect: PermissionEffect;
+}
+
+/** What asks for a permission. */
+export interface PermissionSource {
+  readonly type: "tool";
+  /** Its message. */
+  readonly messageID: string;
+  /** The call within the message. */
+  readonly callID: string;
+}
 
 /** The project a directory belongs to. */
 export interface ProjectRef {
@@ -871,12 +2249,277 @@ export interface PromptSource {
   readonly text: string;
 }
 
+/** How a provider is spoken to. */
+export type ProviderApi =
+  | ProviderApiAisdk
+  | ProviderApiNative;
+
+/** As the package of this name does. */
+export interface ProviderApiAisdk {
+  readonly type: "aisdk";
+  /** The package. */
+  readonly package: string;
+  /** Where requests go; absent means the package's own place. */
+  readonly url?: string;
+  /** The package's settings. */
+  readonly settings?: Record<string, unknown>;
+}
+
+/** As this host itself knows it. */
+export interface ProviderApiNative {
+  readonly type: "native";
+  /** Where requests go. */
+  readonly url?: string;
+  /** Its settings. */
+  readonly settings: Record<string, unknown>;
+}
+
+/** A provider of models. */
+export interface ProviderInfo {
+  /** Its id. */
+  readonly id: string;
+  /** The integration that holds its credentials, if there is one. */
+  readonly integrationID?: string;
+  /** Its name, for people. */
+  readonly name: string;
+  /** Whether configuration switched it off. */
+  readonly disabled?: boolean;
+  /** How it is spoken to. */
+  readonly api: ProviderApi;
+  /** What is added to every request to it. */
+  readonly request: RequestSettings;
+}
+
 /** One tool call of one assistant message. */
 export interface PrunedCall {
   /** The message. */
   readonly assistantMessageID: string;
   /** The call. */
   readonly callID: string;
+}
+
+/** A terminal. */
+export interface Pty {
+  /** Its id. */
+  readonly id: string;
+  /** Its title. */
+  readonly title: string;
+  /** The program. */
+  readonly command: string;
+  /** The program's arguments. */
+  readonly args: string[];
+  /** The directory it began in. */
+  readonly cwd: string;
+  /** Whether the program still runs. */
+  readonly status: PtyStatus;
+  /** The program's process. */
+  readonly pid: number;
+  /** The status the program ended with. */
+  readonly exitCode?: number;
+}
+
+/** What opens one connection to a terminal, once. */
+export interface PtyConnectToken {
+  /** The ticket. */
+  readonly ticket: string;
+  /** How long it is good for, seconds. */
+  readonly expires_in: number;
+}
+
+/** A terminal came to be. */
+export interface PtyCreated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "pty.created";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The terminal as it is now. */
+    readonly info: Pty;
+  };
+}
+
+/** A terminal is gone. */
+export interface PtyDeleted {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "pty.deleted";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The terminal. */
+    readonly id: string;
+  };
+}
+
+/** The program of a terminal ended. */
+export interface PtyExited {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "pty.exited";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The terminal. */
+    readonly id: string;
+    /** The status the program ended with. */
+    readonly exitCode: number;
+  };
+}
+
+/** The size of a terminal, in characters. */
+export interface PtySize {
+  /** Lines. */
+  readonly rows: number;
+  /** Characters of a line. */
+  readonly cols: number;
+}
+
+/** Whether the program of a terminal still runs. */
+export type PtyStatus =
+  /** It runs. */
+  | "running"
+  /** It ended. */
+  | "exited";
+
+/** A terminal changed. */
+export interface PtyUpdated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "pty.updated";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The terminal as it is now. */
+    readonly info: Pty;
+  };
+}
+
+/** A model asks questions. */
+export interface QuestionAsked {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "question.v2.asked";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: QuestionRequest;
+}
+
+/** One question. */
+export interface QuestionInfo {
+  /** The question in full. */
+  readonly question: string;
+  /** The same in a few words. */
+  readonly header: string;
+  /** The answers to choose from. */
+  readonly options: QuestionOption[];
+  /** Whether more than one may be chosen. */
+  readonly multiple?: boolean;
+  /** Whether another answer than those may be given. */
+  readonly custom?: boolean;
+}
+
+/** An answer to choose. */
+export interface QuestionOption {
+  /** The answer, and what is given back when it is chosen. */
+  readonly label: string;
+  /** What it means. */
+  readonly description: string;
+}
+
+/** Questions are not going to be answered. */
+export interface QuestionRejected {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "question.v2.rejected";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+    /** The request. */
+    readonly requestID: string;
+  };
+}
+
+/** Questions are answered. */
+export interface QuestionReplied {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "question.v2.replied";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+    /** The request. */
+    readonly requestID: string;
+    /** One list of labels for each question, in the order of the questions. */
+    readonly answers: string[][];
+  };
+}
+
+/** Questions that wait for their answers together. */
+export interface QuestionRequest {
+  /** Its id. */
+  readonly id: string;
+  /** The session they are asked in. */
+  readonly sessionID: string;
+  /** The questions. */
+  readonly questions: QuestionInfo[];
+  /** The tool call that asks. */
+  readonly tool?: QuestionTool;
+}
+
+/** The tool call that asks. */
+export interface QuestionTool {
+  /** Its message. */
+  readonly messageID: string;
+  /** The call within the message. */
+  readonly callID: string;
+}
+
+/** A reference. */
+export interface ReferenceInfo {
+  /** Its name. */
+  readonly name: string;
+  /** The directory it is read from, an absolute path. */
+  readonly path: string;
+  /** What it is for. A model is not told of a reference without one. */
+  readonly description?: string;
+  /** Whether user interfaces leave it out when they complete names. */
+  readonly hidden?: boolean;
+  /** Where it comes from, as it was declared. */
+  readonly source: ReferenceSource;
+}
+
+/** Where a reference comes from. */
+export type ReferenceSource =
+  | ReferenceSourceLocal
+  | ReferenceSourceGit;
+
+/** A git repository. */
+export interface ReferenceSourceGit {
+  readonly type: "git";
+  /** The repository. */
+  readonly repository: string;
+  /** The branch; absent means the repository's default one. */
+  readonly branch?: string;
+  /** What it is for. */
+  readonly description?: string;
+  /** Whether user interfaces leave it out when they complete names. */
+  readonly hidden?: boolean;
+}
+
+/** A directory of this machine. */
+export interface ReferenceSourceLocal {
+  readonly type: "local";
+  /** The directory. */
+  readonly path: string;
+  /** What it is for. */
+  readonly description?: string;
+  /** Whether user interfaces leave it out when they complete names. */
+  readonly hidden?: boolean;
 }
 
 /** The part of a request a field travels in. */
@@ -887,6 +2530,14 @@ export type RequestPart =
   | "Query"
   /** The body. */
   | "Payload";
+
+/** What configuration adds to model requests. */
+export interface RequestSettings {
+  /** HTTP headers. */
+  readonly headers: Record<string, string>;
+  /** Members of the body. */
+  readonly body: Record<string, unknown>;
+}
 
 /** What the catalogue calls `error{message, statusCode?, isRetryable, ...}`. */
 export interface RetryError {
@@ -910,6 +2561,20 @@ export interface RevertState {
   readonly diff?: string;
   /** The changed files. */
   readonly files?: FileDiff[];
+  /** Paths that somebody else changed meanwhile, and that were left alone because of it. */
+  readonly conflicts?: string[];
+}
+
+/** A permission that an answer of `always` gave for a project. */
+export interface SavedPermission {
+  /** Its id. */
+  readonly id: string;
+  /** The project. */
+  readonly projectID: string;
+  /** What may be done. */
+  readonly action: string;
+  /** On what; a pattern. */
+  readonly resource: string;
 }
 
 /** The subscription stands: whatever happens from here on arrives. */
@@ -995,12 +2660,12 @@ export type SessionDurableEvent =
   | SessionNextRevertCleared
   | SessionNextRevertCommitted;
 
-/** What a Session Drain could not do before its request, and why: a live event. */
+/** A Session Drain could not do something before its request. */
 export interface SessionError {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.error";
-  /** Where the session lives. */
+  /** Where it happened. */
   readonly location?: LocationRef;
   readonly data: {
     /** The session. */
@@ -1241,7 +2906,7 @@ export interface SessionNextCompactionDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.compaction.delta";
-  /** Where the session lives. */
+  /** Where it happened. */
   readonly location?: LocationRef;
   readonly data: {
     /** When, epoch milliseconds. */
@@ -1470,7 +3135,7 @@ export interface SessionNextReasoningDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.reasoning.delta";
-  /** Where the session lives. */
+  /** Where it happened. */
   readonly location?: LocationRef;
   readonly data: {
     /** When, epoch milliseconds. */
@@ -1746,7 +3411,7 @@ export interface SessionNextTextDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.text.delta";
-  /** Where the session lives. */
+  /** Where it happened. */
   readonly location?: LocationRef;
   readonly data: {
     /** When, epoch milliseconds. */
@@ -1855,7 +3520,7 @@ export interface SessionNextToolInputDelta {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.next.tool.input.delta";
-  /** Where the session lives. */
+  /** Where it happened. */
   readonly location?: LocationRef;
   readonly data: {
     /** When, epoch milliseconds. */
@@ -2023,6 +3688,20 @@ export interface SessionUpdated {
 /** Continues a page of sessions. */
 export type SessionsCursor = string & { readonly [brand]: "SessionsCursor" };
 
+/** A skill. */
+export interface SkillInfo {
+  /** Its name. */
+  readonly name: string;
+  /** What it is for. A model is not told of a skill without one. */
+  readonly description?: string;
+  /** Whether user interfaces offer it as a command. */
+  readonly slash?: boolean;
+  /** The file it stands in. */
+  readonly location: string;
+  /** Its text, without what stands at the head of the file. */
+  readonly content: string;
+}
+
 /** When something began and ended, epoch milliseconds. */
 export interface SpanTime {
   /** Beginning. */
@@ -2039,6 +3718,34 @@ export interface StepSnapshot {
   readonly end?: string;
   /** Paths that changed between the two. */
   readonly files?: string[];
+}
+
+/** One thing to do. */
+export interface Todo {
+  /** What. */
+  readonly content: string;
+  /**
+   * Where it stands: `pending`, `in_progress`, `completed` or `cancelled`. Models write other words
+   * as well.
+   */
+  readonly status: string;
+  /** How important it is: `high`, `medium` or `low`. Models write other words as well. */
+  readonly priority: string;
+}
+
+/** What is to be done in a session changed. */
+export interface TodoUpdated {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "todo.updated";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+    /** All there is to do, in order. */
+    readonly todos: Todo[];
+  };
 }
 
 /** Tokens of one Provider Turn or of a session; the five counts are disjoint. */
@@ -2153,6 +3860,15 @@ export interface ToolTime {
   readonly pruned?: number;
 }
 
+/** A listener cannot have the address. */
+export interface AddressUnavailableError extends Error {
+  readonly _tag: "AddressUnavailableError";
+  /** Host name and port. */
+  readonly address: string;
+  /** Why: somebody listens there already, it is not of this machine, or it takes more rights. */
+  readonly message: string;
+}
+
 /** The request contradicts something that is already recorded. */
 export interface ConflictError extends Error {
   readonly _tag: "ConflictError";
@@ -2186,6 +3902,13 @@ export interface DatabaseVersionError extends Error {
   /** The file. */
   readonly path: string;
   /** Both versions, in words. */
+  readonly message: string;
+}
+
+/** The request may not come from where it comes from. */
+export interface ForbiddenError extends Error {
+  readonly _tag: "ForbiddenError";
+  /** What is missing. */
   readonly message: string;
 }
 
@@ -2234,6 +3957,42 @@ export interface MessageNotFoundError extends Error {
   readonly sessionID: string;
   /** The message that was asked for. */
   readonly messageID: string;
+  /** The same in words. */
+  readonly message: string;
+}
+
+/** No such permission request waits in the session: it never did, or it was answered. */
+export interface PermissionNotFoundError extends Error {
+  readonly _tag: "PermissionNotFoundError";
+  /** The request that was asked for. */
+  readonly requestID: string;
+  /** The same in words. */
+  readonly message: string;
+}
+
+/** The Location knows no such provider. */
+export interface ProviderNotFoundError extends Error {
+  readonly _tag: "ProviderNotFoundError";
+  /** The provider that was asked for. */
+  readonly providerID: string;
+  /** The same in words. */
+  readonly message: string;
+}
+
+/** The Location has no such terminal. */
+export interface PtyNotFoundError extends Error {
+  readonly _tag: "PtyNotFoundError";
+  /** The terminal that was asked for. */
+  readonly ptyID: string;
+  /** The same in words. */
+  readonly message: string;
+}
+
+/** No such request with questions waits in the session: it never did, or it was answered. */
+export interface QuestionNotFoundError extends Error {
+  readonly _tag: "QuestionNotFoundError";
+  /** The request that was asked for. */
+  readonly requestID: string;
   /** The same in words. */
   readonly message: string;
 }
@@ -2308,15 +4067,21 @@ export type SessionMessageNotFoundError = MessageNotFoundError;
 
 /** Every failure that has a tag, to be told apart by `_tag`. */
 export type OpenCodeError =
+  | AddressUnavailableError
   | ConflictError
   | DatabaseInUseError
   | DatabaseUnavailableError
   | DatabaseVersionError
+  | ForbiddenError
   | InputNotFoundError
   | InvalidCursorError
   | InvalidOptionError
   | InvalidRequestError
   | MessageNotFoundError
+  | PermissionNotFoundError
+  | ProviderNotFoundError
+  | PtyNotFoundError
+  | QuestionNotFoundError
   | ServiceUnavailableError
   | SessionBacklogError
   | SessionBusyError
@@ -2324,6 +4089,9 @@ export type OpenCodeError =
   | StorePoisonedError
   | UnauthorizedError
   | UnknownError;
+
+/** Whether a value is the failure `AddressUnavailableError`. It looks at `_tag` alone. */
+export declare function isAddressUnavailableError(value: unknown): value is AddressUnavailableError;
 
 /** Whether a value is the failure `ConflictError`. It looks at `_tag` alone. */
 export declare function isConflictError(value: unknown): value is ConflictError;
@@ -2336,6 +4104,9 @@ export declare function isDatabaseUnavailableError(value: unknown): value is Dat
 
 /** Whether a value is the failure `DatabaseVersionError`. It looks at `_tag` alone. */
 export declare function isDatabaseVersionError(value: unknown): value is DatabaseVersionError;
+
+/** Whether a value is the failure `ForbiddenError`. It looks at `_tag` alone. */
+export declare function isForbiddenError(value: unknown): value is ForbiddenError;
 
 /** Whether a value is the failure `InputNotFoundError`. It looks at `_tag` alone. */
 export declare function isInputNotFoundError(value: unknown): value is InputNotFoundError;
@@ -2351,6 +4122,18 @@ export declare function isInvalidRequestError(value: unknown): value is InvalidR
 
 /** Whether a value is the failure `MessageNotFoundError`. It looks at `_tag` alone. */
 export declare function isMessageNotFoundError(value: unknown): value is MessageNotFoundError;
+
+/** Whether a value is the failure `PermissionNotFoundError`. It looks at `_tag` alone. */
+export declare function isPermissionNotFoundError(value: unknown): value is PermissionNotFoundError;
+
+/** Whether a value is the failure `ProviderNotFoundError`. It looks at `_tag` alone. */
+export declare function isProviderNotFoundError(value: unknown): value is ProviderNotFoundError;
+
+/** Whether a value is the failure `PtyNotFoundError`. It looks at `_tag` alone. */
+export declare function isPtyNotFoundError(value: unknown): value is PtyNotFoundError;
+
+/** Whether a value is the failure `QuestionNotFoundError`. It looks at `_tag` alone. */
+export declare function isQuestionNotFoundError(value: unknown): value is QuestionNotFoundError;
 
 /** Whether a value is the failure `ServiceUnavailableError`. It looks at `_tag` alone. */
 export declare function isServiceUnavailableError(value: unknown): value is ServiceUnavailableError;

@@ -72,7 +72,7 @@ async function runSession(opencode, prompt) {
   while (!printer.isSettled) {
     const { done, value } = await events.next();
     if (done) throw new Failure("The host was closed");
-    if (value.data.sessionID === session.id) printer.print(value);
+    if ("sessionID" in value.data && value.data.sessionID === session.id) printer.print(value);
   }
   await events.return?.();
   await opencode.sessions.wait({ sessionID: session.id });

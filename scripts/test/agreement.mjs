@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { DECLARATIONS, readDeclarations } from "../lib/declarations.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
@@ -17,6 +18,8 @@ export const agreement = {
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
         ["the README has every option", checkOptions],
+        ["the public declarations are those that were reviewed", checkDeclarations],
+        ["the public declarations leave nothing open", checkAny],
       ],
       say,
     ),
@@ -100,4 +103,19 @@ function checkOptions() {
   const readme = readFileSync(inProject("README.md"), "utf8");
   const missing = options.filter((name) => !readme.includes(`| \`${name}\``));
   mustBeEmpty(missing.map((name) => `README.md does not describe ${name}`));
+}
+
+function checkDeclarations() {
+  const committed = existsSync(inProject(DECLARATIONS)) ? readFileSync(inProject(DECLARATIONS), "utf8") : "";
+  const [before, now] = [committed.split("\n"), readDeclarations().split("\n")];
+  const gone = before.filter((line) => !now.includes(line)).map((line) => `- ${line}`);
+  const added = now.filter((line) => !before.includes(line)).map((line) => `+ ${line}`);
+  const isSame = committed === readDeclarations();
+  mustBeEmpty(isSame ? [] : [`${DECLARATIONS} is stale: run node scripts/declarations.mjs`, ...gone, ...added]);
+}
+
+/** `any` takes the checks away from whatever it touches. */
+function checkAny() {
+  const lines = readDeclarations().split("\n");
+  mustBeEmpty(lines.filter((line) => /\bany\b/.test(line.replace(/"[^"]*"/g, ""))));
 }

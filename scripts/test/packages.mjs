@@ -6,7 +6,9 @@ import { inProject, readJson } from "../lib/project.mjs";
 import { node, npm, tool } from "../lib/tools.mjs";
 import { mustContain, mustRun, runChecks } from "./checks.mjs";
 import { modelEnv, withModel } from "./model.mjs";
+import { realmChecks } from "./realms.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
+import { build, typeChecks } from "./type-project.mjs";
 
 /** Where the programs lie that are copied into the project. */
 const PROGRAMS = inProject("scripts/test/smoke");
@@ -42,8 +44,9 @@ function checks(root, platform, project) {
     ["install without scripts and without a registry", () => install(project, [root, platform])],
     ["a session through import", () => runSession(project, "session.mjs")],
     ["a session through require", () => runSession(project, "session.cjs")],
-    ["types, node16", () => compile(project, { module: "node16", outDir: "built" })],
-    ["types, bundler", () => compile(project, { module: "esnext", moduleResolution: "bundler", noEmit: true })],
+    ...typeChecks(project),
+    ...realmChecks(project),
+    ["the programs of the README compile", () => build(project, "readme", "../built")],
     ["the first program of the README", () => runFirstProgram(project)],
   ];
 }
@@ -58,7 +61,7 @@ function checks(root, platform, project) {
 async function install(project, tarballs) {
   project.write("package.json", JSON.stringify({ name: "empty", private: true, type: "module" }));
   for (const file of readdirSync(PROGRAMS)) copyFileSync(`${PROGRAMS}/${file}`, project.path(file));
-  firstPrograms().forEach((text, index) => project.write(`readme-${index + 1}.ts`, text));
+  firstPrograms().forEach((text, index) => project.write(`readme/${index + 1}.ts`, text));
   const flags = ["--ignore-scripts", "--offline", "--no-audit", "--no-fund"];
   await mustRun(npm("install", ...flags, ...tarballs), { cwd: project.folder, env: userlessEnv(project) });
   const { version } = readJson(project.path("node_modules/opencode-embedded/package.json"));
@@ -86,34 +89,12 @@ async function runSession(project, program) {
   });
 }
 
-/**
- * As strict as TypeScript can be, the declarations of the package included.
- *
- * @param {import("./scratch.mjs").Scratch} project
- * @param {Record<string, unknown>} options
- */
-async function compile(project, options) {
-  const compilerOptions = {
-    target: "es2022",
-    lib: ["es2022", "esnext.disposable"],
-    types: ["node"],
-    typeRoots: [inProject("node_modules/@types")],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    skipLibCheck: false,
-    ...options,
-  };
-  project.write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-  await mustRun(tool("typescript", "tsc", "-p", project.folder), { cwd: project.folder });
-}
-
 /** @param {import("./scratch.mjs").Scratch} project */
 async function runFirstProgram(project) {
   project.write("src/main.ts", "console.log(1)\n");
   await withModel(async (model) => {
     model.reply({ text: "It prints 1." });
-    const output = await mustRun(node(project.path("built/readme-1.js")), {
+    const output = await mustRun(node(project.path("built/1.js")), {
       cwd: project.folder,
       env: userlessEnv(project, modelEnv(model)),
     });

@@ -1,7 +1,7 @@
 //! Writes what is generated from the contract, or says what is not up to date.
 //!
-//! Every emitter owns one folder. A file in it that the emitter no longer writes is stale too, and
-//! is removed.
+//! An emitter owns a file or a folder. A file in its folder that it no longer writes is stale too,
+//! and is removed.
 
 use std::path::Path;
 use std::{fs, io};
@@ -9,7 +9,7 @@ use std::{fs, io};
 use opencode_protocol::contract::compile;
 use opencode_protocol::operations::OPERATIONS;
 
-use crate::promise;
+use crate::{promise, reference};
 
 /// Why nothing could be generated.
 pub(crate) type Error = Box<dyn std::error::Error>;
@@ -20,6 +20,15 @@ struct Output {
     path: String,
     /// What it holds; none means that it must not be there.
     text: Option<String>,
+}
+
+impl Output {
+    fn file(path: &str, text: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            text: Some(text),
+        }
+    }
 }
 
 /// Writes the files that are not up to date and returns their paths.
@@ -50,10 +59,11 @@ fn paths(outputs: Vec<Output>) -> Vec<String> {
 /// The files that must be written or removed, and nothing that is as it should be.
 fn changes(root: &Path) -> Result<Vec<Output>, Error> {
     let contract = compile(OPERATIONS)?;
-    let mut outputs = vec![Output {
-        path: "crates/protocol/contract.json".to_owned(),
-        text: Some(serde_json::to_string_pretty(&contract)? + "\n"),
-    }];
+    let ir = serde_json::to_string_pretty(&contract)? + "\n";
+    let mut outputs = vec![
+        Output::file("crates/protocol/contract.json", ir),
+        Output::file("docs/api.md", reference::emit(&contract)?),
+    ];
     outputs.extend(folder(root, "client/generated", promise::emit(&contract)?)?);
     let mut changes = Vec::new();
     for output in outputs {
@@ -76,10 +86,8 @@ fn folder(root: &Path, folder: &str, files: promise::Files) -> Result<Vec<Output
             });
         }
     }
-    outputs.extend(files.into_iter().map(|(name, text)| Output {
-        path: format!("{folder}/{name}"),
-        text: Some(text),
-    }));
+    let files = files.into_iter();
+    outputs.extend(files.map(|(name, text)| Output::file(&format!("{folder}/{name}"), text)));
     Ok(outputs)
 }
 
@@ -115,6 +123,7 @@ mod tests {
         let root = root.path();
         let all = [
             "crates/protocol/contract.json",
+            "docs/api.md",
             "client/generated/operations.js",
             "client/generated/guards.mjs",
             "client/generated/types.d.ts",

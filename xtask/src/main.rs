@@ -8,6 +8,7 @@
 
 mod codegen;
 mod promise;
+mod reference;
 
 use std::path::Path;
 use std::process::ExitCode;

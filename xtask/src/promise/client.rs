@@ -23,7 +23,7 @@ pub(super) fn emit(contract: &Contract) -> String {
             .collect();
         insert(&mut groups, &path, operation);
     }
-    let common = common_errors(contract);
+    let common = contract.common_errors();
     let mut text = doc(
         "The methods of a client, each of which is one operation of the HTTP contract.\n\n\
          A method rejects with a failure that its operation declares, or with a `ClientError` when no\n\
@@ -93,18 +93,4 @@ fn method(name: &str, operation: &Operation, indent: &str, common: &BTreeSet<&st
         "{}{indent}{name}({input}options?: RequestOptions): {output};\n",
         doc(&format!("{}{separator}{own}", operation.doc), indent)
     )
-}
-
-/// Failures every operation declares, which no method needs to repeat.
-fn common_errors(contract: &Contract) -> BTreeSet<&str> {
-    let declared =
-        |operation: &Operation, tag: &str| operation.errors.iter().any(|error| error.tag == tag);
-    let tags = contract.failures.keys().map(String::as_str);
-    tags.filter(|tag| {
-        contract
-            .operations
-            .iter()
-            .all(|operation| declared(operation, tag))
-    })
-    .collect()
 }

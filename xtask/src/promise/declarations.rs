@@ -54,6 +54,7 @@ fn input_and_output(operation: &Operation) -> String {
         Success::Void { .. } => "void".to_owned(),
         Success::Stream { element, .. } => expression(element, ""),
         Success::Lines { .. } => "string".to_owned(),
+        Success::Bytes { .. } => "Uint8Array".to_owned(),
         Success::Page(page) => format!(
             "Page<{}, {}>",
             expression(&page.item, ""),
@@ -178,7 +179,7 @@ fn types(contract: &Contract) -> BTreeSet<&str> {
             Success::Value { r#type, .. } => vec![r#type],
             Success::Page(page) => vec![&page.item, &page.cursor],
             Success::Stream { element, .. } => vec![element],
-            Success::Void { .. } | Success::Lines { .. } => vec![],
+            Success::Void { .. } | Success::Lines { .. } | Success::Bytes { .. } => vec![],
         });
     let failures = contract
         .failures

@@ -23,6 +23,7 @@ fn operation(operation: &Operation) -> String {
         ("name", json(&operation.name)),
         ("method", json(operation.method.as_str())),
         ("path", path(&operation.path)),
+        ("headers", headers(operation)),
         ("query", names(operation, Channel::Query)),
         ("payload", payload(operation)),
         ("input", json(mode(operation.input.mode))),
@@ -31,6 +32,7 @@ fn operation(operation: &Operation) -> String {
     ];
     let lines: String = lines
         .iter()
+        .filter(|(_, value)| !value.is_empty())
         .map(|(key, value)| format!("    {key}: {value},\n"))
         .collect();
     format!("  {{\n{lines}  }},\n")
@@ -40,8 +42,21 @@ fn path(segments: &[Segment]) -> String {
     let segments = segments.iter().map(|segment| match segment {
         Segment::Literal(text) => json(text),
         Segment::Parameter(name) => format!("{{ param: {} }}", json(name)),
+        Segment::Rest(name) => format!("{{ rest: {} }}", json(name)),
     });
     list(segments)
+}
+
+/// Nothing for an operation without headers of its own, as nearly all are.
+fn headers(operation: &Operation) -> String {
+    let pairs = operation.headers.iter();
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| format!("{}: {}", json(name), json(value)))
+        .collect();
+    if pairs.is_empty() {
+        return String::new();
+    }
+    format!("{{ {} }}", pairs.join(", "))
 }
 
 fn payload(operation: &Operation) -> String {
@@ -72,6 +87,7 @@ fn success(success: &Success) -> String {
         Success::Void { .. } => "{ kind: \"void\" }".to_owned(),
         Success::Stream { .. } => "{ kind: \"stream\" }".to_owned(),
         Success::Lines { .. } => "{ kind: \"lines\" }".to_owned(),
+        Success::Bytes { .. } => "{ kind: \"bytes\" }".to_owned(),
         Success::Page(page) => {
             let names = |names: &[String]| list(names.iter().map(|name| json(name)));
             format!(

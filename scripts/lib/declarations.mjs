@@ -1,0 +1,26 @@
+// What the package declares to its users, without what it says about it: a change of it is a change of the API.
+
+import { readFileSync } from "node:fs";
+import { inProject } from "./project.mjs";
+
+/** The declarations as they are committed. */
+export const DECLARATIONS = "docs/declarations.txt";
+
+/** What both entries of the package lead to, in this order. */
+const FILES = ["index.d.ts", "client/index.d.ts", "client/types.d.ts", "client/generated/types.d.ts"];
+
+/** Strings, which are kept, and comments, which are not. */
+const STRINGS_AND_COMMENTS = /("(?:[^"\\]|\\.)*")|\/\*[^]*?\*\/|\/\/.*/g;
+
+/** The declarations as they are. */
+export function readDeclarations() {
+  const sections = FILES.map((file) => `// ${file}\n${withoutComments(readFileSync(inProject(file), "utf8"))}`);
+  return `// Written by \`node scripts/declarations.mjs\`: the public declarations.\n\n${sections.join("\n")}`;
+}
+
+/** @param {string} text */
+function withoutComments(text) {
+  const code = text.replace(STRINGS_AND_COMMENTS, (_, string = "") => string);
+  const lines = code.split("\n").map((line) => line.trimEnd());
+  return `${lines.filter((line) => line !== "").join("\n")}\n`;
+}

@@ -1,0 +1,7 @@
+// For test runners: Jest and Vitest have both a global `test`.
+
+import { checks } from "./checks.js";
+
+declare const test: (name: string, check: () => Promise<void>) => void;
+
+for (const [name, check] of checks) test(name, check);

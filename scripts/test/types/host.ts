@@ -1,0 +1,75 @@
+// The host: everything of the client, and what only a host in this process has.
+
+// Found like any other import.
+import "opencode-embedded"; // oxlint-disable-line import/no-unassigned-import
+import { createClient, isInvalidOptionError, OpenCode, resumeEvents } from "opencode-embedded";
+import type {
+  Durability,
+  JsonObject,
+  Listener,
+  ListenOptions,
+  OpenCodeClient,
+  OpenCodeHost,
+  OpenCodeOptions,
+  SessionInfo,
+} from "opencode-embedded";
+import type * as client from "opencode-embedded/client";
+import { holds, type Same } from "./assert.js";
+
+// Both entries speak of the same types.
+holds<Same<OpenCodeClient, client.OpenCodeClient>>();
+holds<Same<SessionInfo, client.SessionInfo>>();
+holds<Same<typeof createClient, typeof client.createClient>>();
+holds<Same<OpenCodeHost["fetch"], typeof globalThis.fetch>>();
+holds<Same<ReturnType<OpenCodeHost["close"]>, Promise<void>>>();
+holds<Same<OpenCodeOptions["durability"], Durability | undefined>>();
+
+export const options: OpenCodeOptions[] = [
+  {},
+  { directory: undefined, env: process.env, database: ":memory:", durability: "full" },
+  { config: { model: "a/b", agents: { build: { steps: 3, tools: [true, null] } } } satisfies JsonObject },
+  { recovery: "resume", keepAlive: false, limits: { inbox: 10, steerBatch: undefined } },
+  // @ts-expect-error: there is no such option
+  { databse: ":memory:" },
+  // @ts-expect-error: there is no such limit
+  { limits: { inbx: 10 } },
+  // @ts-expect-error: there is no such durability
+  { durability: "always" },
+  // @ts-expect-error: JSON has no functions
+  { config: { model: () => "a/b" } },
+];
+
+export async function use(): Promise<string> {
+  await using opencode: OpenCodeHost = await OpenCode.create({ database: ":memory:" });
+  const asClient: OpenCodeClient = opencode;
+  const { id: sessionID } = await asClient.sessions.create();
+  const response: Response = await opencode.fetch(new Request("http://opencode.local/api/health"));
+  const overFetch = createClient({ baseUrl: "http://opencode.local", fetch: opencode.fetch });
+  for await (const event of resumeEvents(opencode, { sessionID })) return event.type;
+  await overFetch.health.get();
+  // @ts-expect-error: a client over the network opens no host
+  void overFetch.close;
+  return response.text();
+}
+
+export async function listening(opencode: OpenCodeHost): Promise<Listener> {
+  const asked: ListenOptions = { port: 0, hostname: "127.0.0.1", username: "me", password: undefined, cors: ["https://host"] };
+  await using listener = await opencode.listen();
+  createClient({ baseUrl: listener.url });
+  await listener.close();
+  // @ts-expect-error: a port is a number
+  await opencode.listen({ port: "4096" });
+  // @ts-expect-error: there is no such setting
+  await opencode.listen({ host: "127.0.0.1" });
+  // @ts-expect-error: origins are a list
+  await opencode.listen({ cors: "*" });
+  return opencode.listen(asked);
+}
+
+export async function refused(): Promise<string | undefined> {
+  const failure: unknown = await OpenCode.create({}).catch((error: unknown) => error);
+  return isInvalidOptionError(failure) ? failure.option : undefined;
+}
+
+// @ts-expect-error: a host is opened, not constructed
+export const constructed = () => new OpenCode();
