@@ -19,6 +19,6 @@ for (let run = 0; run < 9; run++) {
   }
   whole.push(performance.now() - start)
 }
-report("replay of 20,000 durable events", "ms", whole.slice(1), { atMost: 120 })
-report("first of 20,000 durable events", "ms", first.slice(1), { atMost: 5 })
+report("replay of 20,000 durable events", "ms", whole.slice(1), { atMost: 80 })
+report("first of 20,000 durable events", "ms", first.slice(1), { atMost: 2 })
 await close()

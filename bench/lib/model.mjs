@@ -1,4 +1,5 @@
-// Model servers in a thread of their own, so that they do not share the consumer's.
+// Model servers in a thread or process of their own, so that they do not share the consumer's.
+import { fork } from "node:child_process"
 import { EventEmitter, once } from "node:events"
 import { Worker } from "node:worker_threads"
 
@@ -20,16 +21,14 @@ export async function startModel() {
   }
 }
 
-/** One that gives every request the same reply. Its window is never full. */
+/** One that gives every request the same reply. */
 export async function startSteadyModel(reply) {
   const worker = new Worker(new URL("./steady-model-thread.mjs", import.meta.url), { workerData: { reply } })
   const [baseURL] = await once(worker, "message")
   const requests = new EventEmitter()
   worker.on("message", () => requests.emit("request"))
-  const models = { m1: { limit: { context: 1_000_000_000, output: 8_000 } } }
-  const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models }
   return {
-    config: { model: "mock/m1", provider: { mock } },
+    config: config(baseURL),
     /** Resolves when the next request comes. */
     requested: () => once(requests, "request"),
     async close() {
@@ -37,4 +36,24 @@ export async function startSteadyModel(reply) {
       await once(worker, "exit")
     },
   }
+}
+
+/** One that writes so many deltas a second, each of which is the time it was written at. */
+export async function startPacedModel(pace) {
+  const child = fork(new URL("./paced-model.mjs", import.meta.url), [JSON.stringify(pace)])
+  const [baseURL] = await once(child, "message")
+  return {
+    config: config(baseURL),
+    async close() {
+      child.disconnect()
+      await once(child, "exit")
+    },
+  }
+}
+
+/** Its window is never full. */
+function config(baseURL) {
+  const models = { m1: { limit: { context: 1_000_000_000, output: 8_000 } } }
+  const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models }
+  return { model: "mock/m1", provider: { mock } }
 }
