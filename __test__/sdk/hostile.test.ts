@@ -1,0 +1,158 @@
+import type { OpenCodeHost } from "../../index.js";
+import { readHistory, run, setUp } from "../embedded/support";
+import { transports, type Transport } from "./support";
+
+const MIB = 1024 * 1024;
+
+/** A request that nobody sends with good intentions, and how it is told apart. */
+interface Attack {
+  readonly name: string;
+  readonly path: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Record<string, string>;
+  /** Status and tag. */
+  readonly answer: string;
+}
+
+const malformed = "400 InvalidRequestError Payload";
+const badQuery = "400 InvalidRequestError Query";
+const badCursor = "400 InvalidCursorError";
+const badSession = "400 InvalidRequestError sessionID";
+const noSession = "404 SessionNotFoundError";
+const nothing = "404";
+
+const prompt = "/api/session/{session}/prompt";
+const messages = "/api/session/{session}/message";
+const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000);
+const forge = (content: unknown) => Buffer.from(JSON.stringify(content)).toString("base64url");
+
+const bodies: Attack[] = [
+  ["half of a character", '{"prompt":{"text":"a\\ud800"},"resume":false}'],
+  ["the other half of it", '{"prompt":{"text":"\\udc00a"},"resume":false}'],
+  ["half of a character in a name", '{"\\ud800":1,"prompt":{"text":"a"},"resume":false}'],
+  ["lists in lists", deep("[", "]")],
+  ["objects in objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
+  ["lists in what nobody asked for", `{"prompt":{"text":"a"},"resume":false,"more":${deep("[", "]")}}`],
+  ["a prototype instead of members", '{"__proto__":{"prompt":{"text":"a"},"resume":false}}'],
+  ["a prototype in a member", '{"prompt":{"__proto__":{"text":"a"}},"constructor":{"prototype":{"text":"a"}}}'],
+  ["a text that never ends", `{"prompt":{"text":"${"a".repeat(MIB)}`],
+  ["a number without end", `{"prompt":${"9".repeat(MIB)}}`],
+  ["an exponent without end", `{"prompt":{"text":"a"},"resume":1e${"9".repeat(MIB)}}`],
+  ["many members of one name", `{${'"prompt":{"text":"a"},'.repeat(50_000)}"resume":"no"}`],
+  ["UTF-16", Buffer.from('{"prompt":{"text":"a"}}', "utf16le")],
+  ["bytes", Uint8Array.from({ length: MIB }, (_, n) => n % 256)],
+].map(([name, body]) => ({ name: `body: ${name}`, path: prompt, body, answer: malformed }) as Attack);
+
+const queries: Attack[] = [
+  ["100,000 parameters", `?${"a=1&".repeat(100_000)}limit=x`, badQuery],
+  ["100,000 parameters of one name", `?${"limit=1&".repeat(100_000)}`, badQuery],
+  ["20,000 parameters", `?${"a&".repeat(20_000)}limit=x`, badQuery],
+  ["10,000 parameters of one name", `?${"limit&".repeat(10_000)}`, badQuery],
+  ["60,000 digits", `?limit=${"9".repeat(60_000)}`, badQuery],
+  ["a megabyte of a number", `?limit=${"9".repeat(MIB)}`, badQuery],
+  ["brackets in brackets", `?limit=0&location${"[directory]".repeat(10_000)}=/`, badQuery],
+  ["half of a character, encoded", "?order=%ed%a0%80", badQuery],
+  ["a character in too many bytes", "?order=%c0%af", badQuery],
+  ["bytes that are no text", "?order=%ff%fe%00", badQuery],
+  ["a broken escape", "?order=%", badQuery],
+  ["line ends", "?order=asc%0d%0aSet-Cookie:%20a=b", badQuery],
+  ["a prototype", "?__proto__[limit]=1&constructor=x&limit=0", badQuery],
+].map(([name, query, answer]) => ({ name: `query: ${name}`, path: messages + query, answer }) as Attack);
+
+const page = { scope: "{session}", order: "asc", limit: 3, from: { anchor: 1, direction: "next" } };
+const cursor = (more: object) => ({ version: 1, kind: "messages", page: { ...page, ...more } });
+const anchor = (value: unknown) => cursor({ from: { anchor: value, direction: "next" } });
+
+const cursors: Attack[] = [
+  ["a negative place", anchor(-1), badCursor],
+  ["the greatest place", '{"version":1,"kind":"messages","page":{"scope":"{session}","order":"asc","limit":3,"from":{"anchor":18446744073709551615,"direction":"next"}}}', "200"],
+  ["the greatest place, backwards", '{"version":1,"kind":"messages","page":{"scope":"{session}","order":"desc","limit":3,"from":{"anchor":18446744073709551615,"direction":"previous"}}}', "200"],
+  ["a greater place than there is", anchor(1e30), badCursor],
+  ["a place that is no number", anchor("1"), badCursor],
+  ["no place", anchor(null), badCursor],
+  ["no limit", cursor({ limit: null }), badCursor],
+  ["a limit of billions", cursor({ limit: 4_294_967_295 }), badCursor],
+  ["another session", cursor({ scope: "ses_other" }), badCursor],
+  ["a query as its session", cursor({ scope: "ses_' OR 1=1 --" }), badCursor],
+  ["lists in lists", deep("[", "]"), badCursor],
+  ["a list", [], badCursor],
+  ["a prototype", '{"__proto__":{"version":1,"kind":"messages"}}', badCursor],
+].map(([name, content, answer]) => ({ name: `cursor: ${name}`, path: `${messages}?cursor=<${typeof content === "string" ? content : JSON.stringify(content)}>`, answer }) as Attack);
+
+const longCursors: Attack[] = [
+  { name: "cursor: 60,000 letters", path: `${messages}?cursor=${"e".repeat(60_000)}`, answer: badCursor },
+  { name: "cursor: a megabyte", path: `${messages}?cursor=${"e".repeat(MIB)}`, answer: badCursor },
+  { name: "cursor: a megabyte of spaces", path: `${messages}?cursor=${forge(`${" ".repeat(MIB)}{}`)}`, answer: badCursor },
+  { name: "cursor: of sessions, a megabyte", path: `/api/session?cursor=${"e".repeat(MIB)}`, answer: badCursor },
+];
+
+const paths: Attack[] = [
+  ["a folder up", "/api/session/ses_%2e%2e%2f%2e%2e", noSession],
+  ["a folder up, encoded twice", "/api/session/ses_%252e%252e%252f", noSession],
+  ["a folder up, instead of a session", "/api/session/%2e%2e%2f%2e%2e%2fetc%2fpasswd", badSession],
+  ["a zero byte", "/api/session/ses_%00", noSession],
+  ["line ends", "/api/session/ses_%0d%0aSet-Cookie:%20a=b", noSession],
+  ["a slash in too many bytes", "/api/session/ses_%c0%af", nothing],
+  ["half of a character", "/api/session/ses_%ed%a0%80", nothing],
+  ["a query", "/api/session/ses_'%20OR%201=1%20--", noSession],
+  ["60,000 letters of a session", `/api/session/ses_${"a".repeat(60_000)}`, badSession],
+  ["20,000 segments", `/api${"/a".repeat(20_000)}`, nothing],
+  ["a megabyte of a session", `/api/session/ses_${"a".repeat(MIB)}`, badSession],
+  ["a megabyte of escapes", `/api/session/ses_${"%61".repeat(MIB / 4)}`, badSession],
+  ["a megabyte of slashes", `/api/session${"/".repeat(MIB)}ses_none`, noSession],
+  ["100,000 segments", `/api${"/a".repeat(100_000)}`, nothing],
+].map(([name, path, answer]) => ({ name: `path: ${name}`, path, answer }) as Attack);
+
+const directory = (value: string) => ({ "x-opencode-directory": value });
+const badDirectory = "400 InvalidRequestError location.directory";
+const headed: Attack[] = [
+  ["line ends in a directory", directory("/a%0d%0aSet-Cookie:%20a=b"), badDirectory],
+  ["a zero byte in a directory", directory("/a%00"), badDirectory],
+  ["a directory that goes up", directory("..%2f..%2fetc"), badDirectory],
+  ["a directory that is no text", directory("/%ff%fe"), badDirectory],
+  ["a long directory", directory(`/${"a".repeat(10_000)}`), badDirectory],
+  ["a workspace that is none", { "x-opencode-workspace": "../x" }, badQuery],
+].map(([name, given, answer]) => ({ name: `header: ${name}`, path: "/api/location", headers: given, answer }) as Attack);
+
+const attacks = [...bodies, ...queries, ...cursors, ...longCursors, ...paths, ...headed];
+
+/** An address of more than 64 KiB goes nowhere. */
+const TOO_LONG = 64 * 1024;
+
+async function attack({ url, fetch }: Transport, session: string, { path, body, headers = {} }: Attack) {
+  const fill = (text: string) => text.replaceAll("{session}", session);
+  const target = fill(path).replace(/<(.*)>/s, (_, content) => Buffer.from(fill(content)).toString("base64url"));
+  const init = { method: body === undefined ? "GET" : "POST", headers, ...(body === undefined ? {} : { body }) };
+  const request = new Request(url + target, init);
+  if (body !== undefined) request.headers.set("content-type", "application/json");
+  const response = await fetch(request).catch((error: { reason?: string }) => error);
+  if (!(response instanceof Response)) return `refused: ${response.reason}`;
+  expect(response.headers.get("set-cookie")).toBeNull();
+  const text = await response.text();
+  if (response.headers.get("content-type") !== "application/json") return String(response.status);
+  // Whatever came in, little goes out.
+  expect(text.length).toBeLessThan(4_000);
+  const { _tag, kind, field } = JSON.parse(text);
+  return [response.status, _tag, kind, field].filter((part) => part !== undefined).join(" ");
+}
+
+test.each(transports)("hostile requests are refused and do no harm, %s", async (way, open) => {
+  const setup = await setUp();
+  const host = await setup.open();
+  const { id } = await host.sessions.create();
+  const transport = await open(host);
+  const answers = [];
+  for (const one of attacks) answers.push([one.name, await attack(transport, id, one)]);
+  const refused = way === "in memory" ? "refused: Transport" : "431";
+  const expected = ({ path, answer }: Attack) => (path.length > TOO_LONG ? refused : answer);
+  expect(answers).toEqual(attacks.map((one) => [one.name, expected(one)]));
+  await isUnharmed(host, id);
+});
+
+/** Nothing was stored, nothing is called by another name, and the host works. */
+async function isUnharmed(host: OpenCodeHost, sessionID: string) {
+  expect(({} as any).prompt).toBeUndefined();
+  await expect(readHistory(host, sessionID)).resolves.toEqual([]);
+  await run(host, sessionID, "Hi");
+  await expect(readHistory(host, sessionID)).resolves.toHaveLength(6);
+}

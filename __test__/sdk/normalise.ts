@@ -1,0 +1,37 @@
+import type { Setup } from "../embedded/support";
+
+const TIMES = new Set(["timestamp", "created", "updated", "completed", "ran", "timeCreated", "released"]);
+
+/**
+ * A value without what differs from run to run: ids, times, folders and addresses become labels, numbered in
+ * the order in which they appear; cursors are shown as what is in them.
+ */
+export function normalise(value: unknown, { root, model }: Setup): unknown {
+  const labels = new Map<string, string>();
+  const label = (id: string, kind: string) => {
+    const known = labels.get(id) ?? `<${kind} ${labels.size + 1}>`;
+    labels.set(id, known);
+    return known;
+  };
+  const text = (given: string) =>
+    given
+      .replaceAll(root.slice(1), "<root>")
+      .replaceAll(model.url, "<model>")
+      .replace(/\b(ses|msg|evt|per|que|pty)_\w+/g, label)
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>");
+  const walk = (given: unknown, key?: string): unknown => {
+    if (typeof given === "number") return key !== undefined && TIMES.has(key) ? "<time>" : given;
+    if (typeof given === "string") return key === "previous" || key === "next" ? walk(readCursor(given)) : text(given);
+    if (Array.isArray(given)) return given.map((item) => walk(item));
+    if (typeof given !== "object" || given === null) return given;
+    return Object.fromEntries(Object.entries(given).map(([name, member]) => [text(name), walk(member, name)]));
+  };
+  return walk(value);
+}
+
+function readCursor(cursor: string) {
+  const { page, ...head } = JSON.parse(Buffer.from(cursor, "base64url").toString());
+  const { anchor, ...from } = page.from;
+  // The place of a message is its sequence, that of a session its id and when it was created.
+  return { ...head, page: { ...page, from: { ...from, anchor: anchor.id ?? anchor } } };
+}

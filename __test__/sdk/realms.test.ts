@@ -1,0 +1,20 @@
+import { setUp } from "../embedded/support";
+import { runProgram } from "./programs";
+
+// A stream that was cut ends, too, when the SDK may not open it again. The live one says before why it ends.
+test.each([
+  ["memory", ["end", "end"]],
+  ["network", ["end", "global.disposed"]],
+])("a process of Node alone takes a turn through the SDK, and ends by itself, %s", async (way, ends) => {
+  const setup = await setUp();
+  setup.model.reply({ text: "Hello." });
+  const turn = ["prompt.admitted", "prompted", "step.started", "text.started", "text.ended", "step.ended"];
+  const events = turn.map((type) => `session.next.${type}`);
+  await expect(runProgram("turn.mjs", JSON.stringify(setup.options()), way)).resolves.toEqual({
+    events,
+    liveEvents: events.toSpliced(4, 0, "session.next.text.delta"),
+    messages: ["user", "assistant"],
+    failure: [true, true, ["_tag", "sessionID", "message"]],
+    ends,
+  });
+});
