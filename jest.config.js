@@ -1,5 +1,14 @@
 "use strict";
 
+/**
+ * @param {string} syntax
+ * @returns {import("jest").TransformerConfig}
+ */
+const compiled = (syntax) => [
+  "@swc/jest",
+  { jsc: { target: "es2022", parser: { syntax, explicitResourceManagement: true } } },
+];
+
 /** @type {import("jest").Config} */
 module.exports = {
   testEnvironment: "node",
@@ -7,9 +16,11 @@ module.exports = {
   testMatch: ["**/*.test.ts"],
   // The package itself is tested as it is shipped; only the tests are TypeScript.
   transform: {
-    "\\.ts$": [
-      "@swc/jest",
-      { jsc: { target: "es2022", parser: { syntax: "typescript", explicitResourceManagement: true } } },
-    ],
+    "\\.ts$": compiled("typescript"),
+    // Jest loads ECMAScript modules only when they are compiled. Nothing else of the SDK is changed.
+    "/@opencode-ai/sdk/.+\\.js$": compiled("ecmascript"),
   },
+  transformIgnorePatterns: ["/node_modules/(?!@opencode-ai/sdk/)"],
+  // It exports nothing to `require`.
+  moduleNameMapper: { "^@opencode-ai/sdk/v2/client$": "<rootDir>/node_modules/@opencode-ai/sdk/dist/v2/client.js" },
 };
