@@ -6,7 +6,7 @@ use crate::agents::Agents;
 use crate::commands::Commands;
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
-use crate::markdown::Allowance;
+use crate::markdown::Reader;
 use crate::references::References;
 use crate::skills::Skills;
 
@@ -32,22 +32,25 @@ impl Definitions {
         directory: &str,
     ) -> (Self, Vec<Diagnostic>) {
         let directory = Path::new(directory);
-        let mut allowance = Allowance::default();
-        let mut diagnostics = Vec::new();
-        let references = References::build(configuration, environment, &mut diagnostics);
+        let mut reader = Reader::default();
+        let references = References::build(configuration, environment, &mut reader.diagnostics);
         let definitions = Self {
             agents: Agents::build(
                 configuration,
                 environment,
                 directory,
                 &references,
-                &mut allowance,
-                &mut diagnostics,
+                &mut reader,
             ),
-            commands: Commands::build(configuration, &mut allowance, &mut diagnostics),
-            skills: Skills::build(configuration, environment, directory, &mut diagnostics),
+            commands: Commands::build(configuration, &mut reader),
+            skills: Skills::build(
+                configuration,
+                environment,
+                directory,
+                &mut reader.diagnostics,
+            ),
             references,
         };
-        (definitions, diagnostics)
+        (definitions, reader.diagnostics)
     }
 }

@@ -16,7 +16,8 @@
 //!   of the format end in the same patches there.
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
 //!   turns a selection into something a model client can call.
-//! - [`agents`]: the agents that configuration describes.
+//! - [`definitions`]: [`agents`], [`commands`], [`references`] and [`skills`], from documents and from
+//!   Markdown files.
 //! - [`instructions`]: the files that tell a model how to work there.
 //! - [`containment`]: whether a path belongs to the directory.
 //!

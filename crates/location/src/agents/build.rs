@@ -15,7 +15,7 @@ use crate::config::{
     AgentPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_agent_fields,
 };
 use crate::environment::Environment;
-use crate::markdown::{Allowance, Folder, Markdown, read_folder};
+use crate::markdown::{Folder, Markdown, Reader};
 use crate::references::References;
 use crate::secret::{Headers, Members};
 
@@ -41,8 +41,7 @@ impl Agents {
         environment: &Environment,
         directory: &Path,
         references: &References,
-        allowance: &mut Allowance,
-        diagnostics: &mut Vec<Diagnostic>,
+        reader: &mut Reader,
     ) -> Self {
         let places = Places {
             environment,
@@ -53,33 +52,18 @@ impl Agents {
         for agent in builtin::agents(&places) {
             merged.begin(begin(agent));
         }
-        for entry in &configuration.entries {
-            match entry {
-                Entry::Document(document) => document
-                    .agents
-                    .iter()
-                    .for_each(|(id, patch)| merged.apply(id, patch)),
-                Entry::Directory(directory) => {
-                    for (id, patch) in described_in(directory, allowance, diagnostics) {
-                        merged.apply(&id, &patch);
-                    }
-                }
-            }
+        merged.describe(configuration, reader);
+        if merged.index.len() > MAX_AGENTS {
+            reader.diagnostics.push(merged.excess(directory));
         }
         let home = environment.home.to_string_lossy();
         let shared: Vec<_> = configuration
             .documents()
             .flat_map(|document| document.permissions.iter().cloned())
             .collect();
-        let (agents, described) = merged.finish(&shared, &home);
-        if described > agents.len() {
-            let message =
-                format!("{described} agents are described; only the first {MAX_AGENTS} are there");
-            let (kind, origin) = (DiagnosticKind::Ignored, directory.display().to_string());
-            diagnostics.push(Diagnostic::new(&origin, kind, message, None));
-        }
-        let mut agents = Self::new(agents);
-        diagnostics.extend(agents.take_default(configuration));
+        let mut agents = Self::new(merged.finish(&shared, &home));
+        let diagnostic = agents.take_default(configuration);
+        reader.diagnostics.extend(diagnostic);
         agents
     }
 
@@ -111,29 +95,6 @@ impl Agents {
         let kind = DiagnosticKind::Ignored;
         Some(Diagnostic::new(origin, kind, message, named.position))
     }
-}
-
-/// What the Markdown files of a directory say about agents.
-fn described_in(
-    directory: &Path,
-    allowance: &mut Allowance,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(String, AgentPatch)> {
-    let mut described = Vec::new();
-    for (folder, mode) in FOLDERS {
-        read_folder(
-            directory,
-            folder,
-            allowance,
-            diagnostics,
-            |id, file, diagnostics| {
-                let patch = file.decode(decode_agent_fields, diagnostics);
-                let patch = patch.map(|patch| with_text(patch, file, mode));
-                described.extend(patch.map(|patch| (id.to_owned(), patch)));
-            },
-        );
-    }
-    described
 }
 
 fn with_text(patch: AgentPatch, file: &Markdown, mode: Option<AgentMode>) -> AgentPatch {
@@ -193,12 +154,40 @@ impl Merged {
         draft.apply(patch);
     }
 
-    /// The agents, as many as a Location has, and how many there were.
-    fn finish(self, shared: &[PermissionRule], home: &str) -> (Vec<Agent>, usize) {
+    /// Adds what documents and files say, in order.
+    fn describe(&mut self, configuration: &Configuration, reader: &mut Reader) {
+        for entry in &configuration.entries {
+            match entry {
+                Entry::Document(document) => {
+                    for (id, patch) in &document.agents {
+                        self.apply(id, patch);
+                    }
+                }
+                Entry::Directory(directory) => {
+                    for (folder, mode) in FOLDERS {
+                        reader.read(directory, folder, |id, file, diagnostics| {
+                            if let Some(patch) = file.decode(decode_agent_fields, diagnostics) {
+                                self.apply(id, &with_text(patch, file, mode));
+                            }
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn excess(&self, directory: &Path) -> Diagnostic {
         let described = self.index.len();
+        let message =
+            format!("{described} agents are described; only the first {MAX_AGENTS} are there");
+        let (kind, origin) = (DiagnosticKind::Ignored, directory.display().to_string());
+        Diagnostic::new(&origin, kind, message, None)
+    }
+
+    /// The agents, as many as a Location has.
+    fn finish(self, shared: &[PermissionRule], home: &str) -> Vec<Agent> {
         let drafts = self.drafts.into_iter().flatten().take(MAX_AGENTS);
-        let finished = drafts.map(|draft| draft.finish(shared, home));
-        (finished.collect(), described)
+        drafts.map(|draft| draft.finish(shared, home)).collect()
     }
 }
 

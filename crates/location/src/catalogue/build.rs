@@ -4,26 +4,19 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use opencode_llm::Secret;
-use opencode_llm::redact::is_secret_name;
 use opencode_schema::permission::matches;
-use serde_json::Value;
 
-use super::cost::Cost;
 use super::error::ModelResolutionError;
-use super::family::Family;
+use super::finish::{finish_api, finish_model, finish_provider};
 use super::merge::{Merged, overlay_api};
-use super::model::{Api, ApiKind, Limits, Model, Provider, Variant};
+use super::model::Model;
 use super::models_dev::ModelsDev;
 use super::resolve::{Resolutions, supported};
-use super::variants::Reasoner;
-use super::{API_KEY, COMPATIBLE_PACKAGE, Catalogue, DefaultModel, ProviderPlaces, known};
+use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
-    ApiPatch, Configuration, Diagnostic, DiagnosticKind, ModelPatch, NamedModel, Policy,
-    ProviderPatch, ReasoningOption,
+    ApiPatch, Configuration, Diagnostic, DiagnosticKind, NamedModel, Policy, ProviderPatch,
 };
 use crate::environment::Environment;
-use crate::secret::{Headers, Members};
 
 impl Catalogue {
     /// The catalogue of a configuration, and what in it has no effect there.
@@ -92,16 +85,9 @@ impl Catalogue {
             } else {
                 Arc::clone(&provider.api)
             };
-            let excluded = patch
-                .whitelist
-                .as_ref()
-                .is_some_and(|only| !only.contains(&model_id))
-                || patch
-                    .blacklist
-                    .as_ref()
-                    .is_some_and(|without| without.contains(&model_id));
+            let lists = (patch.whitelist.as_deref(), patch.blacklist.as_deref());
             let mut model = finish_model(&provider.id, model_id, api, model);
-            model.enabled &= !excluded;
+            model.enabled &= is_offered(&model.id, lists);
             self.models.push(model);
         }
         self.providers.push(provider);
@@ -193,7 +179,7 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
             .env
             .iter()
             .flatten()
-            .any(|name| is_set(environment, name));
+            .any(|name| environment.variable(name).is_some());
         if connected || mentioned.contains(id.as_str()) {
             merged.begin(id, patch.clone());
         }
@@ -209,8 +195,10 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
     merged
 }
 
-fn is_set(environment: &Environment, name: &str) -> bool {
-    environment.variable(name).is_some()
+/// Whether a provider's lists of models leave a model in use: the only ones, and the excepted ones.
+fn is_offered(id: &str, (only, except): (Option<&[String]>, Option<&[String]>)) -> bool {
+    let names = |list: &[String]| list.iter().any(|name| name == id);
+    only.is_none_or(names) && !except.is_some_and(names)
 }
 
 fn strongest_name(configuration: &Configuration) -> Option<(&str, &NamedModel)> {
@@ -218,116 +206,4 @@ fn strongest_name(configuration: &Configuration) -> Option<(&str, &NamedModel)> 
         .documents()
         .rev()
         .find_map(|document| Some((document.origin.as_str(), document.model.as_ref()?)))
-}
-
-fn finish_provider(id: String, patch: &ProviderPatch, environment: &Environment) -> Provider {
-    let variables = patch.env.clone().filter(|names| !names.is_empty());
-    let names = || variables.iter().flatten();
-    let connected = names().any(|name| is_set(environment, name));
-    let available = variables.is_none() || connected || is_authenticated(patch);
-    let only = names().count() == 1;
-    // Of several variables some hold a region or the name of a resource.
-    let holds_key = |name: &str| only || name.ends_with("_API_KEY") || name.ends_with("_TOKEN");
-    let key = names()
-        .filter(|name| holds_key(name))
-        .find_map(|name| environment.variable(name))
-        .map(Secret::new);
-    Provider {
-        name: patch.name.clone().unwrap_or_else(|| id.clone()),
-        id,
-        api: Arc::new(finish_api(patch.api.clone())),
-        headers: patch.headers.clone(),
-        body: patch.body.clone(),
-        variables,
-        key,
-        available,
-    }
-}
-
-/// A provider of the list of models that nobody uses here.
-pub(super) fn unused(id: &str, listed: &ProviderPatch) -> Provider {
-    finish_provider(id.to_owned(), listed, &Environment::default())
-}
-
-/// Whether a document gives a key itself.
-fn is_authenticated(patch: &ProviderPatch) -> bool {
-    let has_key = |members: &Members| {
-        let key = members.get(API_KEY).and_then(Value::as_str);
-        key.is_some_and(|key| !key.is_empty())
-    };
-    let mut headers = patch.headers.iter();
-    has_key(&patch.body)
-        || has_key(&patch.api.settings)
-        || headers.any(|(name, _)| is_secret_name(name))
-}
-
-fn finish_api(patch: ApiPatch) -> Api {
-    Api {
-        kind: patch
-            .kind
-            .unwrap_or_else(|| ApiKind::Package(COMPATIBLE_PACKAGE.to_owned())),
-        url: patch.url,
-        settings: patch.settings,
-    }
-}
-
-fn finish_model(provider_id: &str, id: String, api: Arc<Api>, patch: ModelPatch) -> Model {
-    let mut model = Model {
-        provider_id: provider_id.to_owned(),
-        name: patch.name.unwrap_or_else(|| id.clone()),
-        family: patch.family,
-        wire_id: patch.wire_id.unwrap_or_else(|| id.clone()),
-        id,
-        api,
-        capabilities: patch.capabilities.unwrap_or_default(),
-        reasoning: patch.reasoning.unwrap_or_default(),
-        reasoning_field: patch.reasoning_field,
-        headers: patch.headers,
-        body: patch.body,
-        default_variant: patch.default_variant,
-        variants: Vec::new(),
-        released: patch.released.unwrap_or_default(),
-        cost: Cost::new(patch.cost.unwrap_or_default()),
-        status: patch.status.unwrap_or_default(),
-        enabled: !patch.disabled.unwrap_or_default(),
-        limits: Limits {
-            context: patch.context.unwrap_or_default(),
-            input: patch.input,
-            output: patch.output.unwrap_or_default(),
-        },
-    };
-    let (removed, described): (Vec<_>, Vec<_>) =
-        patch.variants.into_iter().partition(|(_, it)| it.disabled);
-    let described = described.into_iter().map(|(id, patch)| Variant {
-        id,
-        headers: patch.headers,
-        body: patch.body,
-    });
-    model.variants = described.collect();
-    if model.variants.is_empty() && model.reasoning {
-        model.variants = generated(&model, patch.reasoning_options.as_deref());
-        model
-            .variants
-            .retain(|variant| !removed.iter().any(|(id, _)| *id == variant.id));
-    }
-    model
-}
-
-/// The variants that follow from what the model is.
-fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant> {
-    let family = Family::of(Some(&model.api.kind));
-    let reasoner = Reasoner {
-        family,
-        wire_id: &model.wire_id,
-        released: model.released,
-        output: model.limits.output,
-        options,
-    };
-    let variants = reasoner.variants().into_iter();
-    let finished = variants.map(|(id, options)| Variant {
-        id,
-        headers: Headers::default(),
-        body: family.respell(&options),
-    });
-    finished.collect()
 }

@@ -5,6 +5,7 @@ mod cost;
 mod domains;
 mod error;
 mod family;
+mod finish;
 mod info;
 mod known;
 mod merge;
@@ -94,7 +95,7 @@ impl Catalogue {
     pub fn provider(&self, id: &str) -> Option<ProviderInfo> {
         self.described_provider(id).map(Provider::info).or_else(|| {
             let listed = self.list.provider(id).filter(|_| self.is_allowed(id))?;
-            Some(build::unused(id, listed).info())
+            Some(finish::unused(id, listed).info())
         })
     }
 

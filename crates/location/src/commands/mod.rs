@@ -9,7 +9,7 @@ use opencode_schema::model::ModelRef;
 use crate::config::{
     CommandPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_command_fields,
 };
-use crate::markdown::{Allowance, Folder, read_folder};
+use crate::markdown::{Folder, Reader};
 
 /// Where Markdown files describe commands, in a directory of definitions.
 const FOLDERS: [Folder; 2] = [
@@ -26,11 +26,7 @@ impl Commands {
     /// The commands of a Location. Reads the Markdown files of the configuration's directories.
     ///
     /// A later description overrides an earlier one field by field.
-    pub(crate) fn build(
-        configuration: &Configuration,
-        allowance: &mut Allowance,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Self {
+    pub(crate) fn build(configuration: &Configuration, reader: &mut Reader) -> Self {
         let mut merged = Merged::default();
         for (name, patch) in builtin() {
             merged.apply(name, patch, None);
@@ -44,12 +40,12 @@ impl Commands {
                 }
                 Entry::Directory(directory) => {
                     for folder in FOLDERS {
-                        merged.read(directory, folder, allowance, diagnostics);
+                        merged.read(directory, folder, reader);
                     }
                 }
             }
         }
-        Self(merged.finish(diagnostics))
+        Self(merged.finish(&mut reader.diagnostics))
     }
 
     /// The commands.
@@ -93,25 +89,13 @@ struct Merged<'d> {
 
 impl<'d> Merged<'d> {
     /// Adds what the Markdown files of a folder describe.
-    fn read(
-        &mut self,
-        directory: &Path,
-        folder: Folder,
-        allowance: &mut Allowance,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        read_folder(
-            directory,
-            folder,
-            allowance,
-            diagnostics,
-            |name, file, diagnostics| {
-                if let Some(patch) = file.decode(decode_command_fields, diagnostics) {
-                    let template = Some(file.body.trim().to_owned());
-                    self.apply(name, CommandPatch { template, ..patch }, None);
-                }
-            },
-        );
+    fn read(&mut self, directory: &Path, folder: Folder, reader: &mut Reader) {
+        reader.read(directory, folder, |name, file, diagnostics| {
+            if let Some(patch) = file.decode(decode_command_fields, diagnostics) {
+                let template = Some(file.body.trim().to_owned());
+                self.apply(name, CommandPatch { template, ..patch }, None);
+            }
+        });
     }
 
     fn apply(&mut self, name: &str, patch: CommandPatch, origin: Option<&'d str>) {

@@ -89,7 +89,7 @@ pub(crate) fn layers<'h>(
         layers.extend(project_layers(environment, project, directory));
     }
     if let Some(named) = environment.variable(DIRECTORY_VARIABLE) {
-        layers.extend(folder(Path::new(named), false));
+        layers.extend(named_folder(Path::new(named)));
     }
     let places = inline(environment).chain(host.map(Place::Host));
     layers.extend(places.map(|place| Layer {
@@ -130,6 +130,22 @@ fn folder(directory: &Path, from_project: bool) -> [Layer<'static>; 3] {
         from_project,
     };
     [weaker, stronger, itself]
+}
+
+/// What the environment calls a directory for configuration. One that depends on the working
+/// directory is told of as a file that cannot be read.
+fn named_folder(directory: &Path) -> Vec<Layer<'static>> {
+    if directory.is_absolute() {
+        return folder(directory, false).into();
+    }
+    vec![Layer {
+        place: Place::Named {
+            by: DIRECTORY_VARIABLE,
+            file: directory.to_owned(),
+        },
+        base: directory.to_owned(),
+        from_project: false,
+    }]
 }
 
 fn project_layers(

@@ -177,7 +177,7 @@ fn missing(origin: String, by: &str) -> Problem {
 fn load(file: &Path) -> Result<Option<Vec<u8>>, String> {
     // A relative name would be taken from the working directory, which belongs to somebody else.
     if !file.is_absolute() {
-        return Err("The file must be named by an absolute path".to_owned());
+        return Err("The path must be absolute".to_owned());
     }
     bounded::read(file, MAX_DOCUMENT_BYTES)
         .map_err(|error| format!("The file cannot be read: {error}"))

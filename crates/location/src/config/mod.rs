@@ -4,8 +4,8 @@
 //! reduces the documents by its own rule, as the catalogue does with providers. A document that
 //! cannot be used is left out alone, and a [`Diagnostic`] says so.
 //!
-//! How to read it: [`discovery`] says where documents are, [`document`] reads one, [`keys`] is the
-//! table of its keys; the other files read one key or a few that belong together.
+//! How to read it: `discovery` says where documents are, `document` reads one, `keys` is the table of
+//! its keys; the other files read one key or a few that belong together.
 
 mod agent;
 mod command;

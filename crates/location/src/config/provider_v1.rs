@@ -151,22 +151,20 @@ fn status(value: &Value) -> Decoded<Option<ModelStatus>> {
     })
 }
 
+fn efforts(value: &Value) -> Decoded<Vec<Option<String>>> {
+    few(value)?;
+    elements(value, |value| match value {
+        Value::Null => Ok(None),
+        other => text(other).map(Some),
+    })
+}
+
 /// The ways of steering that are known; others are for newer versions.
 fn reasoning_options(value: &Value) -> Decoded<Vec<ReasoningOption>> {
     let options = elements(value, |value| {
         let source = object(value)?;
         Ok(match required(source, "type", text)?.as_str() {
-            "effort" => Some(ReasoningOption::Effort(required(
-                source,
-                "values",
-                |value| {
-                    few(value)?;
-                    elements(value, |value| match value {
-                        Value::Null => Ok(None),
-                        other => text(other).map(Some),
-                    })
-                },
-            )?)),
+            "effort" => optional(source, "values", efforts)?.map(ReasoningOption::Effort),
             "budget_tokens" => Some(ReasoningOption::Budget {
                 min: optional(source, "min", count)?,
                 max: optional(source, "max", count)?,

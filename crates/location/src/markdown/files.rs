@@ -1,6 +1,7 @@
 //! Finding definition files in a directory somebody else filled.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ struct Search<'s> {
     allowance: &'s mut Allowance,
     obstacles: &'s mut Vec<Obstacle>,
     /// Real paths of directories that were searched.
-    seen: HashSet<PathBuf>,
+    seen: HashSet<OsString>,
     found: Vec<Found>,
 }
 
@@ -170,7 +171,7 @@ struct Directory {
 
 impl Search<'_> {
     fn directory(&mut self, directory: &Directory) {
-        if self.allowance.used_up || !self.seen.insert(directory.real.clone()) {
+        if self.allowance.used_up || !self.seen.insert(directory.real.clone().into()) {
             return;
         }
         if directory.depth > MAX_DEPTH {

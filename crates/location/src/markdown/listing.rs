@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -15,9 +15,10 @@ const SETTLED: Duration = Duration::from_secs(3);
 /// What directories held when somebody last looked.
 #[derive(Default)]
 pub(crate) struct Listings {
-    /// Of the look before; what it does not take over is forgotten.
-    before: HashMap<PathBuf, Listing>,
-    now: HashMap<PathBuf, Listing>,
+    /// Of the look before; what is not taken over is forgotten.
+    before: HashMap<OsString, Listing>,
+    // By text: the hash of a path goes through its names one by one.
+    now: HashMap<OsString, Listing>,
 }
 
 struct Listing {
@@ -48,12 +49,12 @@ impl Listings {
     /// The names in a directory, sorted; an error beyond `most` of them.
     pub(super) fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[Entry]>> {
         let modified = fs::metadata(directory)?.modified()?;
-        if let Some(known) = self.before.remove(directory)
+        if let Some(known) = self.before.remove(directory.as_os_str())
             && known.modified == modified
             && known.entries.len() <= most
         {
             let entries = Arc::clone(&known.entries);
-            self.now.insert(directory.to_owned(), known);
+            self.now.insert(directory.into(), known);
             return Ok(entries);
         }
         // Compared with the times of files, so the clock they are taken from is the right one.
@@ -64,7 +65,7 @@ impl Listings {
         if is_settled {
             let entries = Arc::clone(&entries);
             let listing = Listing { modified, entries };
-            self.now.insert(directory.to_owned(), listing);
+            self.now.insert(directory.into(), listing);
         }
         Ok(entries)
     }

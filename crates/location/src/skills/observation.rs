@@ -1,8 +1,9 @@
 //! One look at the files of skills, and what is kept from it for the next one.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -23,7 +24,7 @@ pub(super) struct Observer {
     sources: Vec<Source>,
     listings: Listings,
     /// What the files said when they were last read.
-    files: HashMap<PathBuf, File>,
+    files: HashMap<OsString, File>,
     diagnostics: Vec<Diagnostic>,
     /// The skills, each as its file holds it, to tell whether one has changed.
     shared: Vec<Arc<SkillInfo>>,
@@ -112,8 +113,8 @@ impl Observer {
 /// An observation while it is made.
 struct Look<'o> {
     listings: &'o mut Listings,
-    before: HashMap<PathBuf, File>,
-    files: HashMap<PathBuf, File>,
+    before: HashMap<OsString, File>,
+    files: HashMap<OsString, File>,
     allowance: Allowance,
     diagnostics: Vec<Diagnostic>,
     skills: Vec<Arc<SkillInfo>>,
@@ -143,38 +144,49 @@ impl Look<'_> {
             self.diagnostics.push(io_diagnostic(directory, message));
         }
         for file in found.unwrap_or_default() {
-            self.file(file);
+            self.file(&file);
         }
     }
 
-    fn file(&mut self, found: Found) {
-        let version = Version::of(&found.path);
-        if !self.files.contains_key(&found.path) {
-            let kept = self.before.remove(&found.path);
-            let kept = kept.filter(|file| version.is_some() && file.version == version);
-            let file = match kept {
-                Some(file) => self.allowance.take(file.size()).map(|()| file),
-                None => self.allowance.read(&found.path).map(|bytes| File {
-                    version,
-                    ..File::read(&found, bytes)
-                }),
-            };
-            let file = file.unwrap_or_else(|error| File {
-                // Nothing about the file itself: it is tried again.
-                version: None,
-                skill: None,
-                diagnostics: vec![io_diagnostic(
-                    &found.path,
-                    format!("The file cannot be read: {error}"),
-                )],
-            });
-            self.diagnostics.extend(file.diagnostics.iter().cloned());
-            self.files.insert(found.path.clone(), file);
-        }
-        let skill = self.files[&found.path].skill.as_ref().map(Arc::clone);
+    fn file(&mut self, found: &Found) {
+        let key = found.path.as_os_str();
+        let skill = match self.files.get(key) {
+            // Found before, through another source.
+            Some(file) => file.skill.clone(),
+            None => {
+                let file = self.look_into(found);
+                let skill = file.skill.clone();
+                self.diagnostics.extend(file.diagnostics.iter().cloned());
+                self.files.insert(key.to_owned(), file);
+                skill
+            }
+        };
         if let Some(skill) = skill {
             self.add(skill);
         }
+    }
+
+    /// What a file says, read again only if it has changed.
+    fn look_into(&mut self, found: &Found) -> File {
+        let version = Version::of(&found.path);
+        let kept = self.before.remove(found.path.as_os_str());
+        let kept = kept.filter(|file| version.is_some() && file.version == version);
+        let file = match kept {
+            Some(file) => self.allowance.take(file.size()).map(|()| file),
+            None => self.allowance.read(&found.path).map(|bytes| File {
+                version,
+                ..File::read(found, bytes)
+            }),
+        };
+        file.unwrap_or_else(|error| File {
+            // Nothing about the file itself: it is tried again.
+            version: None,
+            skill: None,
+            diagnostics: vec![io_diagnostic(
+                &found.path,
+                format!("The file cannot be read: {error}"),
+            )],
+        })
     }
 
     /// A skill takes the place of the one of its name.

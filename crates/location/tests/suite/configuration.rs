@@ -310,7 +310,7 @@ fn a_named_file_must_be_there() {
         ),
         (
             "opencode.json",
-            "The file must be named by an absolute path; it is named by OPENCODE_CONFIG",
+            "The path must be absolute; it is named by OPENCODE_CONFIG",
         ),
     ] {
         let mut machine = Machine::new();
@@ -327,6 +327,25 @@ fn a_named_file_must_be_there() {
             }]
         );
     }
+}
+
+#[test]
+fn a_named_directory_does_not_depend_on_the_working_directory() {
+    let mut machine = Machine::new();
+    machine.set("OPENCODE_CONFIG_DIR", "src");
+    let configuration = machine.configuration("project", "project", None);
+    let relative = Entry::Directory("src".into());
+    assert!(!configuration.entries.contains(&relative));
+    assert_eq!(
+        configuration.diagnostics,
+        [Diagnostic {
+            path: "src".to_owned(),
+            kind: DiagnosticKind::Io,
+            message: "The path must be absolute; it is named by OPENCODE_CONFIG_DIR".to_owned(),
+            line: None,
+            column: None,
+        }]
+    );
 }
 
 #[test]

@@ -275,3 +275,36 @@ async fn a_new_list_is_seen_by_the_next_snapshot() {
     assert_eq!(models(&broken.location), ["listed/undated"]);
     assert_eq!(broken.location.configuration.diagnostics.len(), 1);
 }
+
+#[tokio::test]
+async fn of_a_list_of_real_size_what_is_in_use_counts() {
+    let model = |number: usize| {
+        let described = json!({
+            "id": format!("m{number}"), "name": "M", "release_date": "2026-01-01", "reasoning": true,
+            "tool_call": true, "cost": {"input": 1, "output": 2, "cache_read": 0.5},
+            "limit": {"context": 200_000, "output": 64_000},
+            "modalities": {"input": ["text", "image"], "output": ["text"]},
+        });
+        (format!("m{number}"), described)
+    };
+    let provider = |number: usize| {
+        let described = json!({
+            "id": format!("p{number}"), "name": "P", "env": [format!("P{number}_API_KEY")],
+            "npm": "@ai-sdk/openai-compatible", "api": "http://h/v1",
+            "models": Value::Object((0..50).map(model).collect()),
+        });
+        (format!("p{number}"), described)
+    };
+    let list = Value::Object((0..100).map(provider).collect());
+    let mut machine = machine(list.to_string(), &json!({}));
+    machine.set("P7_API_KEY", "k");
+    let location = open(&machine, &machine.locations(None)).await;
+    assert_eq!(location.configuration.diagnostics, []);
+    assert_eq!(location.catalogue.providers().len(), 1);
+    assert_eq!(location.catalogue.models().len(), 50);
+    assert!(location.catalogue.described_provider("p8").is_none());
+    assert_eq!(
+        location.catalogue.provider("p8").unwrap().integration_id,
+        Some("p8".to_owned())
+    );
+}

@@ -45,6 +45,36 @@ fn defined(machine: &Machine, host: Value) -> Definitions {
     definitions
 }
 
+#[tokio::test]
+async fn a_location_has_its_definitions_and_what_is_wrong_with_them() {
+    let machine = Machine::new();
+    machine.write("project/.opencode/agent/own.md", "Do it.");
+    machine.write("project/.opencode/agent/bad.md", "---\nsteps: 0\n---\n");
+    machine.write("project/.opencode/command/run.md", "Run it.");
+    machine.write("project/.opencode/skill/one.md", "Like this.");
+    let docs = machine.directory("docs");
+    let locations = machine.locations(Some(json!({"references": {"docs": docs}})));
+    let location = locations.get(&machine.text("project")).await.unwrap();
+    let skills = location.skills.observe().await;
+    assert_eq!(
+        (
+            location.agents.get("own").unwrap().system.as_deref(),
+            location.commands.list().last().unwrap().template.as_str(),
+            location.references.list()[0].name.as_str(),
+            skills[0].name.as_str(),
+        ),
+        (Some("Do it."), "Run it.", "docs", "one")
+    );
+    let [diagnostic] = &location.configuration.diagnostics[..] else {
+        panic!("{:?}", location.configuration.diagnostics)
+    };
+    assert_eq!(
+        diagnostic.path,
+        machine.text("project/.opencode/agent/bad.md")
+    );
+    assert_eq!((diagnostic.line, diagnostic.column), (Some(2), Some(1)));
+}
+
 fn nothing() -> Value {
     json!({})
 }

@@ -99,8 +99,9 @@ fn a_name_that_looks_like_a_pattern_is_a_name_where_there_is_one() {
 fn a_pattern_that_looks_at_too_much_says_so() {
     let site = Site::new().ask("project", &["many/**/*.md"]);
     for directory in 0..100 {
+        let directory = site.machine.directory(&format!("project/many/{directory}"));
         for file in 0..100 {
-            site.write(&format!("project/many/{directory}/{file}"), "");
+            std::fs::write(format!("{directory}/{file}"), "").unwrap();
         }
     }
     let told = site.seen().configured;

@@ -113,6 +113,33 @@ proptest! {
     }
 
     #[test]
+    fn a_decision_is_made_in_two_steps(
+        configured in prop::collection::vec(("[ab*]", "[xy*]", 0..3_usize), 0..6),
+        approved in prop::collection::vec(("[ab*]", "[xy*]"), 0..4),
+        resources in prop::collection::vec("[xyz]", 0..4),
+    ) {
+        let configured: Vec<_> = configured
+            .iter()
+            .map(|(action, resource, effect)| rule(action, resource, [Allow, Deny, Ask][*effect]))
+            .collect();
+        let mut all = configured.clone();
+        all.extend(approved.iter().map(|(action, resource)| rule(action, resource, Allow)));
+        let effects = |rules: &[PermissionRule]| -> Vec<_> {
+            resources.iter().map(|it| evaluate("a", it, rules)).collect()
+        };
+        let (first, second) = (effects(&configured), effects(&all));
+        let expected = if first.contains(&Deny) {
+            Deny
+        } else if second.contains(&Ask) {
+            Ask
+        } else {
+            Allow
+        };
+        let saved: Vec<_> = approved.iter().map(|(action, resource)| saved(action, resource)).collect();
+        prop_assert_eq!(decide("a", &resources, &configured, &saved), expected);
+    }
+
+    #[test]
     fn no_text_is_a_trap(pattern in any::<String>(), text in any::<String>()) {
         matches(&pattern, &text);
     }

@@ -1,0 +1,140 @@
+//! Merged descriptions, in which anything may be unsaid, made into providers and models.
+
+use std::sync::Arc;
+
+use opencode_llm::Secret;
+use opencode_llm::redact::is_secret_name;
+use serde_json::Value;
+
+use super::cost::Cost;
+use super::family::Family;
+use super::model::{Api, ApiKind, Limits, Model, Provider, Variant};
+use super::variants::Reasoner;
+use super::{API_KEY, COMPATIBLE_PACKAGE};
+use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
+use crate::environment::Environment;
+use crate::secret::{Headers, Members};
+
+/// The provider of a merged description.
+pub(super) fn finish_provider(
+    id: String,
+    patch: &ProviderPatch,
+    environment: &Environment,
+) -> Provider {
+    let variables = patch.env.clone().filter(|names| !names.is_empty());
+    let names = || variables.iter().flatten();
+    let connected = names().any(|name| environment.variable(name).is_some());
+    let available = variables.is_none() || connected || is_authenticated(patch);
+    let only = names().count() == 1;
+    // Of several variables some hold a region or the name of a resource.
+    let holds_key = |name: &str| only || name.ends_with("_API_KEY") || name.ends_with("_TOKEN");
+    let key = names()
+        .filter(|name| holds_key(name))
+        .find_map(|name| environment.variable(name))
+        .map(Secret::new);
+    Provider {
+        name: patch.name.clone().unwrap_or_else(|| id.clone()),
+        id,
+        api: Arc::new(finish_api(patch.api.clone())),
+        headers: patch.headers.clone(),
+        body: patch.body.clone(),
+        variables,
+        key,
+        available,
+    }
+}
+
+/// A provider of the list of models that nobody uses here.
+pub(super) fn unused(id: &str, listed: &ProviderPatch) -> Provider {
+    finish_provider(id.to_owned(), listed, &Environment::default())
+}
+
+/// Whether a document gives a key itself.
+fn is_authenticated(patch: &ProviderPatch) -> bool {
+    let has_key = |members: &Members| {
+        let key = members.get(API_KEY).and_then(Value::as_str);
+        key.is_some_and(|key| !key.is_empty())
+    };
+    let mut headers = patch.headers.iter();
+    has_key(&patch.body)
+        || has_key(&patch.api.settings)
+        || headers.any(|(name, _)| is_secret_name(name))
+}
+
+/// The API of a merged description.
+pub(super) fn finish_api(patch: ApiPatch) -> Api {
+    Api {
+        kind: patch
+            .kind
+            .unwrap_or_else(|| ApiKind::Package(COMPATIBLE_PACKAGE.to_owned())),
+        url: patch.url,
+        settings: patch.settings,
+    }
+}
+
+/// The model of a merged description.
+pub(super) fn finish_model(
+    provider_id: &str,
+    id: String,
+    api: Arc<Api>,
+    patch: ModelPatch,
+) -> Model {
+    let mut model = Model {
+        provider_id: provider_id.to_owned(),
+        name: patch.name.unwrap_or_else(|| id.clone()),
+        family: patch.family,
+        wire_id: patch.wire_id.unwrap_or_else(|| id.clone()),
+        id,
+        api,
+        capabilities: patch.capabilities.unwrap_or_default(),
+        reasoning: patch.reasoning.unwrap_or_default(),
+        reasoning_field: patch.reasoning_field,
+        headers: patch.headers,
+        body: patch.body,
+        default_variant: patch.default_variant,
+        variants: Vec::new(),
+        released: patch.released.unwrap_or_default(),
+        cost: Cost::new(patch.cost.unwrap_or_default()),
+        status: patch.status.unwrap_or_default(),
+        enabled: !patch.disabled.unwrap_or_default(),
+        limits: Limits {
+            context: patch.context.unwrap_or_default(),
+            input: patch.input,
+            output: patch.output.unwrap_or_default(),
+        },
+    };
+    let (removed, described): (Vec<_>, Vec<_>) =
+        patch.variants.into_iter().partition(|(_, it)| it.disabled);
+    let described = described.into_iter().map(|(id, patch)| Variant {
+        id,
+        headers: patch.headers,
+        body: patch.body,
+    });
+    model.variants = described.collect();
+    if model.variants.is_empty() && model.reasoning {
+        model.variants = generated(&model, patch.reasoning_options.as_deref());
+        model
+            .variants
+            .retain(|variant| !removed.iter().any(|(id, _)| *id == variant.id));
+    }
+    model
+}
+
+/// The variants that follow from what the model is.
+fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant> {
+    let family = Family::of(Some(&model.api.kind));
+    let reasoner = Reasoner {
+        family,
+        wire_id: &model.wire_id,
+        released: model.released,
+        output: model.limits.output,
+        options,
+    };
+    let variants = reasoner.variants().into_iter();
+    let finished = variants.map(|(id, options)| Variant {
+        id,
+        headers: Headers::default(),
+        body: family.respell(&options),
+    });
+    finished.collect()
+}
