@@ -14,7 +14,7 @@ const LAST_CALL = 0xffffffff;
  * @typedef {import("./native.js").NativeListener} NativeListener
  * @typedef {{ method: string, url: string, headers: [string, string][] }} RequestHead `url` is path and query.
  * @typedef {{ status: number, headers: [string, string][] }} ResponseHead
- * @typedef {ResponseHead & { body: string | TextStream }} NativeResponse
+ * @typedef {ResponseHead & { body: string | Uint8Array<ArrayBuffer> | TextStream }} NativeResponse
  */
 
 /**
@@ -62,7 +62,9 @@ class NativeConnection {
     const release = signal === undefined ? undefined : onAbort(signal, () => this.#native.cancel(call));
     try {
       const answer = await this.#native.request(JSON.stringify(head), body, call);
-      return typeof answer === "string" ? readFinished(answer) : { ...readHead(answer.head), body: answer };
+      if (typeof answer === "string") return readFinished(answer);
+      // A copy, because a Buffer has other methods than what comes over the network.
+      return { ...readHead(answer.head), body: "bytes" in answer ? new Uint8Array(answer.bytes) : answer };
     } catch (error) {
       throw transportError(error);
     } finally {

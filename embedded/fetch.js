@@ -54,7 +54,7 @@ function unlessAborted(request, answer) {
     const release = onRequestAbort(request, (reason) => {
       reject(reason);
       // A stream that arrives too late has no reader who could close it.
-      answer.then(({ body }) => typeof body !== "string" && body.cancel()).catch(() => {});
+      answer.then(({ body }) => isStream(body) && body.cancel()).catch(() => {});
     });
     answer.finally(release).then(resolve, reject);
   });
@@ -63,12 +63,21 @@ function unlessAborted(request, answer) {
 /**
  * @param {Request} request
  * @param {number} status
- * @param {string | TextStream} body
+ * @param {NativeResponse["body"]} body
  */
 function createBody(request, status, body) {
-  if (typeof body !== "string") return streamBody(request, body);
+  if (isStream(body)) return streamBody(request, body);
+  if (NULL_BODY.has(status)) return null;
   // Bytes, because a Response makes up a content type for a string.
-  return NULL_BODY.has(status) ? null : new TextEncoder().encode(body);
+  return typeof body === "string" ? new TextEncoder().encode(body) : body;
+}
+
+/**
+ * @param {NativeResponse["body"]} body
+ * @returns {body is TextStream}
+ */
+function isStream(body) {
+  return typeof body !== "string" && !(body instanceof Uint8Array);
 }
 
 /**

@@ -5,7 +5,7 @@
  * caller, and failures are data that become errors here.
  *
  * @typedef {object} NativeHost
- * @property {(head: string, body: string | null, call: number) => Promise<string | NativeBody>} request
+ * @property {(head: string, body: string | null, call: number) => Promise<string | NativeBody | NativeBytes>} request
  *   `head` is JSON `{method, url, headers}`. Requests are admitted in the order of these calls. A finished
  *   answer is its head as JSON `{status, headers}`, a line feed, and its body. `call` is a number by which
  *   it can be cancelled, or 0.
@@ -19,6 +19,10 @@
  * @property {string} url
  * @property {() => Promise<void>} close
  * @property {() => Promise<void>} closed Resolves when the last connection has ended.
+ *
+ * @typedef {object} NativeBytes A finished answer whose body is no text.
+ * @property {string} head
+ * @property {Uint8Array} bytes
  *
  * @typedef {object} NativeBody
  * @property {string} head

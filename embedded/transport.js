@@ -22,11 +22,17 @@ function createNativeTransport(connection) {
     return {
       status: response.status,
       header: (name) => response.headers.find(([other]) => other === name)?.[1] ?? null,
-      text: async () => (typeof body === "string" ? body : readAll(body)),
-      bytes: async () => new TextEncoder().encode(typeof body === "string" ? body : await readAll(body)),
-      stream: () => (typeof body === "string" ? once(body) : body),
+      text: () => readText(body),
+      bytes: async () => (body instanceof Uint8Array ? body : new TextEncoder().encode(await readText(body))),
+      stream: () => (typeof body === "string" || body instanceof Uint8Array ? once(body) : body),
     };
   };
+}
+
+/** @param {string | Uint8Array | TextStream} body */
+async function readText(body) {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : readAll(body);
 }
 
 /** @param {TextStream} body */
@@ -37,13 +43,13 @@ async function readAll(body) {
 }
 
 /**
- * @param {string} text
+ * @param {string | Uint8Array} body
  * @returns {TextStream | null}
  */
-function once(text) {
-  if (text === "") return null;
+function once(body) {
+  if (body.length === 0) return null;
   /** @type {string | null} */
-  let rest = text;
+  let rest = typeof body === "string" ? body : new TextDecoder().decode(body);
   return {
     async next() {
       const piece = rest;

@@ -31,3 +31,31 @@ impl Fetch for HttpFetch {
         .boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn texts_are_had_over_http_and_failures_are_told() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/rules.md", listener.local_addr().unwrap());
+        let address = Url::parse(&address).unwrap();
+        tokio::spawn(async move {
+            for answer in ["200 OK\r\ncontent-length: 5\r\n\r\nrules", "404 No\r\n\r\n"] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                stream.read_u8().await.unwrap();
+                let answer = format!("HTTP/1.1 {answer}");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        let fetch = HttpFetch::new(Proxies::default());
+        let there = fetch.fetch(address.clone(), 5).await;
+        let gone = fetch.fetch(address, 5).await;
+        let missing = FetchError("the server answers 404 Not Found".to_owned());
+        assert_eq!([there, gone], [Ok(b"rules".to_vec()), Err(missing)]);
+    }
+}

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{Response, header};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use napi::bindgen_prelude::{Either, Env, PromiseRaw};
+use napi::bindgen_prelude::{Buffer, Either, Either3, Env, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{Host, HostOptions, ListenOptions};
 use serde::Serialize;
@@ -54,22 +54,33 @@ pub struct NativeHost {
 
 type Calls = Arc<Mutex<HashMap<u32, CancellationToken>>>;
 
-type Answer = BoxFuture<'static, napi::Result<Either<String, NativeBody>>>;
+/// A finished answer whose body is no text.
+#[napi(object)]
+pub struct NativeBytes {
+    /// Status and headers as JSON.
+    pub head: String,
+    /// The body.
+    pub bytes: Buffer,
+}
+
+type Answered = Either3<String, NativeBody, NativeBytes>;
+type Answer = BoxFuture<'static, napi::Result<Answered>>;
 
 #[napi]
 impl NativeHost {
     /// Sends a request: its head as JSON `{method, url, headers}`, its body as text. Requests are
     /// admitted in the order of these calls. A finished answer is its head as JSON
-    /// `{status, headers}`, a line feed and its body; a streaming one is a body to pull from. A
-    /// `call` other than 0 is a number by which the request can be cancelled.
-    #[napi(catch_unwind, ts_return_type = "Promise<string | NativeBody>")]
+    /// `{status, headers}`, a line feed and its body; one whose body is no text has it as bytes; a
+    /// streaming one is a body to pull from. A `call` other than 0 is a number by which the request
+    /// can be cancelled.
+    #[napi(catch_unwind, ts_return_type = "Promise<string | NativeBody | NativeBytes>")]
     pub fn request<'env>(
         &self,
         env: &'env Env,
         head: String,
         body: Option<String>,
         call: u32,
-    ) -> napi::Result<PromiseRaw<'env, Either<String, NativeBody>>> {
+    ) -> napi::Result<PromiseRaw<'env, Answered>> {
         let request = request::read(&head, body)?;
         let response = self.host.request(request);
         let pending = (call != 0).then(|| Pending::new(Arc::clone(&self.calls), call));
@@ -166,17 +177,22 @@ impl Drop for Pending {
     }
 }
 
-async fn answer(response: Response<Body>) -> napi::Result<Either<String, NativeBody>> {
+async fn answer(response: Response<Body>) -> napi::Result<Answered> {
     let head = request::head(&response);
     let kind = response.headers().get(header::CONTENT_TYPE);
     let streams = kind.is_some_and(|kind| STREAMS.contains(&kind.as_bytes()));
     let body = response.into_body();
     if streams {
-        return Ok(Either::B(NativeBody::new(head, body)));
+        return Ok(Either3::B(NativeBody::new(head, body)));
     }
     let bytes = axum::body::to_bytes(body, usize::MAX)
         .await
         .map_err(|error| napi::Error::from_reason(error.to_string()))?;
-    let body = String::from_utf8_lossy(&bytes);
-    Ok(Either::A(format!("{head}\n{body}")))
+    Ok(match std::str::from_utf8(&bytes) {
+        Ok(body) => Either3::A(format!("{head}\n{body}")),
+        Err(_) => Either3::C(NativeBytes {
+            head,
+            bytes: Vec::from(bytes).into(),
+        }),
+    })
 }

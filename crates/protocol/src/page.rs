@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use opencode_schema::check::Issue;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::{SessionID, WorkspaceID};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cursor::{CursorError, MessagesCursor, SessionsCursor};
 use crate::failure::Failure;
 use crate::input::{MessagesQuery, Order, SessionsQuery};
+use crate::operation::Channel;
 use crate::output::PageCursors;
 
 /// Items of a page when nobody says how many.
@@ -20,6 +22,9 @@ pub const DEFAULT_LIMIT: u32 = 50;
 
 /// Most sessions of a page; a greater limit is lowered, not refused.
 pub const MAX_SESSIONS: u32 = 1000;
+
+/// Most bytes of a text that is searched for. A title is far shorter, and a cursor has to carry it.
+const MAX_SEARCH_BYTES: usize = 4096;
 
 /// Characters of a directory that a failure repeats.
 const MAX_SHOWN: usize = 200;
@@ -111,6 +116,9 @@ impl SessionsQuery {
         if let Some(directory) = &self.directory {
             refuse_relative(directory)?;
         }
+        if let Some(search) = &self.search {
+            refuse_long(search)?;
+        }
         Ok(SessionsPage {
             limit: self.limit.map_or(DEFAULT_LIMIT, limit),
             scope: SessionFilters {
@@ -159,6 +167,16 @@ fn refuse_relative(directory: &str) -> Result<(), Failure> {
         "The directory {shown:?} is not an absolute path; give the full path, from the root on"
     );
     Err(Failure::invalid_field("directory", message))
+}
+
+fn refuse_long(search: &str) -> Result<(), Failure> {
+    let length = search.len();
+    if length <= MAX_SEARCH_BYTES {
+        return Ok(());
+    }
+    let what = format!("Expected a text of at most {MAX_SEARCH_BYTES} bytes, got one of {length}");
+    let issue = Issue::new(what).at_key("search");
+    Err(Failure::invalid(Channel::Query, &issue))
 }
 
 impl From<CursorError> for Failure {

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::{URL_SAFE, URL_SAFE_NO_PAD};
 use opencode_protocol::cursor::{CursorError, MessagesCursor, SessionsCursor};
 use opencode_protocol::failure::Failure;
 use opencode_protocol::input::{MessagesQuery, Order, SessionsQuery};
+use opencode_protocol::operation::Channel;
 use opencode_protocol::output::PageCursors;
 use opencode_protocol::page::{
     Beside, Direction, MessagesPage, SessionAnchor, SessionFilters, SessionsPage,
@@ -249,6 +250,37 @@ fn sessions_are_asked_for_by_a_query_or_a_cursor() {
     };
     assert_eq!(page.cursors(None), none);
     assert_eq!(json!(none), json!({ "previous": null, "next": null }));
+}
+
+#[test]
+fn a_search_has_a_greatest_length() {
+    let search = |length: usize| {
+        let search = Some("é".repeat(length / 2));
+        SessionsQuery {
+            search,
+            ..SessionsQuery::default()
+        }
+        .page()
+    };
+    assert!(search(4096).is_ok());
+    let refused = Failure::InvalidRequest {
+        message: "Expected a text of at most 4096 bytes, got one of 4098\n  at [\"search\"]".into(),
+        kind: Some(Channel::Query),
+        field: None,
+    };
+    assert_eq!(search(4098), Err(refused));
+    // However it has to be written, a cursor can carry it.
+    let wildest = SessionsQuery {
+        search: Some("\0".repeat(4096)),
+        ..SessionsQuery::default()
+    };
+    let anchor = || SessionAnchor {
+        time: 0,
+        id: session("ses_a"),
+    };
+    let page = wildest.page().unwrap();
+    let next = page.cursors(Some((anchor(), anchor()))).next.unwrap();
+    assert_eq!(next.decode().unwrap().scope, page.scope);
 }
 
 #[test]

@@ -57,6 +57,18 @@ pub enum RuntimeError {
         /// The bound.
         limit: usize,
     },
+    /// A name that every event which tells of it would have to carry.
+    #[error(
+        "A name of {bytes} bytes is longer than any agent or model has; at most {limit} are accepted"
+    )]
+    NameTooLong {
+        /// What is named: `agent` or `model`.
+        field: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// The bound.
+        limit: usize,
+    },
     /// A Session Drain works on the session, which must be idle for what was asked.
     #[error("The session {0} is running; wait for it, or interrupt it, and try again")]
     SessionBusy(SessionID),

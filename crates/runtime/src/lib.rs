@@ -6,16 +6,15 @@
 //! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes, `relocation` moves
 //! a session, `recovery` goes on with those that were cut, `transfer` carries them between hosts as
 //! text. `coordinator` decides who runs, as a pure reducer with an asynchronous edge. `runner` drains
-//! a session: `boundary` is the Safe Provider-Turn Boundary, `turn` one Provider Turn, `publisher`
-//! turns what the provider says into events. `lowering` and `transcript` make requests from Session
-//! History, and `conversation` keeps them for the next drain.
-//! `sources` are what the System Context is made of.
+//! a session: `boundary` is the Safe Provider-Turn Boundary, `epoch` what it means for the Context
+//! Epoch, `entry` what it writes, `turn` one Provider Turn, `publisher` turns what the provider says
+//! into events. `lowering` and `transcript` make requests from Session History, and `conversation`
+//! keeps them for the next drain. `sources` are what the System Context is made of.
 
 mod compaction;
 mod conversation;
 mod coordinator;
 mod core;
-
 pub mod error;
 mod inbox;
 mod json;
@@ -49,7 +48,9 @@ pub use tail::SessionEvents;
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 
 // What a System Context is contributed with.
-pub use opencode_context::{Observation, RegisterError, Registration, Source, SystemContext};
+pub use opencode_context::{
+    CombineError, Observation, RegisterError, Registration, Source, SystemContext,
+};
 // What the operations are asked in and answer with.
 pub use opencode_location::config::{Diagnostic, DiagnosticKind};
 pub use opencode_location::location::Location;

@@ -26,6 +26,32 @@ pub struct CreateSession {
     pub location: LocationRef,
 }
 
+/// Most bytes of one name. Whether there is such an agent or model is seen when it is used.
+const MAX_NAME_BYTES: usize = 1024;
+
+fn check_agent(agent: &str) -> Result<(), RuntimeError> {
+    check_name("agent", agent)
+}
+
+fn check_model(model: &ModelRef) -> Result<(), RuntimeError> {
+    let variant = model.variant.as_deref().unwrap_or_default();
+    [&*model.id, &*model.provider_id, variant]
+        .into_iter()
+        .try_for_each(|name| check_name("model", name))
+}
+
+fn check_name(field: &'static str, name: &str) -> Result<(), RuntimeError> {
+    let (bytes, limit) = (name.len(), MAX_NAME_BYTES);
+    if bytes > limit {
+        return Err(RuntimeError::NameTooLong {
+            field,
+            bytes,
+            limit,
+        });
+    }
+    Ok(())
+}
+
 impl Core {
     pub(crate) async fn create_session(
         &self,
@@ -42,6 +68,8 @@ impl Core {
             }
             check_new_id(id.as_str())?;
         }
+        request.agent.as_deref().map_or(Ok(()), check_agent)?;
+        request.model.as_ref().map_or(Ok(()), check_model)?;
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;
         let now = self.now();
@@ -97,6 +125,9 @@ impl Core {
             let Some(session) = transaction.reader().session(&id)? else {
                 return Ok(Err(RuntimeError::SessionNotFound(id)));
             };
+            if let Err(error) = check_agent(&agent) {
+                return Ok(Err(error));
+            }
             let message_id = transaction.message_id();
             append(
                 transaction,
@@ -120,6 +151,9 @@ impl Core {
             let Some(session) = transaction.reader().session(&id)? else {
                 return Ok(Err(RuntimeError::SessionNotFound(id)));
             };
+            if let Err(error) = check_model(&model) {
+                return Ok(Err(error));
+            }
             let same = session
                 .info
                 .model

@@ -46,6 +46,7 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
         },
         RuntimeError::Import(error) => import_failure(&error),
         RuntimeError::PromptTooLarge { .. } => Failure::invalid_field("prompt", message),
+        RuntimeError::NameTooLong { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),
         RuntimeError::UnfitId(_) => Failure::invalid_field("id", message),
         RuntimeError::Location(_) => Failure::invalid_field("location.directory", message),

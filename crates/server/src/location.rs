@@ -21,7 +21,7 @@ pub(crate) async fn diagnostics(
     call: Call<op::LocationDiagnostics>,
 ) -> Answered<Located<Vec<ConfigurationDiagnostic>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let diagnostics = &opened.location.configuration.diagnostics;
+    let diagnostics = call.runtime.diagnostics(&opened.location);
     let told = diagnostics.iter().map(told).collect();
     Ok(Answer::Value(opened.with(told)))
 }

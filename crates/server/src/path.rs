@@ -131,18 +131,15 @@ impl Template {
                 })
     }
 
+    /// The path with these segments, which must match.
     fn write(&self, segments: &[String]) -> String {
         let mut path = String::new();
-        let mut given = segments.iter();
-        for wanted in &self.segments {
+        for (place, wanted) in self.segments.iter().enumerate() {
             path.push('/');
             match wanted {
-                Segment::Fixed(text) => {
-                    given.next();
-                    path.push_str(text);
-                }
-                Segment::Parameter => path.extend(given.next().map(encode).into_iter().flatten()),
-                Segment::Rest => path.push_str(&rest(given.by_ref())),
+                Segment::Fixed(text) => path.push_str(text),
+                Segment::Parameter => path.extend(encode(&segments[place])),
+                Segment::Rest => path.push_str(&rest(&segments[place..])),
             }
         }
         path
@@ -150,15 +147,15 @@ impl Template {
 }
 
 /// Segments as the rest of a path. No segments at all are the place itself.
-fn rest<'a>(segments: impl Iterator<Item = &'a String>) -> String {
-    let segments: Vec<String> = segments.map(|it| encode(it).collect()).collect();
+fn rest(segments: &[String]) -> String {
     if segments.is_empty() {
         return ".".to_owned();
     }
+    let segments: Vec<String> = segments.iter().map(|it| encode(it).collect()).collect();
     segments.join("/")
 }
 
-fn encode(segment: &String) -> PercentEncode<'_> {
+fn encode(segment: &str) -> PercentEncode<'_> {
     utf8_percent_encode(segment, ENCODED)
 }
 

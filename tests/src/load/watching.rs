@@ -18,7 +18,7 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
     };
     let mut last = 0;
     while let Ok(batch) = events.next().await {
-        let shown = batch.into_iter().map(|event| Shown {
+        let shown = batch.iter().map(|event| Shown {
             session: session.clone(),
             seq: event.seq,
             id: event.id.clone(),

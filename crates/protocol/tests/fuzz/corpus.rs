@@ -28,6 +28,9 @@ pub(crate) fn mutated(file: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
         .prop_map(|(input, changes)| changes.into_iter().fold(input, apply))
 }
 
+/// Bytes that a repetition adds. Larger inputs take time and say nothing new.
+const MOST_ADDED: usize = 4 * 1024;
+
 #[derive(Debug, Clone)]
 enum Change {
     Overwrite(Index, u8),
@@ -104,7 +107,8 @@ fn apply(mut input: Vec<u8>, change: Change) -> Vec<u8> {
         }
         Change::Repeat(from, to, times) => {
             let range = range(from, to);
-            let part = input[range.clone()].repeat(times);
+            let part = &input[range.clone()];
+            let part = part.repeat(times.min(1 + MOST_ADDED / part.len().max(1)));
             input.splice(range, part);
         }
     }

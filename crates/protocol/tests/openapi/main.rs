@@ -45,6 +45,31 @@ fn every_difference_is_intended_and_every_intended_one_is_there() {
     );
 }
 
+#[test]
+fn references_and_components_belong_together() {
+    let (_, ours) = documents();
+    let mut met = BTreeSet::new();
+    references(&ours, &mut met);
+    let components = ours["components"]["schemas"]
+        .as_object()
+        .expect("there are some");
+    let defined: BTreeSet<&str> = components.keys().map(String::as_str).collect();
+    assert_eq!(met, defined);
+}
+
+/// The components that are referred to anywhere in a document.
+fn references<'a>(value: &'a Value, met: &mut BTreeSet<&'a str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| references(item, met)),
+        Value::Object(members) => {
+            let target = members.get("$ref").and_then(Value::as_str);
+            met.extend(target.map(|target| target.trim_start_matches("#/components/schemas/")));
+            members.values().for_each(|member| references(member, met));
+        }
+        _ => {}
+    }
+}
+
 /// A change anywhere in our document is found.
 #[test]
 fn the_comparison_overlooks_nothing() {

@@ -157,7 +157,7 @@ mod tests {
     }
 
     /// What a source of that key says: a number, that there is nothing, or that it cannot be said.
-    fn observed(sources: &[(&'static str, Value)]) -> Observed {
+    async fn observed(sources: &[(&'static str, Value)]) -> Observed {
         let sources = sources.iter().map(|(key, value)| {
             let observation = match value {
                 Value::Number(_) => Observation::Present(value.clone()),
@@ -167,7 +167,7 @@ mod tests {
             SystemContext::make(Number(key, observation)).unwrap()
         });
         let context = SystemContext::combine(sources).unwrap();
-        context.observe().now_or_never().unwrap()
+        context.observe().await
     }
 
     fn known(snapshot: &Value, checkpoint: Option<u64>) -> Known {
@@ -205,8 +205,8 @@ mod tests {
         json!({"value": number, "removed": "a/a is gone"})
     }
 
-    #[test]
-    fn what_an_observation_means_for_an_epoch() {
+    #[tokio::test]
+    async fn what_an_observation_means_for_an_epoch() {
         let one = json!({"a/a": told(1)});
         let two = json!({"a/a": told(2)});
         let both = json!({"a/a": told(1), "a/b": {"value": 1, "removed": "a/b is gone"}});
@@ -292,18 +292,18 @@ mod tests {
             ),
         ] {
             let known = known(snapshot, checkpoint);
-            let change = EpochChange::of(&observed(&sources), Some(&known)).unwrap();
+            let change = EpochChange::of(&observed(&sources).await, Some(&known)).unwrap();
             assert_eq!(change, expected, "{snapshot} {checkpoint:?} {sources:?}");
         }
     }
 
-    #[test]
-    fn a_first_epoch_needs_everything() {
-        let change = EpochChange::of(&observed(&[("a/a", json!(1))]), None);
+    #[tokio::test]
+    async fn a_first_epoch_needs_everything() {
+        let change = EpochChange::of(&observed(&[("a/a", json!(1))]).await, None);
         let first = begins("a/a is 1", &json!({"a/a": told(1)}), Begins::First);
         assert_eq!(change.unwrap(), first);
         assert!(first.begins_first());
-        let blocked = EpochChange::of(&observed(&[("a/a", json!("lost"))]), None);
+        let blocked = EpochChange::of(&observed(&[("a/a", json!("lost"))]).await, None);
         let message = blocked.unwrap_err().to_string();
         assert_eq!(
             message,

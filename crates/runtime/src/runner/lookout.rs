@@ -64,7 +64,10 @@ fn threads() -> io::Result<Runtime> {
 impl Drop for Lookout {
     /// A thread that stands before a file which never answers keeps nobody.
     fn drop(&mut self) {
-        let runtime = self.runtime.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let runtime = self
+            .runtime
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(runtime) = runtime.take() {
             runtime.shutdown_background();
         }

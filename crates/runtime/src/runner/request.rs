@@ -78,10 +78,12 @@ impl Runner {
 /// The agent's own text, or the base instructions of the model's family where it brings none.
 fn own_text(boundary: &Boundary) -> Option<SystemPart> {
     let agent = boundary.sampled.agent()?;
-    Some(match &agent.system {
-        Some(text) => SystemPart::new(text.as_str()),
-        None => SystemPart::new(base_instructions(&boundary.model.model)),
-    })
+    let own = agent
+        .system
+        .as_deref()
+        .filter(|text| !text.trim().is_empty());
+    let text = own.unwrap_or_else(|| base_instructions(&boundary.model.model));
+    Some(SystemPart::new(text))
 }
 
 /// By the first of these, servers keep the requests of one session together.

@@ -38,13 +38,18 @@ fn of(request: &LlmRequest) -> (Option<String>, Vec<&str>) {
 #[tokio::test]
 async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
     let reviewer = json!({"prompt": "You review. Nothing else.", "mode": "primary"});
-    let config = json!({"agent": {"reviewer": reviewer, "silent": {"mode": "primary"}}});
+    let config = json!({"agent": {
+        "reviewer": reviewer,
+        "silent": {"mode": "primary"},
+        "blank": {"mode": "primary", "prompt": " \n"},
+    }});
     let (f, session) = with(config).await;
     let base = "You are a coding agent.";
     let all = ["read", "edit", "bash"];
     for (agent, own, shown) in [
         ("reviewer", Some("You review."), &all[..]),
         ("silent", Some(base), &all),
+        ("blank", Some(base), &all),
         ("plan", Some(base), &all),
         // Nobody describes it.
         ("unknown", None, &[]),

@@ -49,6 +49,8 @@ mod provider;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]
+mod remote;
+#[cfg(test)]
 mod replacement;
 #[cfg(test)]
 mod resuming;

@@ -271,6 +271,39 @@ async fn ids_that_no_path_can_carry_are_refused_for_new_records() {
 }
 
 #[tokio::test]
+async fn names_of_agents_and_models_have_a_greatest_length() {
+    let (api, session) = Api::with_session().await;
+    let (longest, longer) = ("é".repeat(512), "é".repeat(513));
+    let at = |rest: &str| format!("/api/session/{session}{rest}");
+    let agent = |name: &str| json!({"agent": name});
+    let model = |name: &str| json!({"model": {"id": "m1", "providerID": "mock", "variant": name}});
+    api.post_json(&at("/agent"), &agent(&longest))
+        .await
+        .is_bare(204);
+    api.post_json(&at("/model"), &model(&longest))
+        .await
+        .is_bare(204);
+    for (path, field, body) in [
+        (at("/agent"), "agent", agent(&longer)),
+        (at("/model"), "model", model(&longer)),
+        ("/api/session".into(), "agent", agent(&longer)),
+        ("/api/session".into(), "model", model(&longer)),
+    ] {
+        let message =
+            "A name of 1026 bytes is longer than any agent or model has; at most 1024 are accepted";
+        let refused = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
+        assert_eq!(api.post_json(&path, &body).await.told(), (400, refused));
+    }
+    assert_eq!(api.f.events(&session).await.len(), 2);
+    // A session that is there is given back whatever else is asked for.
+    let again = json!({"id": session, "agent": longer});
+    assert_eq!(api.create(again).await["id"], json!(session));
+    let unknown = "/api/session/ses_none/agent";
+    let answer = api.post_json(unknown, &agent(&longer)).await;
+    assert_eq!(answer.status, 404);
+}
+
+#[tokio::test]
 async fn a_bug_ends_one_request_and_not_the_host() {
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");

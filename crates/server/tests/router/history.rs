@@ -37,6 +37,26 @@ async fn pages_follow_each_other_to_the_end() {
 }
 
 #[tokio::test]
+async fn a_page_of_large_events_ends_early_and_says_so() {
+    let (api, session) = Api::with_session().await;
+    let path = format!("/api/session/{session}");
+    for _ in 0..6 {
+        let body = json!({"prompt": {"text": "x".repeat(8_000_000)}, "resume": false});
+        api.post_json(&format!("{path}/prompt"), &body).await.ok();
+    }
+    let page = async |after: usize| {
+        let page = format!("{path}/history?limit=100&after={after}");
+        let page = api.get(&page).await.ok();
+        let seqs = page["data"].as_array().unwrap().iter();
+        let seqs: Vec<_> = seqs.map(|event| event["durable"]["seq"].clone()).collect();
+        (json!(seqs), page["hasMore"].clone())
+    };
+    assert_eq!(page(0).await, (json!([1, 2, 3, 4, 5]), json!(true)));
+    assert_eq!(page(5).await, (json!([6]), json!(false)));
+    assert_eq!(page(1).await, (json!([2, 3, 4, 5, 6]), json!(false)));
+}
+
+#[tokio::test]
 async fn an_event_reads_as_the_contract_says() {
     let (api, session) = Api::with_session().await;
     let receipt = api.f.leave(&session, "Hi", Delivery::Queue).await;

@@ -3,7 +3,6 @@
 mod files;
 mod guidance;
 mod remote;
-mod tmp_speed;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
