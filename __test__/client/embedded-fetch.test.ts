@@ -1,6 +1,6 @@
 import { buildClient } from "../../client/core.js";
 import { createFetchTransport } from "../../client/transport.js";
-import { finished, openBody, openTestHost } from "./embedded-support";
+import { finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
 import { operations } from "./sample";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";
 
@@ -57,6 +57,13 @@ test("answers with a genuine response", async () => {
   expect(Object.fromEntries(response.headers)).toEqual({ "content-type": "text/plain", vary: "Origin" });
   await expect(response.clone().text()).resolves.toBe('{"a":"\u00e9"}\nrest');
   await expect(response.blob()).resolves.toMatchObject({ size: 15 });
+});
+
+test("a body that is no text comes as it is", async () => {
+  const { host } = await openTestHost(() => finishedBytes([0, 255, 254]));
+  const response: Response = await host.fetch("http://host/api/fs/read/a.png");
+  expect(response.headers.get("content-type")).toBe("image/png");
+  expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255, 254]);
 });
 
 test("204 has neither a body nor a content type", async () => {

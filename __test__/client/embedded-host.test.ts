@@ -1,5 +1,5 @@
 import { openHost } from "../../embedded/host.js";
-import { createFakeNative, finished, openBody, openTestHost } from "./embedded-support";
+import { createFakeNative, finished, finishedBytes, openBody, openTestHost } from "./embedded-support";
 import { operations } from "./sample";
 import { collect, deferred, listenerCount, rejection, settle } from "./support";
 
@@ -107,6 +107,29 @@ describe("calls", () => {
     await expect(call).resolves.toMatchObject({ name: "ClientError", reason: "Transport", cause: "enough" });
     expect(cancelled).toEqual([1]);
     expect(listenerCount(controller.signal)).toBe(0);
+  });
+});
+
+describe("bytes", () => {
+  test.each([
+    ["that are no text", () => finishedBytes([0, 255, 254]), [0, 255, 254]],
+    ["that are text", () => finished("\ufeff\u00e9"), [0xef, 0xbb, 0xbf, 0xc3, 0xa9]],
+    ["that there are none of", () => finished(""), []],
+  ])("%s come as they are, without the methods of a Buffer", async (_, answer, expected) => {
+    const { host } = await openTestHost(answer);
+    const bytes = await host.files.read({ path: "a" });
+    expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype);
+    expect([...bytes]).toEqual(expected);
+  });
+
+  test("where text was promised are an answer that cannot be read", async () => {
+    const json = [["content-type", "application/json"]];
+    const { host } = await openTestHost(() => finishedBytes([255], 200, json));
+    await expect(host.health.get()).rejects.toMatchObject({ reason: "MalformedResponse" });
+    const events = await openTestHost(() => finishedBytes([255], 200, [["content-type", "text/event-stream"]]));
+    await expect(collect(events.host.events.subscribe())).resolves.toEqual([]);
+    const refused = await openTestHost(() => finishedBytes([255], 418, json));
+    await expect(refused.host.health.get()).rejects.toMatchObject({ reason: "UnexpectedStatus" });
   });
 });
 

@@ -43,6 +43,11 @@ export function finished(body: string, status = 200, headers = [["content-type",
   return `${JSON.stringify({ status, headers })}\n${body}`;
 }
 
+/** An answer whose body is no text. */
+export function finishedBytes(bytes: number[], status = 200, headers = [["content-type", "image/png"]]) {
+  return { head: JSON.stringify({ status, headers }), bytes: Buffer.from(bytes) };
+}
+
 /** A body that is fed by hand. */
 export function openBody(contentType = "text/event-stream") {
   const texts: (string | null | Error)[] = [];

@@ -12,9 +12,7 @@ const pacing = { minDelayMs: 1, maxDelayMs: 4 };
 async function startBreaking(port: number, seed: number) {
   const random = createRandom(seed);
   const sockets = new Set<Socket>();
-  const state = { connections: 0 };
   const server = createServer((near) => {
-    state.connections += 1;
     const far = connect(port, "127.0.0.1");
     let left = pick(random, [0, 1, 200, 1000, 4000, 16_000]);
     far.on("data", (bytes) => {
@@ -35,7 +33,6 @@ async function startBreaking(port: number, seed: number) {
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}`,
-    state,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -71,7 +68,6 @@ test("a way that keeps breaking while eight write loses nothing and repeats noth
 
   const history = await readHistory(host, sessionID);
   expect(events).toStrictEqual(history.slice(0, events.length));
-  expect(way.state.connections).toBe(retries.length + 1);
   expect(retries.length).toBeGreaterThan(2);
   for (const { failure } of retries) expect(failure).toMatchObject({ name: "ClientError", reason: "Transport" });
   await way.close();
@@ -136,10 +132,14 @@ test("over the network a subscriber that reads nothing is cut off and told so, a
   await live.next();
   const first = durable.next();
   // More than the sockets on the way and the server hold for a subscriber.
-  for (let n = 0; n < 24; n += 1) {
+  for (let n = 0; n < 12; n += 1) {
     model.reply({ deltas: ["x".repeat(1_000_000), "y".repeat(1_000_000)] });
-    await run(host, sessionID, "Write a lot");
+    await run(host, (await host.sessions.create()).id, "Write a lot");
   }
+  const prompts = Array.from({ length: 300 }, (_, n) =>
+    host.sessions.prompt({ sessionID, prompt: { text: `${n} ${"x".repeat(20_000)}` }, resume: false }),
+  );
+  await Promise.all(prompts);
   const cut = (async () => {
     while (!(await live.next()).done);
   })();

@@ -59,6 +59,11 @@ const queries: Attack[] = [
   ["a prototype", "?__proto__[limit]=1&constructor=x&limit=0", badQuery],
 ].map(([name, query, answer]) => ({ name: `query: ${name}`, path: messages + query, answer }) as Attack);
 
+const searches: Attack[] = [
+  { name: "search: longer than a title", path: `/api/session?search=${"_".repeat(55_000)}`, answer: badQuery },
+  { name: "search: wild", path: `/api/session?search=${"%25e%25_".repeat(400)}`, answer: "200" },
+];
+
 const page = { scope: "{session}", order: "asc", limit: 3, from: { anchor: 1, direction: "next" } };
 const cursor = (more: object) => ({ version: 1, kind: "messages", page: { ...page, ...more } });
 const anchor = (value: unknown) => cursor({ from: { anchor: value, direction: "next" } });
@@ -114,7 +119,7 @@ const headed: Attack[] = [
   ["a workspace that is none", { "x-opencode-workspace": "../x" }, badQuery],
 ].map(([name, given, answer]) => ({ name: `header: ${name}`, path: "/api/location", headers: given, answer }) as Attack);
 
-const attacks = [...bodies, ...queries, ...cursors, ...longCursors, ...paths, ...headed];
+const attacks = [...bodies, ...queries, ...searches, ...cursors, ...longCursors, ...paths, ...headed];
 
 /** An address of more than 64 KiB goes nowhere. */
 const TOO_LONG = 64 * 1024;

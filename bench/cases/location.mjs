@@ -22,10 +22,9 @@ report("first look at a Location with 200 models and 50 skills", "ms", opening.s
 
 const bare = path.join(directory, "bare")
 const told = path.join(directory, "told", "a", "b", "c")
-for (const place of [bare, told]) {
-  fs.mkdirSync(place, { recursive: true })
-  git(path.join(directory, path.relative(directory, place).split(path.sep)[0]))
-}
+for (const place of [bare, told]) fs.mkdirSync(place, { recursive: true })
+git(bare)
+git(path.join(directory, "told"))
 writeSkills(told)
 writeInstructions(told)
 const turns = { bare: await session(bare), told: await session(told) }
@@ -54,8 +53,8 @@ function git(folder) {
   fs.writeFileSync(path.join(folder, ".git", "HEAD"), "ref: refs/heads/main\n")
 }
 
-async function session(directory) {
-  const { id } = await host.sessions.create({ location: { directory } })
+async function session(place) {
+  const { id } = await host.sessions.create({ location: { directory: place } })
   return id
 }
 

@@ -28,7 +28,7 @@ export async function startSteadyModel(reply) {
   const requests = new EventEmitter()
   worker.on("message", () => requests.emit("request"))
   return {
-    config: config(baseURL),
+    config: configFor(baseURL),
     /** Resolves when the next request comes. */
     requested: () => once(requests, "request"),
     async close() {
@@ -43,7 +43,7 @@ export async function startPacedModel(pace) {
   const child = fork(new URL("./paced-model.mjs", import.meta.url), [JSON.stringify(pace)])
   const [baseURL] = await once(child, "message")
   return {
-    config: config(baseURL),
+    config: configFor(baseURL),
     async close() {
       child.disconnect()
       await once(child, "exit")
@@ -52,7 +52,7 @@ export async function startPacedModel(pace) {
 }
 
 /** Its window is never full. */
-function config(baseURL) {
+function configFor(baseURL) {
   const models = { m1: { limit: { context: 1_000_000_000, output: 8_000 } } }
   const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models }
   return { model: "mock/m1", provider: { mock } }
