@@ -13,14 +13,17 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::ErrorCause;
 use opencode_schema::{envelope, event::SessionEvent};
 use opencode_store::{Draft, SessionRow, Store, StoreError, Transaction};
-use opencode_tools::{Permissions, Registry};
+use opencode_tools::Registry;
 
 use crate::error::{DrainError, RuntimeError};
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::permissions::Permissions;
+use crate::questions::Questions;
 use crate::sources::Sources;
 use crate::tail::Followed;
 use crate::transfer::ImportBudget;
+use crate::unanswered::{Timer, Unanswered};
 
 /// The services of one host.
 pub(crate) struct Core {
@@ -31,7 +34,10 @@ pub(crate) struct Core {
     pub(crate) locations: Arc<Locations>,
     pub(crate) sources: Sources,
     pub(crate) tools: Arc<Registry>,
-    pub(crate) permissions: Arc<dyn Permissions>,
+    pub(crate) permissions: Permissions,
+    pub(crate) questions: Questions,
+    pub(crate) unanswered: Unanswered,
+    pub(crate) timer: Arc<dyn Timer>,
     pub(crate) model: Arc<dyn ModelClient>,
     pub(crate) limits: Limits,
     pub(crate) imports: ImportBudget,
@@ -111,9 +117,18 @@ impl Core {
 
     /// Tells connected clients something that is never stored.
     pub(crate) fn notify(&self, location: Option<&LocationRef>, notice: &Notice) {
-        self.live
-            .publish(|| envelope::notice_text(&EventID::generate(&self.ids), location, notice));
+        notify(&self.live, &self.ids, location, notice);
     }
+}
+
+/// Tells connected clients something that is never stored.
+pub(crate) fn notify(
+    live: &LiveEvents,
+    ids: &IdSource,
+    location: Option<&LocationRef>,
+    notice: &Notice,
+) {
+    live.publish(|| envelope::notice_text(&EventID::generate(ids), location, notice));
 }
 
 fn lives_at(

@@ -1,7 +1,7 @@
 //! What can go wrong in the session runtime, as data.
 
 use opencode_location::location::LocationError;
-use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::id::{MessageID, PermissionID, QuestionID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use opencode_store::StoreError;
 
@@ -65,6 +65,23 @@ pub enum RuntimeError {
         /// What is named: `agent` or `model`.
         field: &'static str,
         /// Its length.
+        bytes: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// No such permission request waits in that session: it never did, or it has had its end.
+    #[error("Permission request not found: {0}")]
+    PermissionNotFound(PermissionID),
+    /// A permission request of this id waits already.
+    #[error("A permission request with the ID {0} is waiting already; give another ID, or none")]
+    PermissionConflict(PermissionID),
+    /// No such questions wait in that session: they never did, or they have had their end.
+    #[error("Question request not found: {0}")]
+    QuestionNotFound(QuestionID),
+    /// A text of a caller that everybody would have to be told.
+    #[error("The request has {bytes} bytes as JSON, and at most {limit} are accepted")]
+    RequestTooLarge {
+        /// Its size.
         bytes: usize,
         /// The bound.
         limit: usize,

@@ -9,7 +9,8 @@
 //! a session: `boundary` is the Safe Provider-Turn Boundary, `epoch` what it means for the Context
 //! Epoch, `entry` what it writes, `turn` one Provider Turn, `publisher` turns what the provider says
 //! into events. `lowering` and `transcript` make requests from Session History, and `conversation`
-//! keeps them for the next drain. `sources` are what the System Context is made of.
+//! keeps them for the next drain. What people are asked stands in `permissions` and `questions`, and
+//! waits in `waiting`. `sources` are what the System Context is made of.
 
 mod compaction;
 mod conversation;
@@ -22,9 +23,12 @@ mod limits;
 mod live;
 mod lowering;
 mod operations;
+mod permissions;
+mod questions;
 mod reads;
 mod recovery;
 mod relocation;
+mod requests;
 mod runner;
 mod runtime;
 mod sessions;
@@ -34,18 +38,22 @@ mod sync;
 mod tail;
 mod transcript;
 mod transfer;
+mod unanswered;
+mod waiting;
 
 pub use error::{DrainError, RuntimeError};
 pub use inbox::PromptRequest;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};
 pub use operations::DrainOutcome;
+pub use permissions::{AskPermission, PermissionDecided};
 pub use recovery::Recovery;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
 pub use sources::{ContributionError, Fetch, FetchError};
 pub use tail::SessionEvents;
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
+pub use unanswered::{SystemTimer, Timer, Unanswered};
 
 // What a System Context is contributed with.
 pub use opencode_context::{
@@ -53,6 +61,7 @@ pub use opencode_context::{
 };
 // What the operations are asked in and answer with.
 pub use opencode_location::config::{Diagnostic, DiagnosticKind};
+pub use opencode_location::file_system::{FileContent, FileSystemError};
 pub use opencode_location::location::Location;
 pub use opencode_store::{
     Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,

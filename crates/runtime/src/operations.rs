@@ -308,7 +308,7 @@ impl Runtime {
 
     /// Begins at once, in the caller's order, and goes on to its end even if the caller does not
     /// wait: a commit whose wake got lost would leave an acknowledged prompt lying.
-    async fn uninterruptible<T: Send + 'static>(
+    pub(crate) async fn uninterruptible<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
     ) -> Result<T, RuntimeError> {

@@ -10,6 +10,10 @@ use opencode_store::{Anchored, Order, SessionFilter, StoreError, StoredEvent};
 use crate::core::Core;
 use crate::error::RuntimeError;
 
+/// A page of events or messages goes no further than payloads of this many bytes in all, whatever its
+/// limit.
+const PAGE_BYTES: usize = 32 * 1024 * 1024;
+
 impl Core {
     pub(crate) async fn sessions(
         &self,
@@ -38,7 +42,7 @@ impl Core {
         limit: usize,
     ) -> Result<Vec<(u64, SessionMessage)>, RuntimeError> {
         self.of_session(id, move |reader, key| {
-            reader.messages(key, order, anchor.as_ref(), limit)
+            reader.messages_within(key, order, anchor.as_ref(), limit, PAGE_BYTES)
         })
         .await
     }
@@ -75,14 +79,15 @@ impl Core {
         after: Option<u64>,
         limit: usize,
     ) -> Result<(Vec<StoredEvent>, bool), RuntimeError> {
-        let mut events = self
-            .of_session(id, move |reader, key| {
-                reader.events(key, after, limit.saturating_add(1))
-            })
-            .await?;
-        let has_more = events.len() > limit;
-        events.truncate(limit);
-        Ok((events, has_more))
+        self.of_session(id, move |reader, key| {
+            let events = reader.events_within(key, after, limit, PAGE_BYTES)?;
+            let has_more = match events.last() {
+                Some(last) => !reader.events(key, Some(last.seq), 1)?.is_empty(),
+                None => false,
+            };
+            Ok((events, has_more))
+        })
+        .await
     }
 
     /// One read of an existing session, with the look-up of the session in the same view.

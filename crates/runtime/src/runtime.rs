@@ -9,7 +9,7 @@ use opencode_schema::clock::Clock;
 use opencode_schema::envelope;
 use opencode_schema::id::{EventID, IdSource};
 use opencode_store::{Committed, DatabasePath, Durability, OpenError, Seam, Store, StoreOptions};
-use opencode_tools::{Permissions, Registry};
+use opencode_tools::Registry;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,11 +17,14 @@ use crate::coordinator::Coordinator;
 use crate::core::Core;
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::permissions::Permissions;
+use crate::questions::Questions;
 use crate::recovery::{Recovery, recover};
 use crate::runner::drains;
 use crate::sources::{Fetch, Sources};
 use crate::tail::Followed;
 use crate::transfer::ImportBudget;
+use crate::unanswered::{Timer, Unanswered};
 
 /// How long closing waits for drains to settle before it closes the database under them. What is
 /// committed by then stands; the rest is settled by the next drain.
@@ -39,8 +42,10 @@ pub struct RuntimeOptions {
     pub locations: Arc<Locations>,
     /// Tools.
     pub tools: Arc<Registry>,
-    /// Who may do what.
-    pub permissions: Arc<dyn Permissions>,
+    /// What becomes of permissions and questions that nobody answers.
+    pub unanswered: Unanswered,
+    /// What measures how long they wait.
+    pub timer: Arc<dyn Timer>,
     /// Who answers model requests.
     pub model: Arc<dyn ModelClient>,
     /// Who gets the instructions that configuration names by their address.
@@ -98,13 +103,16 @@ impl Runtime {
         );
         let core = Arc::new(Core {
             store,
-            live,
-            ids: options.ids,
             clock: options.clock,
             locations: options.locations,
             sources,
             tools: options.tools,
-            permissions: options.permissions,
+            permissions: Permissions::new(&live, &options.ids),
+            questions: Questions::new(&live, &options.ids),
+            unanswered: options.unanswered,
+            timer: options.timer,
+            live,
+            ids: options.ids,
             model: options.model,
             limits: Limits {
                 steer_batch: options.limits.steer_batch.max(1),
@@ -153,6 +161,8 @@ impl Runtime {
                 "some Session Drains or tools did not end in time; the next host settles what they left"
             );
         }
+        self.core.permissions.end();
+        self.core.questions.end();
         let live = &self.core.live;
         live.publish(|| {
             let id = EventID::generate(&self.core.ids);

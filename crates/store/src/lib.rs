@@ -26,6 +26,7 @@ mod migrate;
 mod open;
 mod packed;
 mod parts;
+mod permissions;
 mod phrases;
 mod projection;
 mod reader;

@@ -306,23 +306,54 @@ impl Reader<'_> {
         Ok(events)
     }
 
-    /// The entries at these sequences, which ascend. One scan when they lie close together.
+    /// The entries at these sequences, which ascend.
     pub(crate) fn entries(
         &self,
         session: i64,
         seqs: &[i64],
     ) -> Result<Vec<StoredEvent>, StoreError> {
-        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else {
-            return Ok(Vec::new());
-        };
         let mut found = Vec::with_capacity(seqs.len());
+        self.each_entry(session, seqs, |entry| {
+            found.push(entry);
+            true
+        })?;
+        Ok(found)
+    }
+
+    /// The same, unless their payloads have more than `bytes` in all.
+    pub(crate) fn entries_within(
+        &self,
+        session: i64,
+        seqs: &[i64],
+        bytes: usize,
+    ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        let mut found = Vec::with_capacity(seqs.len());
+        let mut read = 0;
+        self.each_entry(session, seqs, |entry| {
+            read += entry.data.len();
+            found.push(entry);
+            read <= bytes
+        })?;
+        Ok((read <= bytes).then_some(found))
+    }
+
+    /// Reads entries until one is not wanted. One scan when they lie close together.
+    fn each_entry(
+        &self,
+        session: i64,
+        seqs: &[i64],
+        mut wanted: impl FnMut(StoredEvent) -> bool,
+    ) -> Result<(), StoreError> {
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else {
+            return Ok(());
+        };
         if last.saturating_sub(*first) < 4 * seqs.len() as i64 + 16 {
             let sql = format!("{SELECT} AND e.seq BETWEEN ?2 AND ?3 ORDER BY e.seq");
             let mut statement = self.connection.prepare_cached(&sql)?;
             let mut rows = statement.query([session, *first, *last])?;
             while let Some(row) = rows.next()? {
-                if seqs.binary_search(&row.get(0)?).is_ok() {
-                    found.push(stored(row)?);
+                if seqs.binary_search(&row.get(0)?).is_ok() && !wanted(stored(row)?) {
+                    break;
                 }
             }
         } else {
@@ -331,12 +362,14 @@ impl Reader<'_> {
                 .prepare_cached(&format!("{SELECT} AND e.seq = ?2"))?;
             for seq in seqs {
                 let mut rows = statement.query([session, *seq])?;
-                if let Some(row) = rows.next()? {
-                    found.push(stored(row)?);
+                if let Some(row) = rows.next()?
+                    && !wanted(stored(row)?)
+                {
+                    break;
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 }
 

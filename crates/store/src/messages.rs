@@ -92,6 +92,19 @@ impl Reader<'_> {
         anchor: Option<&Anchored<u64>>,
         limit: usize,
     ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        self.messages_within(session, order, anchor, limit, usize::MAX)
+    }
+
+    /// The same, fewer if their payloads would have more than `bytes` in all, but at least one: those
+    /// beside the anchor.
+    pub fn messages_within(
+        &self,
+        session: i64,
+        order: Order,
+        anchor: Option<&Anchored<u64>>,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
         // A page before the anchor is read backwards from it, then turned round.
         let ascending = match anchor {
             Some(anchor) => (order == Order::Ascending) != anchor.before,
@@ -104,17 +117,14 @@ impl Reader<'_> {
         };
         let start = if ascending { -1 } else { i64::MAX };
         let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
-        let mut rows = self.rows(
+        let rows = self.rows(
             &format!(
                 "WHERE aggregate = ?1 AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"
             ),
             params![session, at, limit as i64],
         )?;
-        if !ascending {
-            rows.reverse();
-        }
-        let mut messages = self.assemble(session, &rows)?;
-        if order == Order::Descending {
+        let mut messages = self.assemble_within(session, rows, bytes)?;
+        if ascending != (order == Order::Ascending) {
             messages.reverse();
         }
         Ok(messages)
@@ -177,21 +187,42 @@ impl Reader<'_> {
         session: i64,
         rows: &[MessageRow],
     ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        let mut parts = self.parts(session, rows)?;
-        let mut seqs: Vec<i64> = Vec::new();
-        for row in rows {
-            seqs.push(row.seq);
-            seqs.extend(row.settled);
-            for part in parts.get(&row.seq).into_iter().flatten() {
-                seqs.extend(part.entries());
+        let parts = self.parts(session, rows)?;
+        let entries = self.gather(session, sequences(rows, &parts))?;
+        self.tell(session, rows, parts, &entries)
+    }
+
+    /// As many of the first rows as have payloads of `bytes` in all, but at least one: half of those
+    /// that are too many, until they are not.
+    fn assemble_within(
+        &self,
+        session: i64,
+        mut rows: Vec<MessageRow>,
+        bytes: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        while rows.len() > 1 {
+            let parts = self.parts(session, &rows)?;
+            let seqs = sequences(&rows, &parts);
+            if let Some(entries) = self.entries_within(session, &seqs, bytes)? {
+                return self.tell(session, &rows, parts, &by_sequence(entries));
             }
+            rows.truncate(rows.len() / 2);
         }
-        let entries = self.gather(session, seqs)?;
+        self.assemble(session, &rows)
+    }
+
+    fn tell(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+        mut parts: HashMap<i64, Vec<PartRow>>,
+        entries: &Entries,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
         let session_id = self.session_id(session)?;
         rows.iter()
             .map(|row| {
                 let parts = parts.remove(&row.seq).unwrap_or_default();
-                Ok((row.seq as u64, message(&session_id, row, &parts, &entries)?))
+                Ok((row.seq as u64, message(&session_id, row, &parts, entries)?))
             })
             .collect()
     }
@@ -200,8 +231,7 @@ impl Reader<'_> {
     pub(crate) fn gather(&self, session: i64, mut seqs: Vec<i64>) -> Result<Entries, StoreError> {
         seqs.sort_unstable();
         seqs.dedup();
-        let entries = self.entries(session, &seqs)?.into_iter();
-        Ok(entries.map(|entry| (entry.seq as i64, entry)).collect())
+        Ok(by_sequence(self.entries(session, &seqs)?))
     }
 
     fn parts(
@@ -222,6 +252,26 @@ impl Reader<'_> {
         }
         Ok(parts)
     }
+}
+
+/// The sequences of the entries that tell these messages, ascending, each once.
+fn sequences(rows: &[MessageRow], parts: &HashMap<i64, Vec<PartRow>>) -> Vec<i64> {
+    let mut seqs: Vec<i64> = Vec::new();
+    for row in rows {
+        seqs.push(row.seq);
+        seqs.extend(row.settled);
+        for part in parts.get(&row.seq).into_iter().flatten() {
+            seqs.extend(part.entries());
+        }
+    }
+    seqs.sort_unstable();
+    seqs.dedup();
+    seqs
+}
+
+fn by_sequence(entries: Vec<StoredEvent>) -> Entries {
+    let entries = entries.into_iter();
+    entries.map(|entry| (entry.seq as i64, entry)).collect()
 }
 
 fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {

@@ -6,16 +6,21 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use opencode_location::location::Location;
 use opencode_schema::Record;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown};
-use opencode_tools::{Materialized, Settlement, ToolCall, ToolContext};
+use opencode_store::SessionRow;
+use opencode_tools::{Commitment, Materialized, Settlement, ToolCall, ToolContext};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
+use crate::core::Core;
+use crate::permissions::TurnPermissions;
+use crate::questions::TurnQuestions;
 
 /// A call that is on record.
 struct Call {
@@ -99,26 +104,22 @@ impl Calls {
     pub(super) fn record(
         &mut self,
         id: &str,
-        name: &str,
-        input: Value,
+        call: ToolCall,
         provider_executed: bool,
         metadata: Option<ProviderMetadata>,
     ) -> ToolCalled {
-        if let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == id) {
-            call.called = true;
-            call.provider_executed = provider_executed;
+        let (tool, input) = (call.name.clone(), call.input.clone());
+        if let Some(begun) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+            begun.called = true;
+            begun.provider_executed = provider_executed;
         }
         if !provider_executed {
-            let call = ToolCall {
-                name: name.to_owned(),
-                input: input.clone(),
-            };
             self.waiting.push((id.to_owned(), call));
         }
         ToolCalled {
             assistant_message_id: self.message_id().clone(),
             call_id: id.to_owned(),
-            tool: name.to_owned(),
+            tool,
             input: as_record(input),
             provider: EventProvider {
                 executed: provider_executed,
@@ -149,6 +150,7 @@ impl Calls {
         for (id, call) in self.waiting.drain(..) {
             let context = ToolContext {
                 call_id: id.clone(),
+                commitment: Commitment::default(),
                 ..self.context.clone()
             };
             let running = tools.start(call, context, tasks);
@@ -352,19 +354,31 @@ fn as_record(value: Value) -> Record {
 
 /// The context that every call of a turn shares.
 pub(super) fn shared_context(
-    core: &crate::core::Core,
-    session: &opencode_store::SessionRow,
+    core: &Arc<Core>,
+    session: &SessionRow,
+    location: Arc<Location>,
     agent: &str,
     message_id: &MessageID,
     cancel: &CancellationToken,
 ) -> ToolContext {
+    let place = &session.info.location;
     ToolContext {
         session_id: session.info.id.clone(),
         agent: agent.to_owned(),
         assistant_message_id: message_id.clone(),
         call_id: String::new(),
-        directory: Arc::from(Path::new(&session.info.location.directory)),
+        directory: Arc::from(Path::new(&place.directory)),
         cancel: cancel.child_token(),
-        permissions: Arc::clone(&core.permissions),
+        managed_output: core.tools.managed_output(),
+        permissions: Arc::new(TurnPermissions {
+            core: Arc::clone(core),
+            place: place.clone(),
+            location,
+        }),
+        questions: Arc::new(TurnQuestions {
+            core: Arc::clone(core),
+            place: place.clone(),
+        }),
+        commitment: Commitment::default(),
     }
 }

@@ -10,6 +10,7 @@ mod nested;
 mod offer;
 mod prefix;
 mod publisher;
+mod repetition;
 mod request;
 mod sample;
 mod translate;
@@ -32,6 +33,8 @@ use tokio_util::task::TaskTracker;
 use self::lookout::Lookout;
 use self::offer::ToolOffer;
 pub(crate) use self::prefix::Sent;
+use self::repetition::Repetition;
+pub(crate) use self::sample::agent_of;
 use crate::conversation::{Conversation, Conversations};
 use crate::coordinator::state::Exit;
 use crate::coordinator::{Drain, DrainExit, Stopper};
@@ -94,6 +97,8 @@ pub(crate) struct Runner {
     /// The Location this drain works in, until the session moves away from it.
     location: Option<LocationRef>,
     conversation: Conversation,
+    /// The calls of this activity.
+    repetition: Repetition,
 }
 
 /// A turn that must follow, because the one before called tools and waits for their results.
@@ -118,6 +123,7 @@ impl Runner {
             stopper,
             location: None,
             conversation,
+            repetition: Repetition::default(),
         }
     }
 
@@ -184,6 +190,7 @@ impl Runner {
         let mut promotion = first;
         let (mut step, mut turns) = (1, 0);
         let mut owed = None;
+        self.repetition = Repetition::default();
         loop {
             let is_owed = owed.is_some();
             let boundary = self.boundary(promotion, owed).await?;

@@ -9,7 +9,17 @@ use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::model::ModelRef;
 use opencode_schema::permission::is_denied_everywhere;
+use opencode_schema::session::SessionInfo;
 use opencode_store::SessionRow;
+
+/// The agent of a session in a Location, whether or not there is such an agent.
+pub(crate) fn agent_of(session: &SessionInfo, location: &Location) -> String {
+    let usual = || {
+        let agent = location.agents.default_agent();
+        agent.map_or_else(|| DEFAULT_AGENT.to_owned(), |agent| agent.id.clone())
+    };
+    session.agent.clone().unwrap_or_else(usual)
+}
 
 /// What a turn is to run with.
 pub(crate) struct Sampled {
@@ -22,14 +32,8 @@ pub(crate) struct Sampled {
 
 impl Sampled {
     pub(super) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
-        let agents = &location.agents;
-        let id = match &session.info.agent {
-            Some(id) => id.clone(),
-            None => agents
-                .default_agent()
-                .map_or_else(|| DEFAULT_AGENT.to_owned(), |agent| agent.id.clone()),
-        };
-        let chosen = || agents.get(&id)?.model.clone();
+        let id = agent_of(&session.info, &location);
+        let chosen = || location.agents.get(&id)?.model.clone();
         let model = session.info.model.clone().or_else(chosen);
         Self {
             id,

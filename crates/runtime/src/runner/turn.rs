@@ -7,10 +7,13 @@ use opencode_llm::{EventStream, FinishReason, LlmError, LlmEvent, Usage};
 use opencode_schema::event::StepEnded;
 use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
+use opencode_tools::ToolCall;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::publisher::{FragmentKind, Publisher};
+use super::repetition::Repetition;
+use super::sample::Sampled;
 use super::translate::{cause_of, hosted, hosted_failure, kind_of, step_error, tokens_of};
 use super::{INTERRUPTED_CALL, Runner, Stop};
 use crate::coordinator::Stopper;
@@ -37,6 +40,8 @@ enum StreamEnd {
 struct Turn<'a> {
     /// Stops the drain when somebody declines a call.
     stopper: &'a Stopper,
+    /// Notices when the model repeats itself.
+    repetition: &'a mut Repetition,
     publisher: Publisher,
     calls: Calls,
     finish: Option<(FinishReason, Option<Usage>)>,
@@ -64,7 +69,11 @@ impl Runner {
             model_ref,
             ..
         } = boundary;
-        let agent = sampled.id;
+        let Sampled {
+            id: agent,
+            location,
+            ..
+        } = sampled;
         let publisher = Publisher::new(
             Arc::clone(&self.core),
             session.clone(),
@@ -73,7 +82,7 @@ impl Runner {
         );
         let message_id = publisher.message_id();
         let stopped = self.stopper.stopped();
-        let context = shared_context(&self.core, &session, &agent, message_id, stopped);
+        let context = shared_context(&self.core, &session, location, &agent, message_id, stopped);
         let local = if is_last {
             LocalCalls::Refused
         } else {
@@ -82,6 +91,7 @@ impl Runner {
         let calls = Calls::new(local, context);
         let mut turn = Turn {
             stopper: &self.stopper,
+            repetition: &mut self.repetition,
             publisher,
             calls,
             finish: None,
@@ -255,9 +265,13 @@ impl Turn<'_> {
                 }
                 self.publisher.end(FragmentKind::ToolInput, &id, None);
                 let metadata = from_llm(provider_metadata);
-                let called = self
-                    .calls
-                    .record(&id, &name, input, provider_executed, metadata);
+                let repeated = self.repetition.count(&name, &input);
+                let call = ToolCall {
+                    name: name.to_string(),
+                    input,
+                    repeated,
+                };
+                let called = self.calls.record(&id, call, provider_executed, metadata);
                 self.publisher.push(called);
                 if let Some(refused) = self.calls.refuse(&id) {
                     self.publisher.push(refused);

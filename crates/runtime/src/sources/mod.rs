@@ -33,7 +33,6 @@ use std::sync::Arc;
 use opencode_context::{CombineError, SystemContext};
 use opencode_location::config::Diagnostic;
 use opencode_location::environment::Environment;
-use opencode_location::instructions::NO_PROJECT_VARIABLE;
 use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::clock::Clock;
@@ -79,9 +78,9 @@ impl Sources {
         closing: CancellationToken,
     ) -> Self {
         Self {
-            date: HostDate::new(&environment, clock),
+            date: HostDate::new(&environment, Arc::clone(&clock)),
             environment,
-            remote: RemoteTexts::new(fetch, closing),
+            remote: RemoteTexts::new(fetch, clock, closing),
             registries: Registries::default(),
         }
     }
@@ -102,7 +101,7 @@ impl Sources {
         let contributed = registry.compose(own.map(|(key, context)| (key.to_owned(), context)))?;
         let mut contexts = vec![contributed, SystemContext::make(files.configured)?];
         let entries = location.configuration.instructions();
-        for source in self.remote.sources(entries, self.has_project()) {
+        for source in self.remote.sources(entries) {
             contexts.push(SystemContext::make(source)?);
         }
         contexts.push(SystemContext::make(files.nearby)?);
@@ -118,17 +117,10 @@ impl Sources {
     fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
         let configuration = &location.configuration;
         let entries = configuration.instructions();
-        [
-            configuration.diagnostics.clone(),
-            location.skills.diagnostics(),
-            self.remote.diagnostics(entries, self.has_project()),
-        ]
-        .concat()
-    }
-
-    /// Whether instructions of projects count.
-    fn has_project(&self) -> bool {
-        !self.environment.flag(NO_PROJECT_VARIABLE)
+        let mut diagnostics = configuration.diagnostics.clone();
+        diagnostics.extend_from_slice(&location.skills.diagnostics());
+        diagnostics.extend(self.remote.diagnostics(entries));
+        diagnostics
     }
 }
 

@@ -2,7 +2,8 @@
 //! for each.
 //!
 //! The first boundary that needs an address waits for it. From then on a boundary takes the last
-//! text that could be had and asks for a newer one in the background, which a later boundary finds.
+//! text that could be had and, once a minute, asks for a newer one in the background, which a later
+//! boundary finds.
 //! A failure changes nothing: the last text holds. An address that this host never had a text of is
 //! unavailable; it is not required, so nobody waits for it to come up, but a session that was told of
 //! it, by an earlier host, keeps what it was told.
@@ -15,6 +16,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_context::{Observation, Source};
 use opencode_location::config::{Diagnostic, DiagnosticKind, InstructionEntry};
+use opencode_location::secret::shown_address;
+use opencode_schema::clock::{Clock, Millis};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -26,6 +29,10 @@ use super::fetch::Fetch;
 
 /// How long an address may take to answer completely.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long an address is left alone once it was asked, however it answered: a drain has a boundary
+/// every few seconds, and the servers of others are not there to be asked each time.
+const ASK_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Largest text, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -40,8 +47,14 @@ const NAME: &str = "Remote instructions";
 
 /// The texts of a host by address.
 pub(super) struct RemoteTexts {
-    fetch: Arc<dyn Fetch>,
+    access: Arc<Access>,
     texts: Mutex<HashMap<Url, Arc<RemoteText>>>,
+}
+
+/// What asking takes.
+struct Access {
+    fetch: Arc<dyn Fetch>,
+    clock: Arc<dyn Clock>,
     /// Ends what runs in the background.
     closing: CancellationToken,
 }
@@ -49,7 +62,7 @@ pub(super) struct RemoteTexts {
 /// What is known of an address.
 struct RemoteText {
     address: Url,
-    fetch: Arc<dyn Fetch>,
+    access: Arc<Access>,
     /// Whether it was asked once. Whoever needs it before then waits.
     asked: OnceCell<()>,
     last: Mutex<Last>,
@@ -64,51 +77,58 @@ struct Last {
     text: Option<Arc<str>>,
     /// Why the last attempt failed; none when it succeeded.
     failure: Option<String>,
+    /// When the last attempt ended.
+    at: Millis,
 }
 
 impl RemoteTexts {
-    pub(super) fn new(fetch: Arc<dyn Fetch>, closing: CancellationToken) -> Self {
-        Self {
+    pub(super) fn new(
+        fetch: Arc<dyn Fetch>,
+        clock: Arc<dyn Clock>,
+        closing: CancellationToken,
+    ) -> Self {
+        let access = Access {
             fetch,
-            texts: Mutex::default(),
+            clock,
             closing,
+        };
+        Self {
+            access: Arc::new(access),
+            texts: Mutex::default(),
         }
     }
 
     /// The sources of the addresses among these entries, in their order, each once.
-    pub(super) fn sources(
-        &self,
-        entries: &[InstructionEntry],
-        with_project: bool,
-    ) -> Vec<RemoteInstructions> {
-        let each = addresses(entries, with_project).map(|address| RemoteInstructions {
+    pub(super) fn sources(&self, entries: &[InstructionEntry]) -> Vec<RemoteInstructions> {
+        let asked = addresses(entries).take(MAX_ADDRESSES);
+        let each = asked.map(|address| RemoteInstructions {
             key: key(&address),
             text: self.text(address),
-            closing: self.closing.clone(),
         });
         each.collect()
     }
 
-    /// What is wrong with the addresses among these entries that were asked.
-    pub(super) fn diagnostics(
-        &self,
-        entries: &[InstructionEntry],
-        with_project: bool,
-    ) -> Vec<Diagnostic> {
+    /// What is wrong with the addresses among these entries: those that failed when they were asked,
+    /// and the first one that never is.
+    pub(super) fn diagnostics(&self, entries: &[InstructionEntry]) -> Vec<Diagnostic> {
         let texts = self.lock();
-        let failed = addresses(entries, with_project).filter_map(|address| {
+        let failed = |address: Url| {
             let failure = texts.get(&address)?.lock().failure.clone()?;
-            Some(Diagnostic {
-                path: shown(&address),
-                kind: DiagnosticKind::Io,
-                message: format!(
-                    "The instructions behind this address cannot be loaded: {failure}"
-                ),
-                line: None,
-                column: None,
-            })
-        });
-        failed.collect()
+            let message =
+                format!("The instructions behind this address cannot be loaded: {failure}");
+            Some(diagnostic(&address, DiagnosticKind::Io, message))
+        };
+        let beyond = |address: Url| {
+            let message = format!(
+                "This address has no effect, nor have those that follow: at most {MAX_ADDRESSES} of instructions are asked"
+            );
+            diagnostic(&address, DiagnosticKind::Ignored, message)
+        };
+        let mut addresses = addresses(entries);
+        let asked = addresses.by_ref().take(MAX_ADDRESSES);
+        let mut diagnostics: Vec<_> = asked.filter_map(failed).collect();
+        diagnostics.extend(addresses.next().map(beyond));
+        diagnostics
     }
 
     fn text(&self, address: Url) -> Arc<RemoteText> {
@@ -119,7 +139,7 @@ impl RemoteTexts {
         let new = || {
             Arc::new(RemoteText {
                 address: address.clone(),
-                fetch: Arc::clone(&self.fetch),
+                access: Arc::clone(&self.access),
                 asked: OnceCell::new(),
                 last: Mutex::default(),
                 asking: Arc::new(Semaphore::new(1)),
@@ -136,38 +156,47 @@ impl RemoteTexts {
 impl RemoteText {
     /// Asks once and notes how that went.
     async fn ask(&self) {
-        let asking = self.fetch.fetch(self.address.clone(), MAX_BYTES);
+        let asking = self.access.fetch.fetch(self.address.clone(), MAX_BYTES);
         let answer = match tokio::time::timeout(PATIENCE, asking).await {
             Ok(Ok(body)) => text_of(body),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         };
         let mut last = self.lock();
+        last.at = self.access.clock.now();
         match answer {
             Ok(text) => {
-                *last = Last {
-                    text: Some(text),
-                    failure: None,
-                };
+                last.text = Some(text);
+                last.failure = None;
             }
             Err(failure) => {
-                let address = shown(&self.address);
+                let address = shown_address(&self.address);
                 tracing::warn!(address, "remote instructions cannot be loaded: {failure}");
                 last.failure = Some(failure);
             }
         }
     }
 
-    /// Asks in the background, unless that is under way.
-    fn ask_again(self: &Arc<Self>, closing: &CancellationToken) {
+    /// Asks in the background, unless that is under way or was done a moment ago.
+    fn ask_again(self: &Arc<Self>) {
+        if !self.is_due() {
+            return;
+        }
         let Ok(permit) = Arc::clone(&self.asking).try_acquire_owned() else {
             return;
         };
-        let (text, closing) = (Arc::clone(self), closing.clone());
+        let text = Arc::clone(self);
         tokio::spawn(async move {
+            let closing = &text.access.closing;
             closing.run_until_cancelled(text.ask()).await;
             drop(permit);
         });
+    }
+
+    /// A clock that was set back does not keep an address from being asked.
+    fn is_due(&self) -> bool {
+        let since = self.access.clock.now().abs_diff(self.lock().at);
+        Duration::from_millis(since) >= ASK_INTERVAL
     }
 
     fn lock(&self) -> MutexGuard<'_, Last> {
@@ -179,7 +208,6 @@ impl RemoteText {
 pub(super) struct RemoteInstructions {
     key: String,
     text: Arc<RemoteText>,
-    closing: CancellationToken,
 }
 
 /// What is stored of them.
@@ -194,7 +222,7 @@ impl RemoteInstructions {
         let last = self.text.lock();
         match (&last.text, &last.failure) {
             (Some(content), _) => Observation::Present(json!(Told {
-                url: shown(&self.text.address),
+                url: shown_address(&self.text.address),
                 content,
             })),
             (None, failure) => Observation::Unavailable(failure.clone().unwrap_or_default()),
@@ -214,7 +242,7 @@ impl Source for RemoteInstructions {
     fn load(&self) -> BoxFuture<'_, Observation> {
         async {
             if self.text.asked.initialized() {
-                self.text.ask_again(&self.closing);
+                self.text.ask_again();
             } else {
                 self.text.asked.get_or_init(|| self.text.ask()).await;
             }
@@ -234,7 +262,7 @@ impl Source for RemoteInstructions {
     }
 
     fn update(&self, _previous: &Value, current: &Value) -> String {
-        let shown = shown(&self.text.address);
+        let shown = shown_address(&self.text.address);
         format!(
             "{NAME} ({shown}): what follows replaces everything told under this title before.\n\n{}",
             self.baseline(current)
@@ -242,40 +270,34 @@ impl Source for RemoteInstructions {
     }
 
     fn removed(&self, _value: &Value) -> Option<String> {
-        let shown = shown(&self.text.address);
+        let shown = shown_address(&self.text.address);
         Some(format!(
             "{NAME} ({shown}): nothing told under this title before applies any more."
         ))
     }
 }
 
-/// The addresses that count, each once.
-fn addresses(entries: &[InstructionEntry], with_project: bool) -> impl Iterator<Item = Url> {
+/// The addresses among these entries, each once.
+fn addresses(entries: &[InstructionEntry]) -> impl Iterator<Item = Url> {
     let mut seen = HashSet::new();
-    let counting = entries
-        .iter()
-        .filter(move |it| with_project || !it.from_project);
-    let addresses = counting.filter_map(InstructionEntry::address);
-    addresses
-        .filter(move |address| seen.insert(address.clone()))
-        .take(MAX_ADDRESSES)
+    let addresses = entries.iter().filter_map(InstructionEntry::address);
+    addresses.filter(move |address| seen.insert(address.clone()))
+}
+
+fn diagnostic(address: &Url, kind: DiagnosticKind, message: String) -> Diagnostic {
+    Diagnostic {
+        path: shown_address(address),
+        kind,
+        message,
+        line: None,
+        column: None,
+    }
 }
 
 /// The address may hold a secret, so it is no part of the key.
 fn key(address: &Url) -> String {
     let hash = Sha1::digest(address.as_str());
     format!("core/instructions-remote/{hash:x}")
-}
-
-/// The address without what may be secret in it.
-fn shown(address: &Url) -> String {
-    let mut shown = address.clone();
-    // Addresses of the web have a host and take both.
-    let _ = shown.set_username("");
-    let _ = shown.set_password(None);
-    shown.set_query(None);
-    shown.set_fragment(None);
-    shown.into()
 }
 
 fn text_of(body: Vec<u8>) -> Result<Arc<str>, String> {

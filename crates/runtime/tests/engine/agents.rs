@@ -85,6 +85,37 @@ async fn a_session_without_an_agent_takes_the_default_one() {
 }
 
 #[tokio::test]
+async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
+    let denied = json!([{"action": "skill", "resource": "greet", "effect": "deny"}]);
+    let agents = json!({"shy": {"mode": "primary", "permissions": denied}});
+    let (f, session) = with(json!({"agents": agents})).await;
+    let skill = "---\nname: greet\ndescription: How to greet.\n---\nSay hello.\n";
+    f.project.write(".opencode/skill/greet/SKILL.md", skill);
+    let mut told = Vec::new();
+    for agent in ["build", "plan", "shy", "build", "unknown", "shy"] {
+        f.switch_agent(&session, agent).await;
+        let before = f.events(&session).await.len();
+        f.ask(&session, agent).await;
+        let events = f.events_after(&session, before).await;
+        assert_eq!(events[1], format!("prompted {agent}"));
+        let update = events[2].strip_prefix("context.updated ");
+        told.push(update.map(|text| text.contains("How to greet.")));
+        let at = 2 + usize::from(update.is_some());
+        assert_eq!(events[at], "step.started");
+    }
+    // Whether something was told, and whether it names the skill.
+    let expected = [
+        None,
+        None,
+        Some(false),
+        Some(true),
+        Some(false),
+        Some(false),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
 async fn the_last_rule_about_an_action_decides_whether_its_tools_are_shown() {
     for (rules, expected) in [
         (json!([]), &["read", "edit", "bash"][..]),

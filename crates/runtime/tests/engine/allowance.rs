@@ -11,6 +11,7 @@ const ALLOWANCE: usize = 25;
 /// A session whose model never stops calling a tool.
 async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
     let f = Fixture::open().await;
+    f.allow_repetition();
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
     // The id repeats from answer to answer, as it does with some providers.
@@ -76,6 +77,7 @@ async fn a_steer_renews_the_allowance() {
 #[tokio::test]
 async fn the_last_turn_of_an_allowance_may_be_the_end() {
     let f = Fixture::open().await;
+    f.allow_repetition();
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
     for _ in 1..ALLOWANCE {

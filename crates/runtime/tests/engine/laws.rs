@@ -74,6 +74,8 @@ impl World {
             options.model = Arc::new(Watched::new(model, Arc::clone(&watch)));
         })
         .await;
+        // The model calls the same again and again, and nobody is there to be asked.
+        f.allow_repetition();
         let answers = Arc::clone(&board);
         f.model.otherwise(move |request| answers.reply(request));
         let gates = Arc::clone(&board);

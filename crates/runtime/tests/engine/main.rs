@@ -43,13 +43,19 @@ mod moves;
 #[cfg(test)]
 mod nested;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod prefix;
 #[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod questions;
+#[cfg(test)]
 mod recovery;
 #[cfg(test)]
 mod remote;
+#[cfg(test)]
+mod repetition;
 #[cfg(test)]
 mod replacement;
 #[cfg(test)]
@@ -72,6 +78,8 @@ mod transfer;
 mod transfer_refused;
 #[cfg(test)]
 mod turns;
+#[cfg(test)]
+mod unanswered;
 #[cfg(test)]
 mod unresolvable;
 #[cfg(test)]

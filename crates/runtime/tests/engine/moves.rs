@@ -336,6 +336,7 @@ async fn nothing_is_written_through_a_place_that_the_session_leaves_meanwhile() 
 #[tokio::test]
 async fn the_turns_before_a_move_count() {
     let f = repository().await;
+    f.allow_repetition();
     let session = f.session().await;
     let gate = Gate::new();
     f.held_tool("slow", &gate)

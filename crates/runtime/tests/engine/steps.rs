@@ -146,6 +146,7 @@ async fn a_steer_renews_the_steps() {
 #[tokio::test]
 async fn the_steps_of_an_agent_replace_the_allowance() {
     let (f, session) = with(json!({"build": {"steps": 31}})).await;
+    f.allow_repetition();
     f.model.otherwise(|request| match request.tools.len() {
         0 => Reply::says("Done."),
         _ => calls(),

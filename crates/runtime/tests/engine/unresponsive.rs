@@ -4,14 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use futures::future::BoxFuture;
 use futures::stream;
 use opencode_llm::{EventStream, LlmEvent, LlmRequest, ModelClient};
 use opencode_runtime::Moment;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output, seam};
-use opencode_tools::{PermissionError, PermissionRequest, Permissions};
 use serde_json::json;
 
 /// What is recorded of a call that was cut after its answer had ended.
@@ -147,37 +145,6 @@ async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped
     let mut f = f;
     f.reopen().await;
     assert_eq!(f.events(&session).await, CUT);
-}
-
-/// Asks somebody who never answers.
-struct Unanswered(Gate);
-
-impl Permissions for Unanswered {
-    fn assert(&self, _: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>> {
-        Box::pin(async {
-            self.0.pass().await;
-            Ok(())
-        })
-    }
-}
-
-#[tokio::test]
-async fn a_question_that_nobody_answers_is_withdrawn() {
-    let gate = Gate::new();
-    let asked = gate.clone();
-    let f = Fixture::with(move |options| {
-        options.permissions = Arc::new(Unanswered(asked.clone()));
-    })
-    .await;
-    f.tool("slow", |input, context| async move {
-        let request = context.permission_request("slow", vec!["*".to_owned()]);
-        context.assert(request, "Unable to be slow").await?;
-        output(input)
-    });
-    f.model.reply(calls());
-    let session = interrupt_at(&f, &gate).await;
-    assert_eq!(f.events(&session).await, CUT);
-    f.dropped(&gate).await;
 }
 
 #[tokio::test]

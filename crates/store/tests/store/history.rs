@@ -101,6 +101,36 @@ proptest! {
 }
 
 #[tokio::test]
+async fn a_page_that_would_be_too_large_keeps_what_is_beside_its_anchor() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let text = "x".repeat(1000);
+    let events = (1..=8).map(|at| prompted(&format!("msg_{at}"), &text, "steer"));
+    bench.all(&session, 11, events).await;
+    let (up, down) = (Order::Ascending, Order::Descending);
+    for (order, anchor, limit, bytes, expected) in [
+        (up, None, 8, 100_000, vec![1, 2, 3, 4, 5, 6, 7, 8]),
+        (up, None, 8, 5_000, vec![1, 2, 3, 4]),
+        (up, None, 8, 2_500, vec![1, 2]),
+        (up, None, 8, 1, vec![1]),
+        (up, None, 0, 1, vec![]),
+        (down, None, 8, 5_000, vec![8, 7, 6, 5]),
+        (up, Some((7, true)), 6, 3_500, vec![4, 5, 6]),
+        (up, Some((2, false)), 6, 3_500, vec![3, 4, 5]),
+        (down, Some((2, true)), 6, 3_500, vec![5, 4, 3]),
+        (down, Some((7, false)), 6, 3_500, vec![6, 5, 4]),
+    ] {
+        let key = session.key;
+        let anchor = anchor.map(|(at, before)| Anchored { at, before });
+        let case = format!("{order:?} {anchor:?} {limit} {bytes}");
+        let page = bench
+            .store
+            .read(move |db| db.messages_within(key, order, anchor.as_ref(), limit, bytes));
+        let found: Vec<u64> = page.await.unwrap().iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(found, expected, "{case}");
+    }
+}
+
+#[tokio::test]
 async fn what_changed_is_what_differs() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let provider = json!({"executed": false});

@@ -33,6 +33,8 @@ mod opening;
 #[cfg(test)]
 mod ownership;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod records;
 #[cfg(test)]
 mod refused;

@@ -8,6 +8,9 @@ use super::*;
 
 const ADDRESS: &str = "https://user:secret@example.com/rules.md?token=secret";
 
+/// How long an address is left alone.
+const INTERVAL: i64 = 60_000;
+
 const TITLE: &str = "Remote instructions (https://example.com/rules.md)";
 
 async fn world() -> World {
@@ -31,6 +34,7 @@ async fn within<T>(wait: impl Future<Output = T>) -> T {
 
 /// What the model is told next, which needs an answer that comes in the background.
 async fn told_at_last(world: &mut World) -> String {
+    world.clock.advance(INTERVAL);
     let waiting = async {
         loop {
             let told = world.told().await;
@@ -45,6 +49,7 @@ async fn told_at_last(world: &mut World) -> String {
 
 /// Boundary after boundary until the address is asked, which is not answered yet.
 async fn asked_again(world: &mut World, gate: &Gate) {
+    world.clock.advance(INTERVAL);
     let asking = async {
         while gate.reached().now_or_never().is_none() {
             assert_eq!(world.told().await, "", "nobody waits for the answer");
@@ -53,6 +58,18 @@ async fn asked_again(world: &mut World, gate: &Gate) {
     };
     within(asking).await;
     assert_eq!(world.told().await, "", "nobody waits for the answer");
+}
+
+/// Boundary after boundary until asking has failed, of which no model is told.
+async fn fails(world: &mut World) {
+    world.clock.advance(INTERVAL);
+    let failing = async {
+        while failures(world).is_empty() {
+            assert_eq!(world.told().await, "");
+            tokio::task::yield_now().await;
+        }
+    };
+    within(failing).await;
 }
 
 /// What is wrong, without the address.
@@ -96,6 +113,29 @@ async fn the_first_boundary_waits_and_later_ones_take_what_there_is() {
     assert_eq!(failures(&world), [""; 0]);
 }
 
+/// A drain has many boundaries in a minute.
+#[tokio::test]
+async fn an_address_is_left_alone_for_a_minute_after_it_answered() {
+    let mut world = world().await;
+    world.web.say(ADDRESS, "one");
+    world.told().await;
+    left_alone(&mut world).await;
+    world.web.answer(ADDRESS, Err("gone"));
+    fails(&mut world).await;
+    left_alone(&mut world).await;
+    let gate = world.web.hold(ADDRESS);
+    asked_again(&mut world, &gate).await;
+    assert_eq!(world.web.asked(), [ADDRESS; 3]);
+}
+
+/// Some boundaries within the minute.
+async fn left_alone(world: &mut World) {
+    world.clock.advance(INTERVAL - 1);
+    for _ in 0..3 {
+        assert_eq!(world.told().await, "");
+    }
+}
+
 #[tokio::test]
 async fn an_address_that_never_answered_holds_nobody_up() {
     let mut world = world().await;
@@ -121,13 +161,7 @@ async fn a_text_holds_while_its_address_fails() {
     let began = always(&format!("{}\n\n", stated("one")));
     assert_eq!(world.told().await, began);
     world.web.answer(ADDRESS, Err("gone"));
-    let failing = async {
-        while failures(&world).is_empty() {
-            assert_eq!(world.told().await, "");
-            tokio::task::yield_now().await;
-        }
-    };
-    within(failing).await;
+    fails(&mut world).await;
     assert_eq!(failures(&world), ["gone"]);
     assert_eq!(world.told().await, "");
     assert_eq!(world.replaced().await, began);
@@ -232,4 +266,24 @@ async fn closing_ends_what_runs_in_the_background() {
     asked_again(&mut world, &gate).await;
     world.closing.cancel();
     within(gate.dropped()).await;
+}
+
+#[tokio::test]
+async fn addresses_beyond_the_limit_are_told_and_not_asked() {
+    let address = |number| format!("https://example.com/{number}.md");
+    let addresses: Vec<_> = (0..40).map(address).collect();
+    let mut world = World::new(json!({ "instructions": addresses })).await;
+    for address in &addresses {
+        world.web.say(address, "text");
+    }
+    world.told().await;
+    assert_eq!(world.web.asked(), addresses[..32]);
+    let told = world.sources.diagnostics(&world.location);
+    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "https://example.com/32.md: This address has no effect, nor have those that follow: at most 32 of instructions are asked"
+        ]
+    );
 }

@@ -1,0 +1,258 @@
+//! Permissions: who may do what, whom to ask, and what is answered.
+//!
+//! A use of a tool is judged by the rules of the agent that its Provider Turn runs with, then by what
+//! answers of `always` have allowed in the project. What neither decides waits for somebody.
+
+mod request;
+mod saved;
+mod turn;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use opencode_schema::Record;
+use opencode_schema::id::{IdSource, PermissionID, SessionID};
+use opencode_schema::permission::{
+    PermissionEffect, PermissionReply, PermissionRequest, PermissionSource,
+};
+use opencode_tools::PermissionError;
+
+use self::request::{Judge, Pending};
+use crate::core::Core;
+use crate::error::{RuntimeError, check_new_id};
+use crate::json::json_bytes;
+use crate::live::LiveEvents;
+use crate::runner::agent_of;
+use crate::unanswered::Unanswered;
+use crate::waiting::{NotAsked, Waiting};
+
+pub(crate) use self::turn::TurnPermissions;
+
+/// Bytes of a request, or of an answer, that a client sends. Everybody who listens is sent them.
+pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+
+/// The permission requests of a host.
+pub(crate) struct Permissions {
+    waiting: Arc<Waiting<Pending>>,
+    /// How often something was saved, for those who read what is saved just before.
+    saved: AtomicU64,
+}
+
+/// Asks whether something may be done, on behalf of a session.
+#[derive(Debug, Clone)]
+pub struct AskPermission {
+    /// The session.
+    pub session_id: SessionID,
+    /// The caller's own id for the request.
+    pub id: Option<PermissionID>,
+    /// What is to be done.
+    pub action: String,
+    /// On what. Nothing at all is always allowed.
+    pub resources: Vec<String>,
+    /// The patterns that are saved when the answer is `always`.
+    pub save: Option<Vec<String>>,
+    /// What helps to decide.
+    pub metadata: Option<Record>,
+    /// What asks.
+    pub source: Option<PermissionSource>,
+    /// The agent whose rules hold; none means the session's.
+    pub agent: Option<String>,
+}
+
+/// What is said about a permission right away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionDecided {
+    /// The request. It waits if the effect is `ask`.
+    pub id: PermissionID,
+    /// What holds now.
+    pub effect: PermissionEffect,
+}
+
+impl Permissions {
+    pub(crate) fn new(live: &Arc<LiveEvents>, ids: &Arc<IdSource>) -> Self {
+        Self {
+            waiting: Arc::new(Waiting::new(Arc::clone(live), Arc::clone(ids))),
+            saved: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives up everything that waits, and whatever is asked from now on.
+    pub(crate) fn end(&self) {
+        self.waiting.end();
+    }
+
+    /// What waits in a session.
+    pub(crate) fn of_session(&self, session: &SessionID) -> Vec<PermissionRequest> {
+        self.shown(|pending| pending.request.session_id == *session)
+    }
+
+    /// What waits in all sessions of a directory in normal form.
+    pub(crate) fn of_directory(&self, directory: &str) -> Vec<PermissionRequest> {
+        self.shown(|pending| pending.location.directory == directory)
+    }
+
+    fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<PermissionRequest> {
+        let waiting = self.waiting.list(fits);
+        waiting.iter().map(|it| it.request.clone()).collect()
+    }
+}
+
+impl Core {
+    pub(crate) async fn permission(
+        &self,
+        session: &SessionID,
+        id: &PermissionID,
+    ) -> Result<PermissionRequest, RuntimeError> {
+        self.session(session).await?;
+        let of_session = self.permissions.of_session(session);
+        let found = of_session.into_iter().find(|request| request.id == *id);
+        found.ok_or_else(|| RuntimeError::PermissionNotFound(id.clone()))
+    }
+
+    /// Decides at once, or lets a request wait whose answer nobody waits for.
+    pub(crate) async fn ask_permission(
+        &self,
+        ask: AskPermission,
+    ) -> Result<PermissionDecided, RuntimeError> {
+        let session = self.session(&ask.session_id).await?.info;
+        let location = self.locations.get(&session.location.directory).await?;
+        if let Some(id) = &ask.id {
+            check_new_id(id.as_str())?;
+        }
+        let agent = ask.agent.unwrap_or_else(|| agent_of(&session, &location));
+        let id = ask.id.unwrap_or_else(|| PermissionID::generate(&self.ids));
+        let pending = Pending {
+            request: PermissionRequest {
+                id: id.clone(),
+                session_id: ask.session_id,
+                action: ask.action,
+                resources: ask.resources,
+                save: ask.save,
+                metadata: ask.metadata,
+                source: ask.source,
+            },
+            location: session.location,
+            judge: Judge { location, agent },
+        };
+        check_size(&pending.request)?;
+        let effect = match self.decide(&pending).await? {
+            PermissionEffect::Ask if self.unanswered == Unanswered::Deny => PermissionEffect::Deny,
+            PermissionEffect::Ask => {
+                self.leave(pending).await?;
+                PermissionEffect::Ask
+            }
+            decided => decided,
+        };
+        Ok(PermissionDecided { id, effect })
+    }
+
+    async fn leave(&self, pending: Pending) -> Result<(), RuntimeError> {
+        let id = pending.request.id.clone();
+        let patience = self.patience();
+        match self.permissions.waiting.ask(pending) {
+            Ok(asked) if self.unanswered == Unanswered::Wait => asked.leave(),
+            Ok(asked) => drop(tokio::spawn(asked.answer(patience))),
+            Err(NotAsked::Taken) => return Err(RuntimeError::PermissionConflict(id)),
+            Err(NotAsked::Ended) => return Err(RuntimeError::Closed),
+            Err(NotAsked::Full) => {
+                return Err(RuntimeError::Unavailable {
+                    service: "session.permission.create",
+                    message: "Too many permission requests wait in this session; answer some first"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers a request. The event precedes the effect.
+    pub(crate) async fn reply_permission(
+        &self,
+        session: &SessionID,
+        id: &PermissionID,
+        reply: PermissionReply,
+        message: Option<String>,
+    ) -> Result<(), RuntimeError> {
+        self.session(session).await?;
+        check_size(&message)?;
+        let waiting = &self.permissions.waiting;
+        let Some(claim) = waiting.claim(session, id) else {
+            return Err(RuntimeError::PermissionNotFound(id.clone()));
+        };
+        match reply {
+            PermissionReply::Once => {
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Ok(()));
+            }
+            PermissionReply::Always => {
+                self.save(claim.request()).await?;
+                let directory = claim.request().location.directory.clone();
+                let project = claim.request().project().to_owned();
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Ok(()));
+                self.resolve_allowed(&directory, &project).await?;
+            }
+            PermissionReply::Reject => {
+                let refusal = match message.filter(|message| !message.is_empty()) {
+                    Some(feedback) => PermissionError::Corrected { feedback },
+                    None => PermissionError::Declined,
+                };
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Err(refusal));
+                self.decline_all(session);
+            }
+        }
+        Ok(())
+    }
+
+    /// Declines what else waits in a session.
+    fn decline_all(&self, session: &SessionID) {
+        let waiting = &self.permissions.waiting;
+        for pending in waiting.list(|pending| pending.request.session_id == *session) {
+            if let Some(claim) = waiting.claim(session, &pending.request.id) {
+                let notice = pending.replied(PermissionReply::Reject);
+                claim.answer(notice, Err(PermissionError::Declined));
+            }
+        }
+    }
+
+    /// Answers what waits in a directory, in whichever session, and is allowed by now.
+    async fn resolve_allowed(&self, directory: &str, project: &str) -> Result<(), RuntimeError> {
+        let saved = self.saved_permissions(project.to_owned()).await?;
+        let waiting = &self.permissions.waiting;
+        for pending in waiting.list(|pending| pending.location.directory == directory) {
+            if pending.decide(&saved) != PermissionEffect::Allow {
+                continue;
+            }
+            let request = &pending.request;
+            if let Some(claim) = waiting.claim(&request.session_id, &request.id) {
+                claim.answer(pending.replied(PermissionReply::Always), Ok(()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What holds for a request now.
+    async fn decide(&self, pending: &Pending) -> Result<PermissionEffect, RuntimeError> {
+        let configured = pending.decide(&[]);
+        if configured != PermissionEffect::Ask {
+            return Ok(configured);
+        }
+        let saved = self.saved_permissions(pending.project().to_owned()).await?;
+        Ok(pending.decide(&saved))
+    }
+
+    /// How often something was saved so far.
+    fn times_saved(&self) -> u64 {
+        self.permissions.saved.load(Ordering::SeqCst)
+    }
+}
+
+/// Refuses what is too large to be told to everybody.
+pub(crate) fn check_size(value: &impl serde::Serialize) -> Result<(), RuntimeError> {
+    let (bytes, limit) = (json_bytes(value), MAX_REQUEST_BYTES);
+    if bytes > limit {
+        return Err(RuntimeError::RequestTooLarge { bytes, limit });
+    }
+    Ok(())
+}

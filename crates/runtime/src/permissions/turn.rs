@@ -1,0 +1,92 @@
+//! How the calls of one Provider Turn ask: by the agent and the Location that the turn was sampled
+//! with, whatever the session chooses meanwhile.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use opencode_location::location::Location;
+use opencode_schema::id::PermissionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
+use opencode_tools::{self as tools, PermissionError};
+
+use super::request::{Judge, Pending};
+use crate::core::Core;
+
+/// Answers the tools of one turn.
+pub(crate) struct TurnPermissions {
+    pub(crate) core: Arc<Core>,
+    /// Where the session is.
+    pub(crate) place: LocationRef,
+    pub(crate) location: Arc<Location>,
+}
+
+impl tools::Permissions for TurnPermissions {
+    fn assert(
+        &self,
+        request: tools::PermissionRequest,
+    ) -> BoxFuture<'_, Result<(), PermissionError>> {
+        let pending = self.pending(request);
+        Box::pin(self.core.assert_permission(pending))
+    }
+}
+
+impl TurnPermissions {
+    fn pending(&self, asked: tools::PermissionRequest) -> Pending {
+        let present = |metadata: &opencode_schema::Record| !metadata.is_empty();
+        Pending {
+            request: PermissionRequest {
+                id: PermissionID::generate(&self.core.ids),
+                session_id: asked.session_id,
+                action: asked.action,
+                resources: asked.resources,
+                save: Some(asked.save).filter(|save| !save.is_empty()),
+                metadata: Some(asked.metadata).filter(present),
+                source: Some(PermissionSource::Tool {
+                    message_id: asked.source.message_id,
+                    call_id: asked.source.call_id,
+                }),
+            },
+            location: self.place.clone(),
+            judge: Judge {
+                location: Arc::clone(&self.location),
+                agent: asked.agent,
+            },
+        }
+    }
+}
+
+impl Core {
+    /// Returns once the request is allowed. Dropping the future withdraws it.
+    async fn assert_permission(&self, pending: Pending) -> Result<(), PermissionError> {
+        let before = self.times_saved();
+        let effect = self.decide(&pending).await.unwrap_or_else(|error| {
+            // Somebody is asked once too often rather than never.
+            tracing::warn!(%error, "the saved permissions cannot be read");
+            PermissionEffect::Ask
+        });
+        match effect {
+            PermissionEffect::Allow => return Ok(()),
+            PermissionEffect::Deny => return Err(PermissionError::Blocked),
+            PermissionEffect::Ask => {}
+        }
+        let directory = pending.location.directory.clone();
+        let project = pending.project().to_owned();
+        let patience = self.patience();
+        let asked = match self.permissions.waiting.ask(pending) {
+            Ok(asked) => asked,
+            Err(reason) => {
+                tracing::warn!(?reason, "a permission cannot be asked for");
+                return Err(PermissionError::Blocked);
+            }
+        };
+        // Whoever saved something in between has not seen this request wait.
+        if self.times_saved() != before
+            && let Err(error) = self.resolve_allowed(&directory, &project).await
+        {
+            tracing::warn!(%error, "the saved permissions cannot be read");
+        }
+        let answer = asked.answer(patience).await;
+        answer.unwrap_or(Err(PermissionError::Blocked))
+    }
+}

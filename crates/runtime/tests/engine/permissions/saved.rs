@@ -1,0 +1,90 @@
+//! What answers of `always` save: for the project and for good, below what is configured.
+
+use opencode_schema::permission::PermissionReply::Always;
+use opencode_schema::permission::SavedPermission;
+use opencode_testkit::{Fixture, Reply};
+
+use super::{heard_asked, open, reply, saves, settled, uses, waiting};
+
+/// Lets a call on `on` be allowed for good, with these patterns.
+async fn allow(f: &Fixture, on: &str, save: &[&str]) {
+    let session = f.session().await;
+    let mut live = f.live();
+    f.model.reply(saves(on, save)).reply(Reply::says("Well."));
+    f.prompt(&session, "Go").await;
+    heard_asked(f, &mut live, &[on]).await;
+    let request = waiting(f, &session).await.remove(0);
+    reply(f, &request, Always).await;
+    f.wait(&session).await;
+}
+
+async fn saved(f: &Fixture, project: &str) -> Vec<SavedPermission> {
+    let saved = f.runtime().saved_permissions(project.to_owned());
+    f.within("saved", saved).await.unwrap()
+}
+
+/// How the one call of a fresh session ends that asks nobody.
+async fn outcome(f: &Fixture, on: &str) -> Vec<String> {
+    let session = f.session().await;
+    f.model.reply(uses(&[on])).reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    settled(f, &session).await
+}
+
+#[tokio::test]
+async fn what_is_saved_outlasts_the_host_and_each_pattern_is_saved_once() {
+    let mut f = open().await;
+    allow(&f, "x 1", &["x *", "y *", "x *"]).await;
+    f.reopen().await;
+    super::equip(&f);
+    assert_eq!(outcome(&f, "y 2").await, ["tool.success c0 {}"]);
+    let saved = saved(&f, "global").await;
+    let patterns: Vec<_> = saved
+        .iter()
+        .map(|it| (&*it.action, &*it.resource))
+        .collect();
+    assert_eq!(patterns, [("use", "x *"), ("use", "y *")]);
+    assert!(
+        saved
+            .iter()
+            .all(|it| it.id.starts_with("psv_") && it.project_id == "global")
+    );
+}
+
+#[tokio::test]
+async fn a_configured_denial_stands_above_everything_saved() {
+    let f = open().await;
+    allow(&f, "x 1", &["*"]).await;
+    assert_eq!(
+        outcome(&f, "no 1").await,
+        ["tool.failed c0 Unable to use it"]
+    );
+    assert_eq!(outcome(&f, "y").await, ["tool.success c0 {}"]);
+}
+
+#[tokio::test]
+async fn what_is_taken_back_is_asked_for_again() {
+    let f = open().await;
+    allow(&f, "x 1", &["x *"]).await;
+    let id = saved(&f, "global").await.remove(0).id;
+    for id in [id, "psv_unknown".to_owned()] {
+        f.runtime().remove_permission(id).await.unwrap();
+    }
+    assert_eq!(saved(&f, "global").await, []);
+    allow(&f, "x 1", &["x *"]).await;
+    assert_eq!(saved(&f, "global").await.len(), 1);
+}
+
+#[tokio::test]
+async fn each_project_has_its_own() {
+    let f = open().await;
+    allow(&f, "x 1", &["x *"]).await;
+    f.project.git();
+    let location = f.new_session().location;
+    f.runtime().reload_location(&location).await.unwrap();
+    allow(&f, "x 1", &["x *"]).await;
+    let here = f.runtime().open_location(&location).await.unwrap();
+    assert_ne!(here.project.id, "global");
+    assert_eq!(saved(&f, &here.project.id).await.len(), 1);
+    assert_eq!(saved(&f, "global").await.len(), 1);
+}

@@ -1,0 +1,154 @@
+//! A model that makes the same call again and again: from the third time on somebody has to allow
+//! it, unless configuration says otherwise.
+
+use opencode_schema::id::SessionID;
+use opencode_schema::permission::PermissionReply::{self, Always, Once, Reject};
+use opencode_testkit::{Fixture, LiveLog, Reply, output};
+use serde_json::json;
+
+use crate::permissions::{answer, of_permissions, reply, settled, waiting};
+
+/// A session and a tool `echo`.
+async fn open() -> (Fixture, SessionID, LiveLog) {
+    let f = Fixture::open().await;
+    f.tool("echo", |input, _| async { output(input) });
+    let session = f.session().await;
+    let live = f.live();
+    (f, session, live)
+}
+
+const ASKED: &str = r#"permission.v2.asked doom_loop ["echo"]"#;
+
+fn call(id: &str, n: u32) -> Reply {
+    Reply::calls(id, "echo", json!({"n": n}))
+}
+
+async fn next(f: &Fixture, live: &mut LiveLog, session: &SessionID, with: PermissionReply) {
+    f.heard(live, ASKED).await;
+    let request = waiting(f, session).await.remove(0);
+    reply(f, &request, with).await;
+}
+
+#[tokio::test]
+async fn the_third_and_every_further_equal_call_of_an_activity_is_asked_for() {
+    let (f, session, mut live) = open().await;
+    f.model
+        .reply(call("c0", 1))
+        .reply(call("c1", 1))
+        .reply(call("c2", 1))
+        .reply(call("c3", 1))
+        .reply(call("c4", 2))
+        .reply(call("c5", 1))
+        .reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.heard(&mut live, ASKED).await;
+    let request = waiting(&f, &session).await.remove(0);
+    let started = f.payloads(&session, "step.started").await;
+    assert_eq!(
+        serde_json::to_value(&request).unwrap(),
+        json!({
+            "id": request.id,
+            "sessionID": session,
+            "action": "doom_loop",
+            "resources": ["echo"],
+            "save": ["echo"],
+            "metadata": {"tool": "echo", "input": {"n": 1}},
+            "source": {"type": "tool", "messageID": started[2]["assistantMessageID"], "callID": "c2"},
+        })
+    );
+    reply(&f, &request, Once).await;
+    next(&f, &mut live, &session, Once).await;
+    f.wait(&session).await;
+    assert_eq!(f.payloads(&session, "tool.success").await.len(), 6);
+    // Another prompt begins another activity.
+    f.model
+        .reply(call("c6", 1))
+        .reply(call("c7", 1))
+        .reply(Reply::says("Done."));
+    f.ask(&session, "Again").await;
+    assert_eq!(of_permissions(&live).len(), 3);
+}
+
+#[tokio::test]
+async fn equal_calls_of_one_answer_count_too() {
+    let (f, session, mut live) = open().await;
+    let three = ["c0", "c1", "c2"]
+        .iter()
+        .fold(Reply::new(), |reply, id| reply.call(id, "echo", json!({})));
+    f.model
+        .reply(three.tool_calls())
+        .reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.heard(&mut live, ASKED).await;
+    let request = waiting(&f, &session).await.remove(0);
+    answer(&f, &request, Reject, Some("stop it")).await;
+    f.wait(&session).await;
+    assert_eq!(
+        settled(&f, &session).await,
+        [
+            "tool.failed c2 echo was called again with the same input, and that is not allowed: stop it",
+            "tool.success c0 {}",
+            "tool.success c1 {}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn declining_a_repetition_ends_the_drain() {
+    let (f, session, mut live) = open().await;
+    f.model
+        .reply(call("c0", 1))
+        .reply(call("c1", 1))
+        .reply(call("c2", 1));
+    f.prompt(&session, "Go").await;
+    next(&f, &mut live, &session, Reject).await;
+    f.wait(&session).await;
+    let events = f.events(&session).await;
+    assert_eq!(
+        events[events.len() - 2..],
+        [
+            "tool.failed c2 Tool execution interrupted",
+            "step.ended tool-calls"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn always_allows_the_tool_to_be_repeated_in_the_project() {
+    let (f, session, mut live) = open().await;
+    for id in ["c0", "c1", "c2", "c3"] {
+        f.model.reply(call(id, 1));
+    }
+    f.model.reply(Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    next(&f, &mut live, &session, Always).await;
+    f.wait(&session).await;
+    assert_eq!(f.payloads(&session, "tool.success").await.len(), 4);
+    f.close().await;
+    f.heard_all(&mut live).await;
+    assert_eq!(
+        of_permissions(&live),
+        [ASKED, "permission.v2.replied always"]
+    );
+}
+
+#[tokio::test]
+async fn configuration_allows_or_denies_repetitions() {
+    for (rule, expected) in [
+        ("allow", "tool.success c2 {\"n\":1}"),
+        (
+            "deny",
+            "tool.failed c2 echo was called again with the same input, and that is not allowed",
+        ),
+    ] {
+        let (f, session, _) = open().await;
+        let config = json!({"permission": {"doom_loop": rule}});
+        f.project.write("opencode.json", &config.to_string());
+        for id in ["c0", "c1", "c2"] {
+            f.model.reply(call(id, 1));
+        }
+        f.model.reply(Reply::says("Done."));
+        f.ask(&session, "Go").await;
+        assert!(settled(&f, &session).await.contains(&expected.to_owned()));
+    }
+}
