@@ -52,6 +52,12 @@ impl Environment {
         PathBuf::from(named.unwrap_or(usual))
     }
 
+    /// Whether configuration and instructions of projects count. `OPENCODE_DISABLE_PROJECT_CONFIG`
+    /// switches them off.
+    pub fn reads_projects(&self) -> bool {
+        !self.flag("OPENCODE_DISABLE_PROJECT_CONFIG")
+    }
+
     /// Whether a switch is on: `1` or `true`, in any case.
     pub fn flag(&self, name: &str) -> bool {
         self.variable(name)

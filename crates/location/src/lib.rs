@@ -19,7 +19,10 @@
 //! - [`definitions`]: [`agents`], [`commands`], [`references`] and [`skills`], from documents and from
 //!   Markdown files.
 //! - [`instructions`]: the files that tell a model how to work there.
-//! - [`containment`]: whether a path belongs to the directory.
+//! - [`containment`]: whether a path belongs to the directory. [`opening`]: without following links
+//!   that came later. [`walk`]: everything below it.
+//! - [`file_system`]: its files for clients, in the order of [`collation`] and with their
+//!   [`media_type`].
 //!
 //! [`Environment`]: environment::Environment
 //! [`Locations`]: locations::Locations
@@ -29,17 +32,22 @@
 pub mod agents;
 mod bounded;
 pub mod catalogue;
+pub mod collation;
 pub mod commands;
 pub mod config;
 pub mod containment;
 pub mod definitions;
 pub mod directory;
 pub mod environment;
+pub mod file_system;
 pub mod instructions;
 pub mod location;
 pub mod locations;
 mod markdown;
+pub mod media_type;
+pub mod opening;
 pub mod project;
 pub mod references;
 pub mod secret;
 pub mod skills;
+pub mod walk;

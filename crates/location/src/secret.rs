@@ -77,6 +77,21 @@ impl fmt::Debug for Headers {
     }
 }
 
+/// An address without what may be secret in it: user, password, query and fragment. Over HTTP a
+/// token often takes the place of the user; elsewhere, as in `ssh://git@host`, the user is a part of
+/// the address.
+pub fn shown_address(address: &Url) -> String {
+    let mut shown = address.clone();
+    // These fail for addresses that can have neither.
+    if matches!(shown.scheme(), "http" | "https") {
+        let _ = shown.set_username("");
+    }
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.set_fragment(None);
+    shown.into()
+}
+
 /// The address of a provider as it was configured. `Debug` shows it without user, password and
 /// query.
 #[derive(Clone, PartialEq, Eq)]
@@ -85,13 +100,7 @@ pub struct BaseUrl(pub String);
 impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Url::parse(&self.0) {
-            Ok(url) => write!(
-                f,
-                "{}://{}{}",
-                url.scheme(),
-                url.host_str().unwrap_or_default(),
-                url.path()
-            ),
+            Ok(url) => f.write_str(&shown_address(&url)),
             Err(_) => f.write_str("<not a URL>"),
         }
     }
@@ -112,7 +121,7 @@ mod tests {
         let url = BaseUrl("https://user:sk-1@host:8443/v1?key=sk-1".into());
         assert_eq!(
             format!("{:?} {headers:?} {url:?}", Members(members)),
-            r#"{"apiKey", "nested"} {"X-Custom"} https://host/v1"#
+            r#"{"apiKey", "nested"} {"X-Custom"} https://host:8443/v1"#
         );
         assert_eq!(format!("{:?}", BaseUrl("sk-1".into())), "<not a URL>");
     }

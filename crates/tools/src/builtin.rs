@@ -1,11 +1,21 @@
 //! The tools every host has.
 
+mod apply_patch;
 mod blocking;
+mod diff;
+mod edit;
 mod file_uri;
-mod mime;
+mod glob;
+mod grep;
+mod mutation;
 mod paths;
+mod place;
+mod question;
 mod read;
+mod search;
+mod text;
 mod unavailable;
+mod write;
 
 use std::sync::Arc;
 
@@ -15,7 +25,16 @@ use crate::{tool::Tool, typed::TypedTool};
 #[must_use]
 pub fn built_in_tools() -> Vec<(String, Arc<dyn Tool>)> {
     let mut tools = unavailable::tools();
+    tools.push((
+        "apply_patch".to_owned(),
+        apply_patch::ApplyPatch.into_tool(),
+    ));
+    tools.push(("edit".to_owned(), edit::Edit.into_tool()));
+    tools.push(("glob".to_owned(), glob::Glob.into_tool()));
+    tools.push(("grep".to_owned(), grep::Grep.into_tool()));
+    tools.push(("question".to_owned(), question::Question.into_tool()));
     tools.push(("read".to_owned(), read::Read.into_tool()));
+    tools.push(("write".to_owned(), write::Write.into_tool()));
     tools.sort_by(|(left, _), (right, _)| left.cmp(right));
     tools
 }

@@ -7,7 +7,7 @@
 //! the tool does: fail, panic, never end, or answer with a gigabyte.
 //!
 //! This crate knows no session, event, provider or database. It does not decide permissions either:
-//! a tool asks [`Permissions`] before it acts, and somebody else answers.
+//! a tool asks [`Permissions`] before it acts and [`Questions`] for what people want, and somebody else answers.
 //!
 //! To read it, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, where
 //! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what
@@ -19,6 +19,7 @@ mod input;
 mod managed_output;
 mod materialized;
 mod permission;
+mod question;
 mod registry;
 mod settlement;
 mod tool;
@@ -29,8 +30,9 @@ pub use builtin::built_in_tools;
 pub use input::{Field, Object, Schema};
 pub use managed_output::ManagedOutput;
 pub use materialized::{Materialized, ToolCall};
-pub use permission::{AllowAll, PermissionError, PermissionRequest, PermissionSource, Permissions};
+pub use permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
+pub use question::{QuestionError, QuestionRequest, Questions};
 pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};
 pub use settlement::{INTERRUPTED, Settlement};
-pub use tool::{Tool, ToolContext, ToolFailure, ToolOutput};
+pub use tool::{Commitment, Tool, ToolContext, ToolFailure, ToolOutput};
 pub use typed::TypedTool;

@@ -14,7 +14,7 @@ use crate::{bounding::OutputLimits, settlement::Settlement};
 
 /// The Managed Tool Output Files of a host, and the limits that make them necessary.
 pub struct ManagedOutput {
-    directory: PathBuf,
+    directory: Arc<Path>,
     limits: OutputLimits,
     ids: Arc<IdSource>,
 }
@@ -29,10 +29,15 @@ impl ManagedOutput {
     #[must_use]
     pub fn new(directory: PathBuf, limits: OutputLimits, ids: Arc<IdSource>) -> Self {
         Self {
-            directory,
+            directory: directory.into(),
             limits,
             ids,
         }
+    }
+
+    /// The directory, which may not exist yet.
+    pub(crate) fn directory(&self) -> &Arc<Path> {
+        &self.directory
     }
 
     /// Bounds what the model is told. A success stays one when its text cannot be kept, because

@@ -11,13 +11,17 @@ use tokio_util::{
 
 use crate::{
     managed_output::ManagedOutput,
+    permission::PermissionRequest,
     registry::{Contributions, Entry, ToolDefinition},
     settlement::Settlement,
-    tool::ToolContext,
+    tool::{Commitment, Tool, ToolContext, ToolFailure, ToolOutput},
 };
 
 /// How long a call may take to notice its interruption. A call that does not is abandoned.
 const GRACE: Duration = Duration::from_millis(100);
+
+/// How long it may take after that where it has begun to change something.
+const CHANGE_GRACE: Duration = Duration::from_secs(10);
 
 /// A call as the provider made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +30,23 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments.
     pub input: Value,
+    /// It repeats itself, so that somebody has to allow it before it runs.
+    pub repeated: bool,
+}
+
+impl ToolCall {
+    /// The request to run a call that repeats itself.
+    fn repetition(&self, context: &ToolContext) -> PermissionRequest {
+        let metadata = [
+            ("tool".to_owned(), self.name.clone().into()),
+            ("input".to_owned(), self.input.clone()),
+        ];
+        PermissionRequest {
+            save: vec![self.name.clone()],
+            metadata: metadata.into_iter().collect(),
+            ..context.permission_request("doom_loop", vec![self.name.clone()])
+        }
+    }
 }
 
 /// What one Provider Turn advertises, with the identities its calls are checked against.
@@ -60,8 +81,8 @@ impl Materialized {
     /// gives its settlement. Never panics, whatever the tool does.
     ///
     /// To interrupt the call cancel `context.cancel` and go on waiting: a tool that has succeeded
-    /// by then is still settled as a success. One that does not notice within a tenth of a second
-    /// is settled as interrupted; whatever it still comes to is dropped, and `tasks` knows when it
+    /// by then is still settled as a success, and one that has begun to change something is waited
+    /// for. One that does not notice within a tenth of a second is settled as interrupted; whatever it still comes to is dropped, and `tasks` knows when it
     /// is gone. Dropping the future interrupts the call and loses the settlement.
     pub fn start(
         self: &Arc<Self>,
@@ -70,6 +91,7 @@ impl Materialized {
         tasks: &TaskTracker,
     ) -> impl Future<Output = Settlement> + Send + use<> {
         let (tools, cancel) = (Arc::clone(self), context.cancel.clone());
+        let commitment = context.commitment.clone();
         let (session_id, tool) = (context.session_id.clone(), call.name.clone());
         let task = tasks.spawn(async move { tools.settle(call, context).await });
         let task = AbortOnDropHandle::new(task);
@@ -79,7 +101,7 @@ impl Materialized {
                 ended = task => ended.unwrap_or_else(|error| {
                     Settlement::failed(format!("Tool execution failed: {error}"))
                 }),
-                () = overdue(&cancel) => {
+                () = overdue(&cancel, &commitment) => {
                     tracing::warn!(%session_id, tool, "an interrupted tool was abandoned");
                     Settlement::Interrupted
                 }
@@ -110,37 +132,65 @@ impl Materialized {
     }
 
     async fn execute(&self, call: ToolCall, context: ToolContext) -> Settlement {
-        let ToolCall { name, input } = call;
+        let name = &call.name;
         let mut advertised = self.advertised.iter();
-        let Some(captured) = advertised.find(|entry| entry.definition.name == name) else {
+        let Some(captured) = advertised.find(|entry| entry.definition.name == *name) else {
             return Settlement::failed(format!("Unknown tool: {name}"));
         };
         let current = self
             .location
-            .get(&name)
-            .or_else(|| self.application.get(&name));
+            .get(name)
+            .or_else(|| self.application.get(name));
         let Some(entry) = current.filter(|current| Arc::ptr_eq(current, captured)) else {
             return Settlement::failed(format!("Stale tool call: {name}"));
         };
-        let cancel = context.cancel.clone();
+        let (cancel, commitment) = (context.cancel.clone(), context.commitment.clone());
         if cancel.is_cancelled() {
             return Settlement::Interrupted;
         }
         tokio::select! {
             // What is done is done, so a finished tool wins over an interruption.
             biased;
-            result = entry.tool.run(input, context) => match result {
+            result = run(&*entry.tool, call, context) => match result {
                 Ok(output) => output.into(),
                 Err(failure) => failure.into(),
             },
-            () = cancel.cancelled() => Settlement::Interrupted,
+            () = interrupted(&cancel, &commitment) => Settlement::Interrupted,
         }
     }
 }
 
-async fn overdue(cancel: &CancellationToken) {
+/// Runs a call; one that repeats itself once it is allowed.
+async fn run(
+    tool: &dyn Tool,
+    call: ToolCall,
+    context: ToolContext,
+) -> Result<ToolOutput, ToolFailure> {
+    if call.repeated {
+        let refused = format!(
+            "{} was called again with the same input, and that is not allowed",
+            call.name
+        );
+        let request = call.repetition(&context);
+        context.assert(request, &refused).await?;
+    }
+    tool.run(call.input, context).await
+}
+
+/// Returns when the call is interrupted, and never when it is too late for that.
+async fn interrupted(cancel: &CancellationToken, commitment: &Commitment) {
+    cancel.cancelled().await;
+    if commitment.is_made() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn overdue(cancel: &CancellationToken, commitment: &Commitment) {
     cancel.cancelled().await;
     tokio::time::sleep(GRACE).await;
+    if commitment.is_made() {
+        tokio::time::sleep(CHANGE_GRACE).await;
+    }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {

@@ -47,8 +47,8 @@ pub struct PermissionSource {
 /// Why a request was not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
-    /// A rule denies it.
-    #[error("a rule denies this")]
+    /// A rule denies it, or nobody is there to decide.
+    #[error("a rule denies this, or nobody is there to decide")]
     Blocked,
     /// A person refused and said why; the model is told and may try something else.
     #[error("the user refused: {feedback}")]
@@ -74,16 +74,6 @@ impl PermissionError {
             message,
             kind: ErrorKind::Permission,
         }
-    }
-}
-
-/// Allows everything, for hosts without permission rules.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AllowAll;
-
-impl Permissions for AllowAll {
-    fn assert(&self, _: PermissionRequest) -> BoxFuture<'_, Result<(), PermissionError>> {
-        Box::pin(std::future::ready(Ok(())))
     }
 }
 

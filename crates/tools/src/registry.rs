@@ -4,7 +4,10 @@
 //! [`Registration`] is dropped. Under one name contributions form a stack, so that dropping the
 //! latest brings back the one before it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
 
 use serde_json::Value;
 
@@ -165,6 +168,12 @@ impl Registry {
     #[must_use]
     pub fn location(&self) -> &Contributions {
         &self.location
+    }
+
+    /// Where Managed Tool Output Files are kept; created with the first one.
+    #[must_use]
+    pub fn managed_output(&self) -> Arc<Path> {
+        Arc::clone(self.output.directory())
     }
 
     /// Fixes the tools of one Provider Turn: those whose permission action `visible` accepts, the

@@ -66,6 +66,7 @@ impl From<ToolFailure> for Settlement {
         match failure {
             ToolFailure::Failed { message, kind } => Self::Failed { message, kind },
             ToolFailure::Declined => Self::Declined,
+            ToolFailure::Interrupted => Self::Interrupted,
         }
     }
 }

@@ -1,17 +1,25 @@
 //! What a tool is, what it is given, and what it gives back.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use futures::future::BoxFuture;
 use opencode_schema::{
     id::{MessageID, SessionID},
     message::{ErrorKind, ToolContent},
+    question::{QuestionAnswer, QuestionInfo, QuestionTool},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::permission::{PermissionRequest, PermissionSource, Permissions};
+use crate::question::{QuestionRequest, Questions};
 
 /// Something a model can call. It has no name: the name is the key it is registered under.
 ///
@@ -53,8 +61,25 @@ pub struct ToolContext {
     pub directory: Arc<Path>,
     /// Fires when the call is interrupted.
     pub cancel: CancellationToken,
+    /// Where Managed Tool Output Files are kept. Tools read there and change nothing.
+    pub managed_output: Arc<Path>,
     /// Who decides what the call may do.
     pub permissions: Arc<dyn Permissions>,
+    /// Who answers what the call asks.
+    pub questions: Arc<dyn Questions>,
+    /// Whether the call can still be given up. Every call has its own.
+    pub commitment: Commitment,
+}
+
+/// Whether a call has begun to change something. From then on it is carried to its end: to call a
+/// change interrupted that was made would be a lie.
+#[derive(Clone, Debug, Default)]
+pub struct Commitment(Arc<AtomicBool>);
+
+impl Commitment {
+    pub(crate) fn is_made(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl ToolContext {
@@ -73,6 +98,34 @@ impl ToolContext {
             save: Vec::new(),
             metadata: Map::new(),
         }
+    }
+
+    /// Asks people and waits for their answers, one list of labels for each question. Where nobody
+    /// is there to answer, that becomes the failure `refused`.
+    pub async fn ask(
+        &self,
+        questions: Vec<QuestionInfo>,
+        refused: &str,
+    ) -> Result<Vec<QuestionAnswer>, ToolFailure> {
+        let answers = self.questions.ask(QuestionRequest {
+            session_id: self.session_id.clone(),
+            source: QuestionTool {
+                message_id: self.assistant_message_id.clone(),
+                call_id: self.call_id.clone(),
+            },
+            questions,
+        });
+        answers.await.map_err(|error| error.into_failure(refused))
+    }
+
+    /// Says that the call changes something from here on, unless it is interrupted already. An
+    /// interruption waits for its end then, so what follows must be short.
+    pub fn begin_change(&self) -> Result<(), ToolFailure> {
+        if self.cancel.is_cancelled() {
+            return Err(ToolFailure::Interrupted);
+        }
+        self.commitment.0.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Asks and waits. A refusal becomes the failure `refused`, which is the tool's generic text.
@@ -135,6 +188,8 @@ pub enum ToolFailure {
     },
     /// A person declined a permission or a question without a word: the turn ends.
     Declined,
+    /// The call noticed that it is interrupted, and did nothing more.
+    Interrupted,
 }
 
 impl ToolFailure {

@@ -143,7 +143,7 @@ mod tests {
     fn told(input: Value) -> String {
         match decoded(input).unwrap_err() {
             ToolFailure::Failed { message, .. } => message,
-            ToolFailure::Declined => panic!("nobody was asked"),
+            other => panic!("arguments are refused, not {other:?}"),
         }
     }
 

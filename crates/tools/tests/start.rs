@@ -99,3 +99,41 @@ async fn a_call_that_does_not_stop_is_settled_without_it() {
     tasks.close();
     tasks.wait().await;
 }
+
+#[tokio::test]
+async fn a_call_that_has_begun_to_change_something_is_carried_to_its_end() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let tool = Scripted::new({
+        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        move |_, context| {
+            let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+            async move {
+                context.begin_change()?;
+                begun.notify_one();
+                go_on.notified().await;
+                answer(json!({"changed": true}))
+            }
+        }
+    });
+    let (temp, _registration, turn) = turn(tool);
+    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
+    let cancel = context.cancel.clone();
+    let running = turn.start(call("tool", json!({})), context, &tasks);
+    begun.notified().await;
+    cancel.cancel();
+    go_on.notify_one();
+    assert_eq!(running.await, success(json!({"changed": true}), vec![]));
+}
+
+#[tokio::test]
+async fn a_call_that_is_interrupted_begins_no_change() {
+    let tool = Scripted::new(|_, context| async move {
+        context.cancel.cancel();
+        context.begin_change()?;
+        answer(json!({"changed": true}))
+    });
+    let (temp, _registration, turn) = turn(tool);
+    let (tasks, context) = (TaskTracker::new(), context(temp.path()));
+    let running = turn.start(call("tool", json!({})), context, &tasks);
+    assert_eq!(running.await, Settlement::Interrupted);
+}

@@ -19,8 +19,13 @@ use crate::markdown::{Folder, Markdown, Reader};
 use crate::references::References;
 use crate::secret::{Headers, Members};
 
-/// Most agents of a Location. Each has its own copy of the rules that all have in common.
+/// Most agents of a Location.
 const MAX_AGENTS: usize = 500;
+
+/// Most copies of rules that all agents have in common: each has its own. Where there are more rules
+/// there are fewer agents, since an agent that is not there may do nothing, and one without some of
+/// its rules could do more than it may.
+const MAX_SHARED_RULES: usize = 200_000;
 
 /// Where Markdown files describe agents, in a directory of definitions. Modes are the oldest form.
 const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
@@ -53,15 +58,16 @@ impl Agents {
             merged.begin(begin(agent));
         }
         merged.describe(configuration, reader);
-        if merged.index.len() > MAX_AGENTS {
-            reader.diagnostics.push(merged.excess(directory));
-        }
         let home = environment.home.to_string_lossy();
         let shared: Vec<_> = configuration
             .documents()
             .flat_map(|document| document.permissions.iter().cloned())
             .collect();
-        let mut agents = Self::new(merged.finish(&shared, &home));
+        let most = MAX_AGENTS.min(MAX_SHARED_RULES / shared.len().max(1));
+        if merged.index.len() > most {
+            reader.diagnostics.push(merged.excess(most, directory));
+        }
+        let mut agents = Self::new(merged.finish(most, &shared, &home));
         let diagnostic = agents.take_default(configuration);
         reader.diagnostics.extend(diagnostic);
         agents
@@ -176,17 +182,16 @@ impl Merged {
         }
     }
 
-    fn excess(&self, directory: &Path) -> Diagnostic {
+    fn excess(&self, most: usize, directory: &Path) -> Diagnostic {
         let described = self.index.len();
-        let message =
-            format!("{described} agents are described; only the first {MAX_AGENTS} are there");
+        let message = format!("{described} agents are described; only the first {most} are there");
         let (kind, origin) = (DiagnosticKind::Ignored, directory.display().to_string());
         Diagnostic::new(&origin, kind, message, None)
     }
 
-    /// The agents, as many as a Location has.
-    fn finish(self, shared: &[PermissionRule], home: &str) -> Vec<Agent> {
-        let drafts = self.drafts.into_iter().flatten().take(MAX_AGENTS);
+    /// The first agents, at most so many.
+    fn finish(self, most: usize, shared: &[PermissionRule], home: &str) -> Vec<Agent> {
+        let drafts = self.drafts.into_iter().flatten().take(most);
         drafts.map(|draft| draft.finish(shared, home)).collect()
     }
 }

@@ -7,7 +7,8 @@ use opencode_schema::command::CommandInfo;
 use opencode_schema::model::ModelRef;
 
 use crate::config::{
-    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_command_fields,
+    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Document, Entry, Position,
+    decode_command_fields,
 };
 use crate::markdown::{Folder, Reader};
 
@@ -35,7 +36,11 @@ impl Commands {
             match entry {
                 Entry::Document(document) => {
                     for (name, patch) in &document.commands {
-                        merged.apply(name, patch.clone(), Some(&document.origin));
+                        let by = Declaration {
+                            document,
+                            position: patch.position,
+                        };
+                        merged.apply(name, patch.value.clone(), Some(by));
                     }
                 }
                 Entry::Directory(directory) => {
@@ -82,9 +87,24 @@ fn builtin() -> [(&'static str, CommandPatch); 2] {
 /// The commands described so far.
 #[derive(Default)]
 struct Merged<'d> {
-    /// In the order in which they were first described, each with the last document that did.
-    commands: Vec<(String, CommandPatch, Option<&'d str>)>,
+    /// In the order in which they were first described.
+    commands: Vec<Draft<'d>>,
     index: HashMap<String, usize>,
+}
+
+/// A command while it is being described.
+struct Draft<'d> {
+    name: String,
+    patch: CommandPatch,
+    /// Where a document described it last.
+    declared: Option<Declaration<'d>>,
+}
+
+/// Where a document describes a command.
+#[derive(Clone, Copy)]
+struct Declaration<'d> {
+    document: &'d Document,
+    position: Option<Position>,
 }
 
 impl<'d> Merged<'d> {
@@ -98,34 +118,44 @@ impl<'d> Merged<'d> {
         });
     }
 
-    fn apply(&mut self, name: &str, patch: CommandPatch, origin: Option<&'d str>) {
+    fn apply(&mut self, name: &str, patch: CommandPatch, declared: Option<Declaration<'d>>) {
         match self.index.get(name) {
             Some(place) => {
-                let (_, known, last) = &mut self.commands[*place];
-                overlay(known, patch);
-                *last = origin;
+                let draft = &mut self.commands[*place];
+                overlay(&mut draft.patch, patch);
+                draft.declared = declared.or(draft.declared);
             }
             None => {
                 self.index.insert(name.to_owned(), self.commands.len());
-                self.commands.push((name.to_owned(), patch, origin));
+                self.commands.push(Draft {
+                    name: name.to_owned(),
+                    patch,
+                    declared,
+                });
             }
         }
     }
 
     fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Vec<CommandInfo> {
         let mut finished = Vec::with_capacity(self.commands.len());
-        for (name, patch, origin) in self.commands {
-            match patch.template {
-                Some(_) => finished.push(finish(name, patch)),
-                None => {
-                    let message = format!("The command {name} has no template and is left out");
-                    let origin = origin.unwrap_or_default();
-                    let kind = DiagnosticKind::Ignored;
-                    diagnostics.push(Diagnostic::new(origin, kind, message, None));
-                }
+        for draft in self.commands {
+            if draft.patch.template.is_some() {
+                finished.push(finish(draft.name, draft.patch));
+            } else {
+                diagnostics.extend(draft.without_template());
             }
         }
         finished
+    }
+}
+
+impl Draft<'_> {
+    /// Says so of a command that only documents describe: a file is always a template.
+    fn without_template(&self) -> Option<Diagnostic> {
+        let Declaration { document, position } = self.declared?;
+        let message = format!("The command {} has no template and is left out", self.name);
+        let kind = DiagnosticKind::Ignored;
+        Some(Diagnostic::new(&document.origin, kind, message, position))
     }
 }
 

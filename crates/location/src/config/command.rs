@@ -5,6 +5,7 @@ use opencode_schema::model::ModelRef;
 use serde_json::Value;
 
 use super::decode::{Decoded, boolean, entries, object, optional, text};
+use super::document::Draft;
 use super::{agent, selection};
 
 /// What is said about a command: every field may be left unsaid.
@@ -24,13 +25,16 @@ pub(crate) struct CommandPatch {
     pub subtask: Option<bool>,
 }
 
-/// Reads the commands of a document.
-pub(super) fn decode(value: &Value) -> Decoded<Vec<(String, CommandPatch)>> {
-    entries(value, |name, value| {
+/// Reads the commands under a key.
+pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<()> {
+    let commands = entries(value, |name, value| {
         let template = optional(object(value)?, "template", text)?;
         let patch = decode_fields(value)?;
         Ok((agent::name(name)?, CommandPatch { template, ..patch }))
-    })
+    })?;
+    let commands: Vec<_> = draft.located_members(key, commands).collect();
+    draft.document.commands.extend(commands);
+    Ok(())
 }
 
 /// Reads the fields of a Markdown file, whose text is the template.

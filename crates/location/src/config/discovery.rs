@@ -55,7 +55,6 @@ const FILE_VARIABLE: &str = "OPENCODE_CONFIG";
 const CONTENT_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 const DIRECTORY_VARIABLE: &str = "OPENCODE_CONFIG_DIR";
 const PERMISSION_VARIABLE: &str = "OPENCODE_PERMISSION";
-const NO_PROJECT_VARIABLE: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
 /// The places for a directory, weakest first: the user's, the file the environment names, the
 /// project's files and then its `.opencode` directories, each from the project's root down to the
@@ -85,8 +84,12 @@ pub(crate) fn layers<'h>(
             from_project: false,
         });
     }
-    if !environment.flag(NO_PROJECT_VARIABLE) {
-        layers.extend(project_layers(environment, project, directory));
+    if environment.reads_projects() {
+        let mut of_project = project_layers(environment, project, directory);
+        // What is the user's stays the user's where a project holds it, as one in the home directory
+        // does: else it would be as strong as the project, and be trusted no more than the project.
+        of_project.retain(|it| layers.iter().all(|known| known.place != it.place));
+        layers.extend(of_project);
     }
     if let Some(named) = environment.variable(DIRECTORY_VARIABLE) {
         layers.extend(named_folder(Path::new(named)));
@@ -170,8 +173,8 @@ fn project_layers(
     plain.chain(dotted).collect()
 }
 
-/// Leaves a place that is found twice only where it is strongest, as for a project in the home
-/// directory: read twice it would say nothing more, and complain twice.
+/// Leaves a place that is found twice, as one that the environment names besides, only where it is
+/// strongest: read twice it would say nothing more, and complain twice.
 fn keep_last(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
     let mut kept = Vec::with_capacity(layers.len());
     let mut seen = std::collections::HashSet::new();
@@ -339,17 +342,41 @@ mod tests {
     }
 
     #[test]
-    fn a_file_found_twice_counts_where_it_is_strongest() {
+    fn what_is_the_users_stays_the_users_in_a_project_around_it() {
+        let environment = environment(&[]);
         assert_eq!(
-            places(&environment(&[]), "/home/u", "/home/u"),
+            places(&environment, "/home/u", "/home/u"),
             [
                 "/home/u/.config/opencode/opencode.json",
                 "/home/u/.config/opencode/",
-                "/home/u/opencode.json",
                 "/home/u/.opencode/opencode.json",
                 "/home/u/.opencode/",
+                "/home/u/opencode.json",
                 "host",
             ]
         );
+        let of_project: Vec<_> = layers(&environment, &project("/home/u"), "/home/u", None)
+            .into_iter()
+            .filter(|layer| layer.from_project)
+            .map(|layer| layer.place)
+            .collect();
+        let file = |name: &str| Place::Found(Path::new("/home/u").join(name));
+        assert_eq!(of_project, [file("opencode.json"), file("opencode.jsonc")]);
+    }
+
+    #[test]
+    fn a_place_found_twice_counts_where_it_is_strongest() {
+        let environment = environment(&[("OPENCODE_CONFIG_DIR", "/p/.opencode")]);
+        assert_eq!(
+            places(&environment, "/p", "/p")[4..],
+            [
+                "/p/opencode.json",
+                "/p/.opencode/opencode.json",
+                "/p/.opencode/",
+                "host",
+            ]
+        );
+        let last = layers(&environment, &project("/p"), "/p", None).pop();
+        assert!(last.is_some_and(|it| !it.from_project));
     }
 }

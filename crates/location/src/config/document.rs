@@ -1,5 +1,6 @@
 //! One configuration document: from its bytes to what it says.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use opencode_schema::permission::PermissionRule;
@@ -33,7 +34,7 @@ const MAX_NOTES: usize = 50;
 const HOST: &str = "the host's config option";
 
 /// A usable document: what each key says, as the table of keys reads it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default)]
 pub struct Document {
     /// The file it was read from, or the name of what gave it.
     pub origin: String,
@@ -56,7 +57,7 @@ pub struct Document {
     /// What any agent may do, before what is said about that agent.
     pub(crate) permissions: Vec<PermissionRule>,
     /// What it says about commands, the later over the earlier.
-    pub(crate) commands: Vec<(String, CommandPatch)>,
+    pub(crate) commands: Vec<(String, Located<CommandPatch>)>,
     /// Directories and addresses of skills.
     pub(crate) skills: Vec<Located<String>>,
     /// The references it declares, the later over the earlier.
@@ -65,6 +66,16 @@ pub struct Document {
     pub(crate) instructions: Vec<String>,
     /// The keys that are one value each.
     pub(crate) settings: SettingsPatch,
+}
+
+/// Shows where it comes from: addresses of instructions, skills and references may hold secrets.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document")
+            .field("origin", &self.origin)
+            .field("from_project", &self.from_project)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A value and where the document has it, if that is a text.
@@ -88,6 +99,18 @@ impl Draft<'_> {
     /// The value of top-level key `key`, with its place.
     pub(crate) fn located<T>(&self, key: &str, value: T) -> Located<T> {
         self.located_at(&[Step::Key(key.to_owned())], value)
+    }
+
+    /// The members of top-level key `key`, each with its place.
+    pub(crate) fn located_members<T>(
+        &self,
+        key: &str,
+        members: Vec<(String, T)>,
+    ) -> impl Iterator<Item = (String, Located<T>)> {
+        members.into_iter().map(|(name, value)| {
+            let path = [Step::Key(key.to_owned()), Step::Key(name.clone())];
+            (name, self.located_at(&path, value))
+        })
     }
 
     /// The value at the end of `path`, with its place.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::decode::{Decoded, Step, boolean, text, texts};
+use super::decode::{Decoded, Step, boolean, bounded_texts, text};
 use super::document::Draft;
 use super::{
     agent, command, mcp, permission, policy, provider_v1, provider_v2, reference, selection,
@@ -124,12 +124,10 @@ pub(super) const KEYS: &[Key] = &[
     }),
     // What is offered to the model.
     older("command", "commands", |draft, value| {
-        draft.document.commands.extend(command::decode(value)?);
-        Ok(())
+        command::read(draft, "command", value)
     }),
     key("commands", |draft, value| {
-        draft.document.commands.extend(command::decode(value)?);
-        Ok(())
+        command::read(draft, "commands", value)
     }),
     key("skills", skill::read),
     older("reference", "references", |draft, value| {
@@ -139,7 +137,7 @@ pub(super) const KEYS: &[Key] = &[
         reference::read(draft, "references", value)
     }),
     key("instructions", |draft, value| {
-        draft.document.instructions = texts(value)?;
+        draft.document.instructions = bounded_texts(value)?;
         Ok(())
     }),
     key("mcp", mcp::read),

@@ -27,6 +27,7 @@ mod settings;
 mod skill;
 mod substitution;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use opencode_schema::model::ModelRef;
@@ -55,6 +56,7 @@ pub(crate) use selection::NamedModel;
 
 use crate::environment::Environment;
 use crate::project::Project;
+use crate::secret::shown_address;
 use discovery::Place;
 use document::{Outcome, Problem};
 
@@ -81,7 +83,7 @@ pub enum Entry {
 }
 
 /// Instructions that a document asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct InstructionEntry {
     /// A path, a glob or an address, as it is written.
     pub text: String,
@@ -96,6 +98,18 @@ impl InstructionEntry {
     pub fn address(&self) -> Option<Url> {
         let url = Url::parse(&self.text).ok()?;
         matches!(url.scheme(), "http" | "https").then_some(url)
+    }
+}
+
+/// Shows what of an address is no secret.
+impl fmt::Debug for InstructionEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.address().map(|url| shown_address(&url));
+        f.debug_struct("InstructionEntry")
+            .field("text", text.as_ref().unwrap_or(&self.text))
+            .field("base", &self.base)
+            .field("from_project", &self.from_project)
+            .finish()
     }
 }
 

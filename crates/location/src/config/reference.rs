@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoded, Invalid, Step, boolean, entries, few, object, optional, text, wrong};
+use super::decode::{Decoded, Invalid, boolean, entries, few, object, optional, text, wrong};
 use super::document::{Draft, Located};
 
 /// What is said about a reference.
@@ -38,13 +38,11 @@ pub(crate) type NamedReference = (String, Located<ReferencePatch>);
 pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<()> {
     object(value)?;
     few(value)?;
-    for (name, patch) in entries(value, |name, value| {
+    let references = entries(value, |name, value| {
         Ok((name.to_owned(), reference(value)?))
-    })? {
-        let path = [Step::Key(key.to_owned()), Step::Key(name.clone())];
-        let patch = draft.located_at(&path, patch);
-        draft.document.references.push((name, patch));
-    }
+    })?;
+    let references: Vec<_> = draft.located_members(key, references).collect();
+    draft.document.references.extend(references);
     Ok(())
 }
 

@@ -52,7 +52,7 @@ pub struct Settings {
     pub tool_output: ToolOutputLimits,
     /// When and how histories are compacted.
     pub compaction: Compaction,
-    /// Most tokens one answer may ask for, whatever the model could give.
+    /// Most tokens that compaction keeps free for an answer, however long the model's may be.
     pub output_token_max: Option<u64>,
     /// Paths and globs whose changes nobody wants to hear of, of all documents.
     pub watcher_ignore: Vec<String>,

@@ -1,7 +1,7 @@
 //! Instructions that configuration names by paths and globs.
 
 use super::InstructionError;
-use super::glob::Glob;
+use super::glob::{Glob, MAX_NAMES};
 use super::place::{Place, follow};
 use super::reading::Discovery;
 use crate::config::InstructionEntry;
@@ -11,11 +11,10 @@ use crate::directory::lexical;
 /// names has to lie in the project, links followed.
 pub(super) fn discover(place: &Place<'_>, entries: &[InstructionEntry]) -> Discovery {
     let mut discovery = Discovery::default();
+    let mut names_left = MAX_NAMES;
     for entry in entries {
-        let counts = place.has_project() || !entry.from_project;
         if entry.address().is_none()
-            && counts
-            && let Err(failure) = add(place, entry, &mut discovery)
+            && let Err(failure) = add(place, entry, &mut names_left, &mut discovery)
         {
             discovery.fail(failure);
         }
@@ -26,6 +25,7 @@ pub(super) fn discover(place: &Place<'_>, entries: &[InstructionEntry]) -> Disco
 fn add(
     place: &Place<'_>,
     entry: &InstructionEntry,
+    names_left: &mut usize,
     discovery: &mut Discovery,
 ) -> Result<(), InstructionError> {
     let bound = match entry.from_project {
@@ -38,7 +38,7 @@ fn add(
     match glob {
         None => follow(&path, bound.as_deref(), discovery),
         Some(glob) => {
-            for file in glob.files()? {
+            for file in glob.files(names_left)? {
                 follow(&file, bound.as_deref(), discovery);
             }
         }

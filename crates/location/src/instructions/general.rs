@@ -11,7 +11,7 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
     if !config.as_os_str().is_empty() {
         look(config, None, &mut discovery);
     }
-    if place.has_project()
+    if place.environment.reads_projects()
         && let Err(failure) = upward(place, &mut discovery)
     {
         discovery.fail(failure);

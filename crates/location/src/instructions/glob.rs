@@ -14,8 +14,8 @@ use super::InstructionError;
 use super::place::unreadable;
 use super::reading::not_there;
 
-/// Names that a pattern may look at. Whoever exceeds it has named too much.
-const MAX_NAMES: usize = 10_000;
+/// Names that the patterns of one look may look at together. Whoever exceeds it has named too much.
+pub(super) const MAX_NAMES: usize = 10_000;
 
 /// Directories below each other that `**` looks into.
 const MAX_DEPTH: usize = 16;
@@ -49,12 +49,13 @@ impl Glob {
     }
 
     /// The files that match, sorted by path; none if the directory does not exist. Links are
-    /// followed, but not by `**`, so that a circle of them ends.
-    pub(super) fn files(&self) -> Result<Vec<PathBuf>, InstructionError> {
+    /// followed, but not by `**`, so that a circle of them ends. `left` is how many names may still
+    /// be looked at.
+    pub(super) fn files(&self, left: &mut usize) -> Result<Vec<PathBuf>, InstructionError> {
         let mut walk = Walk {
             pattern: &self.pattern,
             names: self.pattern.split('/').collect(),
-            left: MAX_NAMES,
+            left,
             found: Vec::new(),
         };
         walk.directory(&self.directory, "", 0)?;
@@ -72,7 +73,7 @@ struct Walk<'g> {
     pattern: &'g str,
     /// The pattern cut at each `/`, which inside of braces cuts in the middle of something.
     names: Vec<&'g str>,
-    left: usize,
+    left: &'g mut usize,
     found: Vec<PathBuf>,
 }
 
@@ -90,7 +91,7 @@ impl Walk<'_> {
         };
         for entry in entries {
             let entry = entry.map_err(|error| unreadable(path, &error))?;
-            self.left = self
+            *self.left = self
                 .left
                 .checked_sub(1)
                 .ok_or_else(|| self.too_much(path))?;
@@ -133,7 +134,7 @@ impl Walk<'_> {
 
     fn too_much(&self, path: &Path) -> InstructionError {
         let reason = format!(
-            "the pattern {} looks at more than {MAX_NAMES} names; name less",
+            "up to the pattern {} more than {MAX_NAMES} names are looked at; name less",
             self.pattern
         );
         InstructionError {

@@ -14,7 +14,8 @@
 //! text that is not UTF-8 and whatever is larger than [`MAX_BYTES`].
 //!
 //! What belongs to a project has to lie in it, links followed: through one that leads out there is
-//! nothing. [`NO_PROJECT_VARIABLE`] switches off what belongs to a project, files below included.
+//! nothing. Where [projects do not count](crate::environment::Environment::reads_projects), neither
+//! do files below.
 //!
 //! Files of other programs' conventions, `CLAUDE.md` among them, and the former `CONTEXT.md` are not
 //! looked for; who wants one names it in `instructions`.
@@ -36,9 +37,6 @@ use crate::config::InstructionEntry;
 
 /// The name of an instruction file.
 pub const FILE_NAME: &str = "AGENTS.md";
-
-/// Switches off what belongs to projects.
-pub const NO_PROJECT_VARIABLE: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
 /// An instruction file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

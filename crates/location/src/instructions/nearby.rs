@@ -8,7 +8,7 @@ use super::reading::Discovery;
 /// The files of these directories that lie below the place, links followed.
 pub(super) fn discover(place: &Place<'_>, directories: &[PathBuf]) -> Discovery {
     let mut discovery = Discovery::default();
-    if directories.is_empty() || !place.has_project() {
+    if directories.is_empty() || !place.environment.reads_projects() {
         return discovery;
     }
     match place.root() {

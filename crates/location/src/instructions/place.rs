@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::reading::{Discovery, not_there};
-use super::{FILE_NAME, InstructionError, NO_PROJECT_VARIABLE};
+use super::{FILE_NAME, InstructionError};
 use crate::containment::real_path;
 use crate::environment::Environment;
 use crate::location::Location;
@@ -30,11 +30,6 @@ impl<'a> Place<'a> {
             project: &location.project,
             directory: &location.directory,
         }
-    }
-
-    /// Whether instructions of the project count.
-    pub(super) fn has_project(&self) -> bool {
-        !self.environment.flag(NO_PROJECT_VARIABLE)
     }
 
     /// The directory, links followed.

@@ -111,7 +111,7 @@ fn resolve(
                 .join("repos")
                 .join(repository::directory(name, branch.as_deref())?);
             let source = ReferenceSource::Git {
-                repository: repository::without_password(name),
+                repository: repository::shown(name),
                 branch: branch.clone(),
                 description: description.clone(),
                 hidden,

@@ -6,6 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 use crate::project::canonical_remote;
+use crate::secret::shown_address;
 
 /// The host of a repository that is named by owner and name alone.
 const USUAL_HOST: &str = "github.com";
@@ -47,14 +48,10 @@ pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBu
     }
 }
 
-/// The repository's name, or its address without the password it may hold.
-pub(super) fn without_password(repository: &str) -> String {
+/// The repository's name, or its address without what may be secret in it.
+pub(super) fn shown(repository: &str) -> String {
     match Url::parse(repository) {
-        Ok(mut url) if url.password().is_some() => {
-            // Fails for addresses that can have no password.
-            let _ = url.set_password(None);
-            url.into()
-        }
+        Ok(url) if url.has_host() => shown_address(&url),
         _ => repository.to_owned(),
     }
 }
@@ -119,14 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_not_shown() {
+    fn secrets_of_addresses_are_not_shown() {
         for (name, shown) in [
-            ("https://u:sk-1@h.example/a", "https://u@h.example/a"),
-            ("https://u@h.example/a", "https://u@h.example/a"),
+            ("https://u:sk-1@h.example/a", "https://h.example/a"),
+            ("https://sk-1@h.example/a", "https://h.example/a"),
+            ("https://h.example/a?token=sk-1#sk-2", "https://h.example/a"),
+            ("ssh://git:sk-1@h.example/a", "ssh://git@h.example/a"),
             ("git@h.example:a/b", "git@h.example:a/b"),
+            ("h.example/a/b", "h.example/a/b"),
             ("a/b", "a/b"),
         ] {
-            assert_eq!(without_password(name), shown);
+            assert_eq!(super::shown(name), shown);
         }
     }
 

@@ -16,11 +16,14 @@ use opencode_schema::skill::SkillInfo;
 
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
-use observation::Observer;
+use observation::{Observer, Seen};
 
 /// The skills of one directory.
 pub struct Skills {
+    /// Held while somebody looks at the disk, so only by who may block.
     observer: Arc<Mutex<Observer>>,
+    /// What came of the last look.
+    last: Arc<Mutex<Seen>>,
 }
 
 impl Skills {
@@ -33,24 +36,31 @@ impl Skills {
     ) -> Self {
         let sources = sources::of(configuration, environment, directory, diagnostics);
         let mut observer = Observer::new(sources);
-        observer.observe();
+        let seen = observer.observe();
         Self {
             observer: Arc::new(Mutex::new(observer)),
+            last: Arc::new(Mutex::new(seen)),
         }
     }
 
     /// The skills that are on the disk now, in the order of their sources: of each name the one
     /// found last, in the place of the one found first. The same list again while nothing changed.
     pub async fn observe(&self) -> Arc<[SkillInfo]> {
-        let observer = Arc::clone(&self.observer);
-        let observed = tokio::task::spawn_blocking(move || lock(&observer).observe()).await;
+        let (observer, last) = (Arc::clone(&self.observer), Arc::clone(&self.last));
+        let look = move || {
+            let mut observer = lock(&observer);
+            let seen = observer.observe();
+            *lock(&last) = seen.clone();
+            seen.skills
+        };
+        let observed = tokio::task::spawn_blocking(look).await;
         // Only a runtime that shuts down takes no work.
-        observed.unwrap_or_else(|_| lock(&self.observer).skills())
+        observed.unwrap_or_else(|_| Arc::clone(&lock(&self.last).skills))
     }
 
     /// What was wrong with skills when they were last observed.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        lock(&self.observer).diagnostics()
+    pub fn diagnostics(&self) -> Arc<[Diagnostic]> {
+        Arc::clone(&lock(&self.last).diagnostics)
     }
 }
 
@@ -61,16 +71,30 @@ pub fn available<'s>(skills: &'s [SkillInfo], rules: &[PermissionRule]) -> Vec<&
     skills.iter().filter(|skill| !is_denied(skill)).collect()
 }
 
-fn lock(observer: &Mutex<Observer>) -> MutexGuard<'_, Observer> {
-    observer.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows the names.
 impl fmt::Debug for Skills {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let skills = lock(&self.observer).skills();
+        let skills = Arc::clone(&lock(&self.last).skills);
         f.debug_set()
             .entries(skills.iter().map(|skill| &skill.name))
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_looks_at_the_disk_holds_up_nobody_who_asks_what_was_seen() {
+        let nothing = (&Configuration::default(), &Environment::default());
+        let skills = Skills::build(nothing.0, nothing.1, Path::new("/nowhere"), &mut Vec::new());
+        let _looking = lock(&skills.observer);
+        assert_eq!(*skills.diagnostics(), []);
+        assert_eq!(format!("{skills:?}"), "{}");
     }
 }

@@ -25,11 +25,17 @@ pub(super) struct Observer {
     listings: Listings,
     /// What the files said when they were last read.
     files: HashMap<OsString, File>,
-    diagnostics: Vec<Diagnostic>,
     /// The skills, each as its file holds it, to tell whether one has changed.
     shared: Vec<Arc<SkillInfo>>,
-    /// The same skills.
-    skills: Arc<[SkillInfo]>,
+    seen: Seen,
+}
+
+/// What came of a look.
+#[derive(Clone, Default)]
+pub(super) struct Seen {
+    pub skills: Arc<[SkillInfo]>,
+    /// What was wrong.
+    pub diagnostics: Arc<[Diagnostic]>,
 }
 
 /// A file as it was when it was read.
@@ -60,24 +66,13 @@ impl Observer {
             sources,
             listings: Listings::default(),
             files: HashMap::new(),
-            diagnostics: Vec::new(),
             shared: Vec::new(),
-            skills: Arc::default(),
+            seen: Seen::default(),
         }
     }
 
-    /// The skills as they were last observed.
-    pub(super) fn skills(&self) -> Arc<[SkillInfo]> {
-        Arc::clone(&self.skills)
-    }
-
-    /// What was wrong then.
-    pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.diagnostics.clone()
-    }
-
     /// Looks at every directory, and reads the files that have changed since the last time.
-    pub(super) fn observe(&mut self) -> Arc<[SkillInfo]> {
+    pub(super) fn observe(&mut self) -> Seen {
         self.listings.begin();
         let mut look = Look {
             listings: &mut self.listings,
@@ -94,19 +89,20 @@ impl Observer {
         self.files = look.files;
         for diagnostic in &look.diagnostics {
             // What is wrong inside a file was logged when the file was read.
-            if diagnostic.kind == DiagnosticKind::Io && !self.diagnostics.contains(diagnostic) {
+            if diagnostic.kind == DiagnosticKind::Io && !self.seen.diagnostics.contains(diagnostic)
+            {
                 diagnostic.log();
             }
         }
-        self.diagnostics = look.diagnostics;
+        self.seen.diagnostics = look.diagnostics.into();
         let same = |(a, b): (&Arc<SkillInfo>, &Arc<SkillInfo>)| Arc::ptr_eq(a, b);
         let unchanged = self.shared.len() == look.skills.len()
             && self.shared.iter().zip(&look.skills).all(same);
         if !unchanged {
-            self.skills = look.skills.iter().map(|it| (**it).clone()).collect();
+            self.seen.skills = look.skills.iter().map(|it| (**it).clone()).collect();
             self.shared = look.skills;
         }
-        self.skills()
+        self.seen.clone()
     }
 }
 

@@ -200,7 +200,7 @@ fn size_alone_makes_nothing_slow() {
             "p": {"options": named(10_000, json!(1)), "models": {"m": {"options": named(10_000, json!(1))}}},
         },
         "disabled_providers": (0..900).map(|number| format!("x{number}*")).collect::<Vec<_>>(),
-        "instructions": (0..10_000).map(|number| format!("{number}.md")).collect::<Vec<_>>(),
+        "instructions": (0..900).map(|number| format!("{number}.md")).collect::<Vec<_>>(),
         "watcher": {"ignore": (0..900).map(|number| format!("{number}")).collect::<Vec<_>>()},
     });
     let machine = with(document.to_string());
@@ -226,6 +226,7 @@ fn lists_that_are_looked_through_are_bounded() {
             json!({"watcher": {"ignore": vec!["x"; 1001]}}),
             "watcher.ignore",
         ),
+        (json!({"instructions": vec!["x"; 1001]}), "instructions"),
         (
             json!({"provider": {"p": {"whitelist": vec!["x"; 1001]}}}),
             "provider.p.whitelist",

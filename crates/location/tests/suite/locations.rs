@@ -232,10 +232,16 @@ async fn debug_shows_no_secret() {
     let mut machine = Machine::new();
     machine.set("API_KEY", "sk-1");
     let directory = machine.directory("a");
-    let config = json!({"provider": {"p": {
-        "options": {"apiKey": "sk-2", "headers": {"A": "sk-3"}},
-        "models": {"m": {"headers": {"B": "sk-4"}, "options": {"c": "sk-5"}}},
-    }}});
+    let config = json!({
+        "provider": {"p": {
+            "options": {"apiKey": "sk-2", "headers": {"A": "sk-3"}},
+            "models": {"m": {"headers": {"B": "sk-4"}, "options": {"c": "sk-5"}}},
+        }},
+        "instructions": ["https://u:sk-6@h.example/a.md?token=sk-7"],
+        "skills": ["https://sk-8@h.example/skills"],
+        "references": {"r": "https://sk-9@h.example/a/b", "s": "https://u:sk-10@h.example/a/c"},
+        "agents": {"a": {"request": {"headers": {"Authorization": "sk-11"}}}},
+    });
     let locations = machine.locations(Some(config));
     let location = locations.get(&directory).await.unwrap();
     let shown = format!("{location:?} {locations:?} {:?}", machine.environment);

@@ -15,6 +15,9 @@ mod definitions;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+#[cfg(unix)]
+mod files;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod instructions;

@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-use crate::{settlement::INTERRUPTED, tool::ToolFailure};
+use crate::tool::ToolFailure;
 
 /// Runs `work` where blocking is allowed. A panic in it is the caller's panic.
 pub(crate) async fn blocking<T: Send + 'static>(
@@ -12,6 +12,6 @@ pub(crate) async fn blocking<T: Send + 'static>(
     outcome.map_err(|error| match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         // The runtime is shutting down and never started the work.
-        Err(_) => ToolFailure::new(INTERRUPTED),
+        Err(_) => ToolFailure::Interrupted,
     })
 }

@@ -1,6 +1,5 @@
 //! The `read` tool: a file, a page of a file, or the children of a directory.
 
-mod collation;
 mod directory;
 mod file;
 mod page;

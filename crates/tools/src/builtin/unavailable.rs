@@ -79,7 +79,6 @@ const fn count(name: &'static str, maximum: Option<u32>) -> Field {
 }
 
 const TABLE: &[Unavailable] = &[
-    row("apply_patch", Some("edit"), &[text("patchText")]),
     row(
         "bash",
         None,
@@ -88,39 +87,6 @@ const TABLE: &[Unavailable] = &[
             optional_text("workdir"),
             count("timeout", Some(600_000)),
         ],
-    ),
-    row(
-        "edit",
-        Some("edit"),
-        &[
-            text("path"),
-            text("oldString"),
-            text("newString"),
-            Field::optional("replaceAll", Schema::Boolean),
-        ],
-    ),
-    row(
-        "glob",
-        None,
-        &[text("pattern"), optional_text("path"), count("limit", None)],
-    ),
-    row(
-        "grep",
-        None,
-        &[
-            text("pattern"),
-            optional_text("path"),
-            optional_text("include"),
-            count("limit", None),
-        ],
-    ),
-    row(
-        "question",
-        None,
-        &[Field::required(
-            "questions",
-            Schema::Array(&Schema::Named("QuestionV2.Prompt", &QUESTION)),
-        )],
     ),
     row("skill", None, &[text("name")]),
     row(
@@ -151,24 +117,7 @@ const TABLE: &[Unavailable] = &[
             count("contextMaxCharacters", Some(50_000)),
         ],
     ),
-    row("write", Some("edit"), &[text("path"), text("content")]),
 ];
-
-const QUESTION: Object = Object {
-    fields: &[
-        text("question"),
-        text("header"),
-        Field::required(
-            "options",
-            Schema::Array(&Schema::Named("QuestionV2.Option", &OPTION)),
-        ),
-        Field::optional("multiple", Schema::Boolean),
-    ],
-};
-
-const OPTION: Object = Object {
-    fields: &[text("label"), text("description")],
-};
 
 const TODO: Object = Object {
     fields: &[text("content"), text("status"), text("priority")],

@@ -11,10 +11,12 @@ use opencode_schema::{
     clock::SystemClock,
     id::{IdSource, MessageID, SessionID},
     message::{ErrorKind, ToolContent},
+    question::QuestionAnswer,
 };
 use opencode_tools::{
-    AllowAll, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
-    Permissions, Registry, Settlement, Tool, ToolCall, ToolContext, ToolFailure, ToolOutput,
+    Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
+    Permissions, QuestionError, QuestionRequest, Questions, Registry, Settlement, Tool, ToolCall,
+    ToolContext, ToolFailure, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +29,19 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         call_id: "call_1".to_owned(),
         directory: directory.into(),
         cancel: CancellationToken::new(),
-        permissions: Arc::new(AllowAll),
+        permissions: Recorder::new(|_| Ok(())),
+        questions: Arc::new(Nobody),
+        commitment: Commitment::default(),
+        managed_output: directory.with_file_name("data").join("tool-output").into(),
+    }
+}
+
+/// Answers no question.
+struct Nobody;
+
+impl Questions for Nobody {
+    fn ask(&self, _: QuestionRequest) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
+        Box::pin(std::future::ready(Err(QuestionError::Unanswered)))
     }
 }
 
@@ -44,6 +58,7 @@ pub(crate) fn call(name: &str, input: Value) -> ToolCall {
     ToolCall {
         name: name.to_owned(),
         input,
+        repeated: false,
     }
 }
 

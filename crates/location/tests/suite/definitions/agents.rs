@@ -314,15 +314,15 @@ fn secrets_of_requests_are_used_and_not_shown() {
 }
 
 #[test]
-fn there_are_only_so_many_agents() {
-    let machine = Machine::new();
-    let many: serde_json::Map<_, _> = (0..600).map(|it| (format!("a{it}"), json!({}))).collect();
-    let (definitions, said) = define(&machine, json!({ "agents": many }));
-    assert_eq!(definitions.agents.list().len(), 500);
-    assert_eq!(
-        said,
-        ["project: 607 agents are described; only the first 500 are there"]
-    );
-    assert!(definitions.agents.get("a492").is_some());
-    assert!(definitions.agents.get("a493").is_none());
+fn there_are_only_so_many_agents_and_copies_of_rules() {
+    let rule = json!({"action": "bash", "resource": "*", "effect": "deny"});
+    for (rules, most) in [(0, 500), (1000, 200)] {
+        let many: serde_json::Map<_, _> =
+            (0..600).map(|it| (format!("a{it}"), json!({}))).collect();
+        let host = json!({ "agents": many, "permissions": vec![rule.clone(); rules] });
+        let (definitions, said) = define(&Machine::new(), host);
+        assert_eq!(definitions.agents.list().len(), most);
+        let expected = format!("607 agents are described; only the first {most} are there");
+        assert_eq!(said, [format!("project: {expected}")]);
+    }
 }

@@ -97,6 +97,21 @@ fn a_command_needs_a_template() {
 }
 
 #[test]
+fn a_command_without_template_is_told_where_it_was_described_last() {
+    let machine = Machine::new();
+    let described =
+        |by: &str| format!("{{\n  \"commands\": {{\n    \"a\": {{\"agent\": \"{by}\"}}\n  }}\n}}");
+    machine.write("config/opencode.json", described("plan"));
+    machine.write("project/opencode.json", described("build"));
+    let (definitions, said) = define(&machine, nothing());
+    assert_eq!(own(definitions.commands.list()), json!([]));
+    assert_eq!(
+        said,
+        ["project/opencode.json:3:10: The command a has no template and is left out"]
+    );
+}
+
+#[test]
 fn wrong_fields_are_told() {
     let machine = Machine::new();
     machine.write("config/command/a.md", "---\nsubtask: maybe\n---\ntext");

@@ -185,5 +185,5 @@ async fn a_file_that_could_not_be_read_is_tried_again() {
     );
     machine.write("config/later", "text");
     assert_eq!(found(&definitions).await[2], ["a"]);
-    assert_eq!(definitions.skills.diagnostics(), []);
+    assert_eq!(*definitions.skills.diagnostics(), []);
 }

@@ -21,7 +21,7 @@ fn define(machine: &Machine, host: Value) -> (Definitions, Vec<String>) {
     let (definitions, diagnostics) = read(machine, &configuration);
     let said = configuration.diagnostics.iter().chain(&diagnostics);
     let skills = definitions.skills.diagnostics();
-    let said = said.chain(&skills);
+    let said = said.chain(&*skills);
     let said = said.map(|it| it.to_string().replace(&machine.text(""), ""));
     let said = said.collect();
     (definitions, said)

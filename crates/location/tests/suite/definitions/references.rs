@@ -76,7 +76,7 @@ fn repositories_are_read_from_where_their_clones_belong() {
                 "name": "other", "path": "~/data/repos/h.example/a/b@next%2F1",
                 "description": "d", "hidden": false,
                 "source": {
-                    "type": "git", "repository": "https://u@h.example/a/b.git", "branch": "next/1",
+                    "type": "git", "repository": "https://h.example/a/b.git", "branch": "next/1",
                     "description": "d", "hidden": false,
                 },
             },
@@ -85,7 +85,7 @@ fn repositories_are_read_from_where_their_clones_belong() {
     assert_eq!(
         said,
         [
-            "the host's config option: The reference other is not fetched. Repositories are not cloned by themselves yet: clone https://u@h.example/a/b.git to data/repos/h.example/a/b@next%2F1"
+            "the host's config option: The reference other is not fetched. Repositories are not cloned by themselves yet: clone https://h.example/a/b.git to data/repos/h.example/a/b@next%2F1"
         ]
     );
 }

@@ -90,32 +90,27 @@ fn outside_of_any_repository_all_above_count() {
     );
 }
 
+/// Documents of the project, which could ask for more, are not read then.
 #[test]
 fn projects_can_be_switched_off() {
-    let mut site = Site::new()
-        .ask("project", &["project.md"])
-        .user_asks("config", &["user.md"])
-        .read_in(&["project/a/b/c"]);
+    let mut site = Site::new().read_in(&["project/a/b/c"]);
     for file in [
         "config/AGENTS.md",
-        "config/user.md",
         "project/AGENTS.md",
-        "project/project.md",
         "project/a/b/c/AGENTS.md",
     ] {
         site.write(file, "text");
     }
     let all = Seen {
         general: texts(["config/AGENTS.md: text", "project/AGENTS.md: text"]),
-        configured: texts(["project/project.md: text", "config/user.md: text"]),
         nearby: texts(["project/a/b/c/AGENTS.md: text"]),
+        ..Seen::default()
     };
     assert_eq!(site.seen(), all);
     site.machine.set("OPENCODE_DISABLE_PROJECT_CONFIG", "true");
     let users = Seen {
         general: texts(["config/AGENTS.md: text"]),
-        configured: texts(["config/user.md: text"]),
-        nearby: texts([]),
+        ..Seen::default()
     };
     assert_eq!(site.seen(), users);
 }

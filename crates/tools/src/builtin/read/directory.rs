@@ -1,14 +1,13 @@
 //! The direct children of a directory, a page at a time.
 
-use std::{
-    fs::{self, DirEntry},
-    path::Path,
-};
+use std::{ffi::OsStr, fs, path::Path};
 
+use opencode_location::{collation::compare, opening::Directory};
+use opencode_schema::file_system::FileSystemEntryType;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{Kind, Paging, ReadError, collation::compare};
+use super::{Kind, Paging, ReadError, kind_of};
 use crate::tool::ToolOutput;
 
 /// A directory with more children is refused: all of them have to be sorted to find any page.
@@ -37,15 +36,17 @@ pub(super) fn list(
 ) -> Result<ToolOutput, ReadError> {
     let mut directories = Vec::new();
     let mut files = Vec::new();
-    for (index, child) in fs::read_dir(directory)?.enumerate() {
+    // Something else may have taken its place since it was looked at.
+    let held = Directory::open(directory)?;
+    for (index, child) in held.children()?.enumerate() {
         if cancel.is_cancelled() || index == MAX_CHILDREN {
             return Err(ReadError::Unreadable);
         }
         let child = child?;
-        let name = child.file_name().to_string_lossy().into_owned();
-        match kind_of(directory, &child) {
-            Some(Kind::Directory) => directories.push(name),
-            Some(Kind::File) => files.push(name),
+        let name = child.name.to_string_lossy().into_owned();
+        match child.kind.or_else(|| linked(directory, &child.name)) {
+            Some(FileSystemEntryType::Directory) => directories.push(name),
+            Some(FileSystemEntryType::File) => files.push(name),
             None => {}
         }
     }
@@ -54,20 +55,16 @@ pub(super) fn list(
     Ok(ToolOutput::encode(&page(directories, files, paging))?)
 }
 
-fn kind_of(directory: &Path, child: &DirEntry) -> Option<Kind> {
-    let mut file_type = child.file_type().ok()?;
-    if file_type.is_symlink() {
-        // Both sides in the form of this one function, which has its own on Windows.
-        let target = fs::canonicalize(child.path()).ok()?;
-        if !target.starts_with(fs::canonicalize(directory).ok()?) {
-            return None;
-        }
-        file_type = fs::symlink_metadata(target).ok()?.file_type();
+/// What a link leads to.
+fn linked(directory: &Path, name: &OsStr) -> Option<FileSystemEntryType> {
+    // Both sides in the form of this one function, which has its own on Windows.
+    let target = fs::canonicalize(directory.join(name)).ok()?;
+    if !target.starts_with(fs::canonicalize(directory).ok()?) {
+        return None;
     }
-    if file_type.is_dir() {
-        Some(Kind::Directory)
-    } else {
-        file_type.is_file().then_some(Kind::File)
+    match kind_of(&target)? {
+        Kind::File => Some(FileSystemEntryType::File),
+        Kind::Directory => Some(FileSystemEntryType::Directory),
     }
 }
 

@@ -7,15 +7,13 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use opencode_location::{media_type::mime_of, opening::open_file};
 use opencode_schema::message::ToolContent;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{MAX_BYTES, Paging, ReadError, page};
-use crate::{
-    builtin::{file_uri::file_uri, mime::mime_of},
-    tool::ToolOutput,
-};
+use crate::{builtin::file_uri::file_uri, tool::ToolOutput};
 
 /// The largest image that is read.
 pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;
@@ -58,12 +56,9 @@ pub(super) fn read(
     paging: Paging,
     cancel: &CancellationToken,
 ) -> Result<ToolOutput, ReadError> {
-    let mut file = File::open(path)?;
-    let metadata = file.metadata()?;
     // Something else may have taken the place of the file since it was looked at.
-    if !metadata.is_file() {
-        return Err(ReadError::Unreadable);
-    }
+    let mut file = open_file(path)?;
+    let metadata = file.metadata()?;
     let mut head = Vec::new();
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     if let Some(mime) = image_type(&head) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The media type of a file that is known by nothing but its name.
-pub(crate) fn mime_of(path: &Path) -> &'static str {
+pub fn mime_of(path: &Path) -> &'static str {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
     match extension.as_str() {

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 const PUNCTUATION: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
 /// Compares two names. Different names are never equal.
-pub(super) fn compare(left: &str, right: &str) -> Ordering {
+pub fn compare(left: &str, right: &str) -> Ordering {
     let by_character = left.chars().map(weight).cmp(right.chars().map(weight));
     let by_case = || {
         left.chars()

@@ -1,0 +1,52 @@
+//! What stands directly in a directory.
+
+use std::path::Path;
+
+use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
+
+use super::{FileSystemError, unreadable, within};
+use crate::collation::compare;
+use crate::opening::Directory;
+
+/// A directory with more children is refused: all of them have to be sorted to be listed.
+pub const MAX_CHILDREN: usize = 100_000;
+
+pub(super) fn list(location: &Path, path: &str) -> Result<Vec<FileSystemEntry>, FileSystemError> {
+    let target = within(location, path)?;
+    let refused = |error| unreadable(path, &error);
+    let found = target.canonical.symlink_metadata().map_err(refused)?;
+    if !found.is_dir() {
+        return Err(FileSystemError::NotADirectory(path.to_owned()));
+    }
+    let directory = Directory::open(&target.canonical).map_err(refused)?;
+    let (mut directories, mut files) = (Vec::new(), Vec::new());
+    for (index, child) in directory.children().map_err(refused)?.enumerate() {
+        if index == MAX_CHILDREN {
+            return Err(FileSystemError::TooManyEntries {
+                path: path.to_owned(),
+            });
+        }
+        let child = child.map_err(refused)?;
+        let name = || child.name.to_string_lossy().into_owned();
+        match child.kind {
+            Some(FileSystemEntryType::Directory) => directories.push(name()),
+            Some(FileSystemEntryType::File) => files.push(name()),
+            None => {}
+        }
+    }
+    directories.sort_by(|left, right| compare(left, right));
+    files.sort_by(|left, right| compare(left, right));
+    let prefix = match target.resource.as_str() {
+        "." => String::new(),
+        below => format!("{below}/"),
+    };
+    let directories = directories.iter().map(|name| FileSystemEntry {
+        path: format!("{prefix}{name}/"),
+        r#type: FileSystemEntryType::Directory,
+    });
+    let files = files.iter().map(|name| FileSystemEntry {
+        path: format!("{prefix}{name}"),
+        r#type: FileSystemEntryType::File,
+    });
+    Ok(directories.chain(files).collect())
+}

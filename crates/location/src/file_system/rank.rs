@@ -1,0 +1,141 @@
+//! How well a path resembles a query.
+
+/// What somebody looks for.
+pub(super) struct Query {
+    text: String,
+    lower: String,
+    /// How many names it consists of.
+    names: usize,
+}
+
+/// How far a path is from a query: the smaller, the closer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Distance {
+    resemblance: Resemblance,
+    /// Whether it resembles the query only when case is disregarded.
+    other_case: bool,
+    /// How many characters stand between those of the query.
+    scattered: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Resemblance {
+    Name,
+    StartOfName,
+    WithinName,
+    WithinPath,
+    Scattered,
+}
+
+impl Query {
+    pub(super) fn new(text: &str) -> Self {
+        let text = text.trim_end_matches('/');
+        Self {
+            text: text.to_owned(),
+            lower: text.to_lowercase(),
+            names: 1 + text.matches('/').count(),
+        }
+    }
+
+    /// The distance of a path without a slash at its end, or nothing where it does not resemble the
+    /// query at all.
+    pub(super) fn distance(&self, path: &str) -> Option<Distance> {
+        let near = |resemblance, other_case| Distance {
+            resemblance,
+            other_case,
+            scattered: 0,
+        };
+        let lower = path.to_lowercase();
+        let Some(resemblance) = self.compare(&lower, &self.lower) else {
+            return Some(Distance {
+                scattered: scattered(&lower, &self.lower)?,
+                ..near(Resemblance::Scattered, false)
+            });
+        };
+        let other_case = self.compare(path, &self.text) != Some(resemblance);
+        Some(near(resemblance, other_case))
+    }
+
+    fn compare(&self, path: &str, query: &str) -> Option<Resemblance> {
+        let name = last_names(path, self.names);
+        if name == query {
+            Some(Resemblance::Name)
+        } else if name.starts_with(query) {
+            Some(Resemblance::StartOfName)
+        } else if name.contains(query) {
+            Some(Resemblance::WithinName)
+        } else if path.contains(query) {
+            Some(Resemblance::WithinPath)
+        } else {
+            None
+        }
+    }
+}
+
+fn last_names(path: &str, count: usize) -> &str {
+    let start = path.rmatch_indices('/').nth(count - 1);
+    start.map_or(path, |(slash, _)| &path[slash + 1..])
+}
+
+/// How many characters stand between those of the query where they occur in their order, found from
+/// the end of the path on: its last name says most about it.
+fn scattered(path: &str, query: &str) -> Option<usize> {
+    let mut rest = path.chars().rev();
+    let mut between = 0;
+    for (place, wanted) in query.chars().rev().enumerate() {
+        let skipped = rest.position(|character| character == wanted)?;
+        between += if place == 0 { 0 } else { skipped };
+    }
+    Some(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_ranked_by_how_they_resemble_the_query() {
+        for (query, ranked) in [
+            (
+                "main",
+                &[
+                    "src/main",
+                    "src/Main",
+                    "main.rs",
+                    "MAIN.rs",
+                    "src/domain.rs",
+                    "main/x.rs",
+                    "m/a/i/n.rs",
+                    "m-a---i-n",
+                ][..],
+            ),
+            ("Main", &["Main", "main", "Main.rs", "main.rs"]),
+            (
+                "src/ma",
+                &[
+                    "a/src/ma",
+                    "src/main.rs",
+                    "a/src/mall",
+                    "a-src/main",
+                    "src/ma/x",
+                ],
+            ),
+            ("src/", &["src", "src2"]),
+            ("é", &["é", "É", "née"]),
+        ] {
+            let distances = ranked.iter().map(|path| Query::new(query).distance(path));
+            let distances: Vec<_> = distances.map(|it| it.expect(query)).collect();
+            assert!(distances.is_sorted(), "{query}: {distances:?}");
+        }
+        for path in ["niam", "mai", ""] {
+            assert_eq!(Query::new("main").distance(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn everything_is_equally_close_to_nothing() {
+        let query = Query::new("");
+        assert_eq!(query.distance("a/b"), query.distance("C"));
+        assert!(query.distance("a/b").is_some());
+    }
+}

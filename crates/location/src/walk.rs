@@ -1,0 +1,149 @@
+//! Walking over everything below a directory, by several threads, with the rules of ignore files.
+//!
+//! The rules are those of `ripgrep`: `.gitignore` within a repository, `.git/info/exclude`, `.ignore`
+//! and `.rgignore`, those of the directories above included. The excludes of a user's Git
+//! configuration do not count. Links are not followed.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    thread::available_parallelism,
+};
+
+use ignore::{WalkBuilder, WalkState};
+use opencode_schema::file_system::FileSystemEntryType;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+
+/// How many walks run at once in a process, each with its threads. Others wait.
+const MAX_WALKS: usize = 8;
+
+const MAX_THREADS: usize = 8;
+
+/// The largest ignore file that is read.
+const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+
+/// The largest file that says where a repository's Git directory is.
+const MAX_POINTER_BYTES: u64 = 8192;
+
+static WALKS: Semaphore = Semaphore::const_new(MAX_WALKS);
+
+/// Waits until a walk may begin. The permit belongs to the work that blocks, not to who waits for it.
+pub async fn permit() -> Option<SemaphorePermit<'static>> {
+    WALKS.acquire().await.ok()
+}
+
+/// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored.
+pub fn below(root: &Path) -> io::Result<WalkBuilder> {
+    if !has_safe_rules(root) {
+        return Err(io::Error::other("an ignore file is no file, or too large"));
+    }
+    let mut builder = WalkBuilder::new(root);
+    let threads = available_parallelism().map_or(1, usize::from);
+    builder
+        .threads(threads.min(MAX_THREADS))
+        .add_custom_ignore_filename(".rgignore")
+        .git_global(false)
+        .parents(root.ancestors().skip(1).all(has_safe_rules))
+        .filter_entry(|entry| {
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !is_directory || has_safe_rules(entry.path())
+        });
+    Ok(builder)
+}
+
+/// Walks, with a visitor for each thread, which is given paths relative to the root. Ends early when
+/// a visitor quits or the walk is cancelled; what cannot be read is left out.
+pub fn run<V>(
+    builder: &WalkBuilder,
+    root: &Path,
+    cancel: &CancellationToken,
+    visitor: impl Fn() -> V,
+) where
+    V: FnMut(&Path, FileSystemEntryType) -> WalkState + Send,
+{
+    builder.build_parallel().run(|| {
+        let mut visit = visitor();
+        Box::new(move |entry| {
+            if cancel.is_cancelled() {
+                return WalkState::Quit;
+            }
+            let Ok(entry) = entry else {
+                return WalkState::Continue;
+            };
+            let kind = entry.file_type();
+            let kind = match kind {
+                Some(kind) if kind.is_file() => FileSystemEntryType::File,
+                Some(kind) if kind.is_dir() => FileSystemEntryType::Directory,
+                _ => return WalkState::Continue,
+            };
+            match entry.path().strip_prefix(root) {
+                Ok(relative) if !relative.as_os_str().is_empty() => visit(relative, kind),
+                _ => WalkState::Continue,
+            }
+        })
+    });
+}
+
+/// A relative path as bytes, with `/` between the names, which is what results are sorted by.
+pub fn sort_key(relative: &Path) -> Vec<u8> {
+    let bytes = relative.as_os_str().as_encoded_bytes();
+    if cfg!(windows) {
+        let separated = |byte: &u8| if *byte == b'\\' { b'/' } else { *byte };
+        bytes.iter().map(separated).collect()
+    } else {
+        bytes.to_vec()
+    }
+}
+
+/// Whether the ignore files of a directory can be read in bounded time. The walk opens them without a
+/// look, and a FIFO of such a name would hold it for ever.
+fn has_safe_rules(directory: &Path) -> bool {
+    let is_safe = |path: PathBuf| match fs::metadata(path) {
+        Ok(found) => found.is_file() && found.len() <= MAX_IGNORE_BYTES,
+        Err(_) => true,
+    };
+    [".gitignore", ".ignore", ".rgignore"]
+        .iter()
+        .all(|name| is_safe(directory.join(name)))
+        && git_directory(&directory.join(".git"))
+            .is_ok_and(|git| git.is_none_or(|git| is_safe(git.join("info/exclude"))))
+}
+
+/// The Git directory of which the rules are read: in a linked worktree that of the main one.
+fn git_directory(named: &Path) -> io::Result<Option<PathBuf>> {
+    let Ok(found) = fs::metadata(named) else {
+        return Ok(None);
+    };
+    if !found.is_file() {
+        return Ok(Some(named.to_owned()));
+    }
+    let Some(linked) = first_line(named)? else {
+        return Ok(None);
+    };
+    let Some(linked) = linked.strip_prefix("gitdir: ").map(PathBuf::from) else {
+        return Ok(None);
+    };
+    let Some(common) = first_line(&linked.join("commondir"))? else {
+        return Ok(None);
+    };
+    Ok(Some(linked.join(common)))
+}
+
+/// The first line of a small file; nothing if there is none. Fails where reading may not end.
+fn first_line(path: &Path) -> io::Result<Option<String>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() && found.len() <= MAX_POINTER_BYTES => {}
+        Ok(_) => return Err(io::Error::other("not a small file")),
+        Err(_) => return Ok(None),
+    }
+    let mut text = String::new();
+    match File::open(path)?
+        .take(MAX_POINTER_BYTES)
+        .read_to_string(&mut text)
+    {
+        Ok(_) => Ok(text.lines().next().map(str::to_owned)),
+        Err(_) => Ok(None),
+    }
+}

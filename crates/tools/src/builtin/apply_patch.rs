@@ -1,0 +1,160 @@
+//! The `apply_patch` tool: files added, changed and removed by one text.
+
+mod commit;
+mod parse;
+mod update;
+
+use std::collections::BTreeSet;
+
+use opencode_location::containment::Target;
+use opencode_schema::message::ToolContent;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    diff::FileDiff,
+    mutation::change,
+    paths::{ask_outside, ask_to_edit, locate_to_change},
+};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+use parse::{Action, Hunk, parse};
+
+/// What the model is told of a patch that nobody may apply, or that names a path that cannot be
+/// used.
+const REFUSED: &str = "Unable to apply patch at patch";
+
+pub(super) struct ApplyPatch;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Input {
+    patch_text: String,
+}
+
+impl TypedTool for ApplyPatch {
+    const INPUT: Object = Object {
+        fields: &[Field::required("patchText", Schema::String)
+            .describe("The whole patch, from *** Begin Patch to *** End Patch.")],
+    };
+    const PERMISSION: Option<&'static str> = Some("edit");
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let hunks = parse(&input.patch_text).map_err(|e| ToolFailure::new(e.to_string()))?;
+        let steps = aim(hunks, &context).await?;
+        ask(&steps, &context).await?;
+        let files: Vec<_> = steps
+            .iter()
+            .map(|step| step.target.canonical.clone())
+            .collect();
+        let files = files.iter().map(|path| path.as_path());
+        let applied = change(&context, files, move || commit::apply(steps)).await?;
+        output(&applied.map_err(ToolFailure::new)?)
+    }
+}
+
+const DESCRIPTION: &str = "\
+Add, change and delete files with one patch in this format:
+
+*** Begin Patch
+*** Add File: path/of/new.txt
++every line of the new file
+*** Update File: path/of/existing.txt
+@@ optional line of the file that stands before the change
+ unchanged line
+-line to remove
++line to insert
+*** Delete File: path/of/old.txt
+*** End Patch
+
+Each chunk of an update starts with @@ and each of its lines with a space, - or +. Give about three \
+unchanged lines around a change, and the chunks in the order of the file. A chunk without removed \
+or unchanged lines is added at the end of the file; *** End of File after a chunk looks for it \
+there. No empty lines between the parts. Each file is named once, and moving is not supported.
+
+Relative paths start at the working directory and must stay inside it. For absolute paths elsewhere \
+the user is asked first. Nothing is changed unless every update and deletion fits its file. Files \
+over 16 MiB or without UTF-8 text cannot be updated.";
+
+/// A hunk and the file it is for.
+struct Step {
+    /// As the patch has it.
+    path: String,
+    target: Target,
+    action: Action,
+}
+
+async fn aim(hunks: Vec<Hunk>, context: &ToolContext) -> Result<Vec<Step>, ToolFailure> {
+    let mut steps = Vec::new();
+    for Hunk { path, action } in hunks {
+        let target = locate_to_change(context, &path, REFUSED).await?;
+        steps.push(Step {
+            path,
+            target,
+            action,
+        });
+    }
+    Ok(steps)
+}
+
+/// One question for each directory outside, and one for all files.
+async fn ask(steps: &[Step], context: &ToolContext) -> Result<(), ToolFailure> {
+    let mut seen = BTreeSet::new();
+    for pattern in steps
+        .iter()
+        .filter_map(|step| step.target.external_directory.as_ref())
+    {
+        if seen.insert(pattern) {
+            ask_outside(context, pattern, REFUSED).await?;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    let resources = steps.iter().map(|step| &step.target.resource);
+    let resources = resources.filter(|resource| seen.insert(*resource)).cloned();
+    ask_to_edit(context, resources.collect(), REFUSED).await
+}
+
+#[derive(Serialize)]
+struct Applied {
+    applied: Vec<Operation>,
+    files: Vec<FileDiff>,
+}
+
+#[derive(Serialize)]
+struct Operation {
+    r#type: Kind,
+    resource: String,
+    target: String,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Add,
+    Update,
+    Delete,
+}
+
+fn output(applied: &Applied) -> Result<ToolOutput, ToolFailure> {
+    let mut text = "Applied patch sequentially:".to_owned();
+    for Operation {
+        r#type, resource, ..
+    } in &applied.applied
+    {
+        let letter = match r#type {
+            Kind::Add => 'A',
+            Kind::Update => 'M',
+            Kind::Delete => 'D',
+        };
+        text.push_str(&format!("\n{letter} {resource}"));
+    }
+    Ok(ToolOutput::encode(applied)?.with_content(vec![ToolContent::Text { text }]))
+}

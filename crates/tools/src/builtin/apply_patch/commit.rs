@@ -1,0 +1,171 @@
+//! A patch carried out: first everything is looked at, then it is done in the order of the patch.
+
+use std::collections::HashMap;
+
+use opencode_location::containment::Target;
+
+use super::{
+    super::{
+        diff::{FileDiff, Status},
+        place::{FileError, MAX_FILE_BYTES, Place},
+        text::Text,
+    },
+    Applied, Kind, Operation, Step,
+    parse::Action,
+    update::update,
+};
+
+/// The most bytes of files that one patch looks at.
+const MAX_TOTAL_BYTES: u64 = 4 * MAX_FILE_BYTES;
+
+/// Applies the steps, or says what the model is to be told.
+pub(super) fn apply(steps: Vec<Step>) -> Result<Applied, String> {
+    let changes = prepare(steps)?;
+    let mut applied = Applied {
+        applied: Vec::new(),
+        files: Vec::new(),
+    };
+    for Change {
+        path,
+        target,
+        work,
+        diff,
+    } in changes
+    {
+        if let Err(error) = work.carry_out(&target) {
+            return Err(broken_off(&path, &applied.applied, error));
+        }
+        applied.applied.push(Operation {
+            r#type: work.kind(),
+            target: target.canonical.to_string_lossy().into_owned(),
+            resource: target.resource,
+        });
+        applied.files.push(diff);
+    }
+    Ok(applied)
+}
+
+/// A step that fits its file, so that nothing but the system can keep it from being done.
+struct Change {
+    path: String,
+    target: Target,
+    work: Work,
+    diff: FileDiff,
+}
+
+enum Work {
+    Add(String),
+    Update { original: Vec<u8>, content: Vec<u8> },
+    Delete,
+}
+
+impl Work {
+    fn carry_out(&self, target: &Target) -> Result<(), FileError> {
+        let path = &target.canonical;
+        match self {
+            Self::Add(content) => Place::prepare(path)?.create(content.as_bytes()),
+            Self::Update { original, content } => {
+                Place::open(path)?.replace_unchanged(original, content)
+            }
+            Self::Delete => Place::open(path)?.delete(),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Add(_) => Kind::Add,
+            Self::Update { .. } => Kind::Update,
+            Self::Delete => Kind::Delete,
+        }
+    }
+}
+
+/// Looks at every file as it was before the patch.
+fn prepare(steps: Vec<Step>) -> Result<Vec<Change>, String> {
+    let mut room = MAX_TOTAL_BYTES;
+    let mut deleted = HashMap::new();
+    let mut changes = Vec::new();
+    for step in steps {
+        let is_deleted = matches!(step.action, Action::Delete);
+        let before = deleted.insert(step.target.canonical.clone(), is_deleted);
+        // To delete a file and add it again is to write it anew.
+        let again = before == Some(true) && matches!(step.action, Action::Add(_));
+        if before.is_some() && !again {
+            let refused = unable(&step.path);
+            return Err(format!("{refused}: the patch names this file twice"));
+        }
+        changes.push(look(step, &mut room)?);
+    }
+    Ok(changes)
+}
+
+fn look(step: Step, room: &mut u64) -> Result<Change, String> {
+    let Step {
+        path,
+        target,
+        action,
+    } = step;
+    let refuse = |error: FileError| error.message(&unable(&path));
+    let resource = &target.resource;
+    let (work, diff) = match action {
+        Action::Add(content) => {
+            let diff = FileDiff::of(resource, "", &content, Status::Added);
+            (Work::Add(content), diff)
+        }
+        Action::Delete => (Work::Delete, deletion(&target, room).map_err(refuse)?),
+        Action::Update(chunks) => {
+            let original = read(&target, room).map_err(refuse)?;
+            let before = Text::decode(&original).map_err(refuse)?;
+            let after = update(&before.text, &chunks, &path)?;
+            let diff = FileDiff::of(resource, &before.text, &after, Status::Modified);
+            let content = before.encode(&after);
+            (Work::Update { original, content }, diff)
+        }
+    };
+    Ok(Change {
+        path,
+        target,
+        work,
+        diff,
+    })
+}
+
+/// The whole file, which counts towards what the patch may look at.
+fn read(target: &Target, room: &mut u64) -> Result<Vec<u8>, FileError> {
+    let mut existing = Place::open(&target.canonical)?.require()?;
+    let bytes = existing.read(MAX_FILE_BYTES.min(*room))?;
+    *room -= bytes.len() as u64;
+    Ok(bytes)
+}
+
+/// What is gone. A file of any size and content can be deleted, so not all of them have lines.
+fn deletion(target: &Target, room: &mut u64) -> Result<FileDiff, FileError> {
+    let text = read(target, room).and_then(|bytes| Text::decode(&bytes));
+    match text {
+        Ok(text) => Ok(FileDiff::of(
+            &target.resource,
+            &text.text,
+            "",
+            Status::Deleted,
+        )),
+        Err(FileError::NotText | FileError::TooLarge) => {
+            Ok(FileDiff::unknown(&target.resource, Status::Deleted))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn unable(path: &str) -> String {
+    format!("Unable to apply patch at {path}")
+}
+
+fn broken_off(path: &str, applied: &[Operation], error: FileError) -> String {
+    if applied.is_empty() {
+        return error.message(&unable(path));
+    }
+    let applied: Vec<_> = applied.iter().map(|done| done.resource.as_str()).collect();
+    let applied = applied.join(", ");
+    error.message(&format!(
+        "Patch partially applied before failing at {path}. Applied: {applied}"
+    ))
+}

@@ -1,0 +1,187 @@
+//! What a change did to a file, as a unified diff for programs.
+
+use std::{
+    fmt::Write,
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use serde::Serialize;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 4;
+
+/// How long the shortest diff is looked for. After that a longer one will do.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The most bytes of hunks. A history is no place for more, so they are left out then.
+const MAX_HUNK_BYTES: usize = 1024 * 1024;
+
+const RULE: &str = "===================================================================";
+
+/// One changed file.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct FileDiff {
+    /// The name that permission rules see.
+    file: String,
+    /// The diff; without hunks where it would be over a mebibyte, or the content is no text.
+    patch: String,
+    additions: usize,
+    deletions: usize,
+    status: Status,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Added,
+    Modified,
+    Deleted,
+}
+
+impl FileDiff {
+    /// The difference of two texts.
+    pub(crate) fn of(file: &str, before: &str, after: &str, status: Status) -> Self {
+        let old: Vec<&str> = before.split_inclusive('\n').collect();
+        let new: Vec<&str> = after.split_inclusive('\n').collect();
+        let deadline = Instant::now() + PATIENCE;
+        let changes = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
+        let changed = |count: fn(&DiffOp) -> Range<usize>| -> usize {
+            let changes = changes
+                .iter()
+                .filter(|change| change.tag() != DiffTag::Equal);
+            changes.map(|change| count(change).len()).sum()
+        };
+        let mut diff = Self::unknown(file, status);
+        diff.additions = changed(DiffOp::new_range);
+        diff.deletions = changed(DiffOp::old_range);
+        let mut hunks = String::new();
+        for group in group_diff_ops(changes, CONTEXT) {
+            write_hunk(&mut hunks, &group, &old, &new);
+            if hunks.len() > MAX_HUNK_BYTES {
+                return diff;
+            }
+        }
+        diff.patch.push_str(&hunks);
+        diff
+    }
+
+    /// A change whose lines are not known.
+    pub(crate) fn unknown(file: &str, status: Status) -> Self {
+        Self {
+            patch: format!("Index: {file}\n{RULE}\n--- {file}\n+++ {file}\n"),
+            file: file.to_owned(),
+            additions: 0,
+            deletions: 0,
+            status,
+        }
+    }
+}
+
+fn write_hunk(hunks: &mut String, changes: &[DiffOp], old: &[&str], new: &[&str]) {
+    let whole = |range: fn(&DiffOp) -> Range<usize>| {
+        let (first, last) = (changes.first().map(range), changes.last().map(range));
+        let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
+        // Lines are counted from 1; no lines stand behind the line of their number.
+        let begin = first.start + usize::from(last.end > first.start);
+        format!("{begin},{}", last.end - first.start)
+    };
+    let (removed, added) = (whole(DiffOp::old_range), whole(DiffOp::new_range));
+    // Writing to a string cannot fail.
+    let _ = writeln!(hunks, "@@ -{removed} +{added} @@");
+    for change in changes {
+        match change.tag() {
+            DiffTag::Equal => write_lines(hunks, ' ', &old[change.old_range()]),
+            _ => {
+                write_lines(hunks, '-', &old[change.old_range()]);
+                write_lines(hunks, '+', &new[change.new_range()]);
+            }
+        }
+    }
+}
+
+fn write_lines(hunks: &mut String, mark: char, lines: &[&str]) {
+    for line in lines {
+        hunks.push(mark);
+        hunks.push_str(line);
+        if !line.ends_with('\n') {
+            hunks.push_str("\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hunks(before: &str, after: &str) -> (String, usize, usize) {
+        let diff = FileDiff::of("a.txt", before, after, Status::Modified);
+        let head = format!("Index: a.txt\n{RULE}\n--- a.txt\n+++ a.txt\n");
+        let hunks = diff
+            .patch
+            .strip_prefix(&head)
+            .expect("the head comes first");
+        (hunks.to_owned(), diff.additions, diff.deletions)
+    }
+
+    #[test]
+    fn hunks_count_their_lines_and_say_where_a_newline_is_missing() {
+        let no_newline = "\\ No newline at end of file";
+        for (before, after, expected, additions, deletions) in [
+            ("", "", String::new(), 0, 0),
+            ("", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n".into(), 2, 0),
+            ("a\n", "", "@@ -1,1 +0,0 @@\n-a\n".into(), 0, 1),
+            ("a\n", "b\n", "@@ -1,1 +1,1 @@\n-a\n+b\n".into(), 1, 1),
+            ("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a\r\n+a\n".into(), 1, 1),
+            (
+                "a",
+                "a\n",
+                format!("@@ -1,1 +1,1 @@\n-a\n{no_newline}\n+a\n"),
+                1,
+                1,
+            ),
+            (
+                "a\nb",
+                "c\nb",
+                format!("@@ -1,2 +1,2 @@\n-a\n+c\n b\n{no_newline}\n"),
+                1,
+                1,
+            ),
+        ] {
+            assert_eq!(hunks(before, after), (expected, additions, deletions));
+        }
+    }
+
+    #[test]
+    fn four_unchanged_lines_stand_around_a_change_and_eight_join_two() {
+        let lines = |from: u32, to: u32, mark: &str| -> String {
+            (from..=to).map(|n| format!("{mark}{n}\n")).collect()
+        };
+        let before = lines(1, 30, "");
+        let after = before.replace("\n10\n", "\n").replace("\n19\n", "\nx\n");
+        let joined = format!(
+            "@@ -6,18 +6,17 @@\n{}-10\n{}-19\n+x\n{}",
+            lines(6, 9, " "),
+            lines(11, 18, " "),
+            lines(20, 23, " "),
+        );
+        assert_eq!(hunks(&before, &after), (joined, 1, 2));
+        let after = before.replace("\n10\n", "\n").replace("\n20\n", "\nx\n");
+        let apart = format!(
+            "@@ -6,9 +6,8 @@\n{}-10\n{}@@ -16,9 +15,9 @@\n{}-20\n+x\n{}",
+            lines(6, 9, " "),
+            lines(11, 14, " "),
+            lines(16, 19, " "),
+            lines(21, 24, " "),
+        );
+        assert_eq!(hunks(&before, &after), (apart, 1, 2));
+    }
+
+    #[test]
+    fn what_is_too_long_is_counted_and_left_out() {
+        let after = "line\n".repeat(300_000);
+        assert_eq!(hunks("", &after), (String::new(), 300_000, 0));
+    }
+}

@@ -1,0 +1,197 @@
+//! The `edit` tool: some text of a file in place of other text.
+
+mod matching;
+
+use opencode_location::containment::Target;
+use opencode_schema::message::ToolContent;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    diff::{FileDiff, Status},
+    mutation::change,
+    paths::{approach_to_change, ask_to_edit},
+    place::{FileError, MAX_FILE_BYTES, Place},
+    text::Text,
+};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+use matching::Mismatch;
+
+pub(super) struct Edit;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Input {
+    path: String,
+    old_string: String,
+    new_string: String,
+    replace_all: Option<bool>,
+}
+
+impl TypedTool for Edit {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("path", Schema::String).describe("The file to change."),
+            Field::required("oldString", Schema::String)
+                .describe("The text to replace, exactly as it stands in the file."),
+            Field::required("newString", Schema::String)
+                .describe("The text to put there, different from oldString."),
+            Field::optional("replaceAll", Schema::Boolean)
+                .describe("Replace every occurrence instead of the only one. Default false."),
+        ],
+    };
+    const PERMISSION: Option<&'static str> = Some("edit");
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        if input.old_string == input.new_string {
+            return Err(Mismatch::Same.into());
+        }
+        if input.old_string.is_empty() {
+            return Err(Mismatch::Empty.into());
+        }
+        let refused = format!("Unable to edit {}", input.path);
+        let target = approach_to_change(&context, &input.path, &refused).await?;
+        ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
+        let path = target.canonical.clone();
+        let edited = change(&context, [path.as_path()].into_iter(), move || {
+            edit(&target, &input).map(|edited| output(&target, &input, edited))
+        });
+        edited
+            .await?
+            .map_err(|error| error.into_failure(&refused))?
+    }
+}
+
+const DESCRIPTION: &str = "\
+Replace text in an existing file.
+
+A relative path starts at the working directory and must stay inside it. An absolute path elsewhere \
+is possible, but the user is asked first.
+
+oldString has to match the file exactly, with all whitespace and indentation and without the line \
+numbers or marks of other output, and to occur exactly once: add lines around it until it does, or \
+set replaceAll. Line breaks match whichever kind the file uses. Read the file first. For a new file \
+or a whole one use write. Files over 16 MiB and files that are not UTF-8 text are refused.";
+
+/// Why nothing was changed.
+enum EditError {
+    File(FileError),
+    Mismatch(Mismatch),
+}
+
+impl From<FileError> for EditError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<Mismatch> for EditError {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(mismatch)
+    }
+}
+
+impl EditError {
+    fn into_failure(self, refused: &str) -> ToolFailure {
+        match self {
+            Self::File(error) => error.into_failure(refused),
+            Self::Mismatch(mismatch) => mismatch.into(),
+        }
+    }
+}
+
+impl From<Mismatch> for ToolFailure {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::new(mismatch.to_string())
+    }
+}
+
+#[derive(Serialize)]
+struct Edited {
+    files: [FileDiff; 1],
+    replacements: usize,
+}
+
+fn edit(target: &Target, input: &Input) -> Result<Edited, EditError> {
+    let place = Place::open(&target.canonical)?;
+    let original = place.require()?.read(MAX_FILE_BYTES)?;
+    let before = Text::decode(&original)?;
+    let all = input.replace_all.unwrap_or(false);
+    let (old, new) = (&input.old_string, &input.new_string);
+    let replaced = matching::replace(&before.text, old, new, all)?;
+    let content = before.encode(&replaced.text);
+    let diff = FileDiff::of(
+        &target.resource,
+        &before.text,
+        &replaced.text,
+        Status::Modified,
+    );
+    place.replace_unchanged(&original, &content)?;
+    Ok(Edited {
+        files: [diff],
+        replacements: replaced.count,
+    })
+}
+
+fn output(target: &Target, input: &Input, edited: Edited) -> Result<ToolOutput, ToolFailure> {
+    let mut lines = vec![
+        format!("Edited file successfully: {}", target.resource),
+        format!("Replacements: {}", edited.replacements),
+        "```diff".to_owned(),
+    ];
+    lines.extend(excerpt('-', &input.old_string));
+    lines.extend(excerpt('+', &input.new_string));
+    lines.push("```".to_owned());
+    let text = lines.join("\n");
+    Ok(ToolOutput::encode(&edited)?.with_content(vec![ToolContent::Text { text }]))
+}
+
+/// The first lines of a text, enough to recognise it.
+fn excerpt(mark: char, text: &str) -> impl Iterator<Item = String> {
+    const LINES: usize = 6;
+    const CHARACTERS: usize = 240;
+    text.split('\n')
+        .take(LINES + 1)
+        .enumerate()
+        .map(
+            move |(index, line)| match line.char_indices().nth(CHARACTERS) {
+                _ if index == LINES => format!("{mark}..."),
+                Some((end, _)) => format!("{mark}{}...", &line[..end]),
+                None => format!("{mark}{line}"),
+            },
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_short_in_both_directions() {
+        let many = ["x"; 7].join("\n");
+        let six = ["x"; 6].join("\n");
+        for (text, expected) in [
+            ("", vec!["-".to_owned()]),
+            ("a\n", vec!["-a".into(), "-".into()]),
+            (&six, vec!["-x".into(); 6]),
+            (
+                &many,
+                [vec!["-x".to_owned(); 6], vec!["-...".into()]].concat(),
+            ),
+            (&"é".repeat(240), vec![format!("-{}", "é".repeat(240))]),
+            (&"é".repeat(241), vec![format!("-{}...", "é".repeat(240))]),
+        ] {
+            let lines: Vec<_> = excerpt('-', text).collect();
+            assert_eq!(lines, expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Where a text occurs, and what is left when others stand there. Pure.
+
+use super::super::place::{FileError, MAX_FILE_BYTES};
+use super::EditError;
+
+/// Why a replacement cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Mismatch {
+    #[error("No changes to apply: oldString and newString are the same.")]
+    Same,
+    #[error("oldString must not be empty. Use write to create a file or to replace a whole one.")]
+    Empty,
+    #[error(
+        "oldString was not found in the file. It must match exactly, with all whitespace and \
+         indentation. Read the file again and copy the text from there."
+    )]
+    Missing,
+    #[error(
+        "oldString was found {0} times in the file. Add lines around it until it is the only \
+         match, or set replaceAll to replace every one."
+    )]
+    Ambiguous(usize),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Replaced {
+    pub(super) text: String,
+    pub(super) count: usize,
+}
+
+/// Puts `new` in the place of `old`, which has to occur once unless all are meant. Both take the
+/// line breaks of the text. Nothing in `new` has a special meaning.
+pub(super) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Replaced, EditError> {
+    let (old, new) = (like(text, old), like(text, new));
+    if old == new {
+        return Err(Mismatch::Same.into());
+    }
+    let count = text.matches(&old).count();
+    match count {
+        0 => return Err(Mismatch::Missing.into()),
+        1 => {}
+        _ if all => {}
+        _ => return Err(Mismatch::Ambiguous(count).into()),
+    }
+    let added = new.len().saturating_mul(count);
+    let length = (text.len() - old.len() * count).saturating_add(added);
+    if length as u64 > MAX_FILE_BYTES {
+        return Err(FileError::TooLarge.into());
+    }
+    Ok(Replaced {
+        text: text.replace(&old, &new),
+        count,
+    })
+}
+
+/// `string` with line breaks of the kind that `text` has.
+fn like(text: &str, string: &str) -> String {
+    let plain = string.replace("\r\n", "\n");
+    if text.contains("\r\n") {
+        plain.replace('\n', "\r\n")
+    } else {
+        plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn told(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), String> {
+        match replace(text, old, new, all) {
+            Ok(replaced) => Ok((replaced.text, replaced.count)),
+            Err(EditError::Mismatch(mismatch)) => Err(format!("{mismatch:?}")),
+            Err(EditError::File(error)) => Err(format!("{error:?}")),
+        }
+    }
+
+    #[test]
+    fn one_match_is_replaced_or_all_of_them() {
+        let done = |text: &str, count| Ok((text.to_owned(), count));
+        let failed = |reason: &str| Err(reason.to_owned());
+        for (text, old, new, all, expected) in [
+            ("a b c", "b", "B", false, done("a B c", 1)),
+            ("a b c", "b", "B", true, done("a B c", 1)),
+            ("a b c", " b", "", false, done("a c", 1)),
+            ("a a", "a", "b", true, done("b b", 2)),
+            ("a a", "a", "b", false, failed("Ambiguous(2)")),
+            ("aaa", "aa", "b", false, done("ba", 1)),
+            ("aaaa", "aa", "b", true, done("bb", 2)),
+            ("a b", "c", "d", true, failed("Missing")),
+            ("", "c", "d", true, failed("Missing")),
+            ("  a", "    a", "b", false, failed("Missing")),
+            (
+                "a",
+                "a",
+                "$& $1 $` $' $$ \\n",
+                false,
+                done("$& $1 $` $' $$ \\n", 1),
+            ),
+            ("é\u{1F600}", "\u{1F600}", "é", false, done("éé", 1)),
+        ] {
+            assert_eq!(told(text, old, new, all), expected, "{text:?} {old:?}");
+        }
+    }
+
+    #[test]
+    fn line_breaks_are_those_of_the_file() {
+        let done = |text: &str| Ok((text.to_owned(), 1));
+        let failed = |reason: &str| Err(reason.to_owned());
+        for (text, old, new, expected) in [
+            ("a\r\nb\r\n", "a\nb", "c\nd", done("c\r\nd\r\n")),
+            ("a\r\nb\r\n", "a\r\nb", "c\nd", done("c\r\nd\r\n")),
+            ("a\nb\n", "a\r\nb", "c\r\nd", done("c\nd\n")),
+            // A text of both kinds has the one with a carriage return.
+            ("a\nb\r\n", "a\nb", "c", failed("Missing")),
+            ("a\nb\r\n", "b\n", "c\n", done("a\nc\r\n")),
+            ("a\rb", "\r", "\n", done("a\nb")),
+            ("a\nb", "a\nb", "a\r\nb", failed("Same")),
+        ] {
+            assert_eq!(told(text, old, new, false), expected, "{text:?} {old:?}");
+        }
+    }
+
+    #[test]
+    fn a_result_without_bounds_is_refused() {
+        let text = "a".repeat(1024 * 1024);
+        let new = "b".repeat(17);
+        assert_eq!(told(&text, "a", &new, true), Err("TooLarge".to_owned()));
+        let all = told(&text, "a", &new[1..], true);
+        assert_eq!(all.unwrap().0.len() as u64, MAX_FILE_BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics_and_one_match_is_one_splice(
+            text in "[ab\r\n é]{0,40}",
+            old in "[ab\r\n é]{1,3}",
+            new in "[ab\r\n é$&]{0,3}",
+            all in any::<bool>(),
+        ) {
+            if let Ok(Replaced { text: after, count: 1 }) = replace(&text, &old, &new, all) {
+                let (old, new) = (like(&text, &old), like(&text, &new));
+                let at = text.find(&old).unwrap();
+                let expected = [&text[..at], &new, &text[at + old.len()..]].concat();
+                prop_assert_eq!(after, expected);
+            }
+        }
+
+        #[test]
+        fn the_inverse_restores(
+            text in "[ab\n é]{0,40}",
+            old in "[ab\n é]{1,3}",
+            windows in any::<bool>(),
+            all in any::<bool>(),
+        ) {
+            let text = if windows { format!("{text}\n").replace('\n', "\r\n") } else { text };
+            if let Ok(there) = replace(&text, &old, "<new\nlines>", all) {
+                let back = replace(&there.text, "<new\nlines>", &old, true).ok().unwrap();
+                prop_assert_eq!(back, Replaced { text, count: there.count });
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The `glob` tool: files whose path fits a pattern.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use ignore::{
+    WalkState,
+    overrides::{Override, OverrideBuilder},
+};
+use opencode_location::{containment::Target, opening::Directory, walk};
+use opencode_schema::{
+    file_system::{FileSystemEntry, FileSystemEntryType},
+    message::ToolContent,
+};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use super::search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+pub(super) struct Glob;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    pattern: String,
+    path: Option<String>,
+    limit: Option<usize>,
+}
+
+impl TypedTool for Glob {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("pattern", Schema::String)
+                .describe("Pattern of paths below the searched directory, for example **/*.rs."),
+            Field::optional("path", Schema::String)
+                .describe("Directory to search, the working directory if left out."),
+            Field::optional("limit", Schema::PositiveInteger { maximum: None })
+                .describe("Number of files to return, 10000 at most."),
+        ],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let refused = format!("Unable to find files matching {}", input.pattern);
+        let search = Search {
+            action: "glob",
+            pattern: &input.pattern,
+            path: input.path.as_deref(),
+            metadata: vec![
+                ("root", Some(input.path.as_deref().unwrap_or(".").into())),
+                ("path", input.path.as_deref().map(Into::into)),
+                ("limit", input.limit.map(Into::into)),
+            ],
+            refused: &refused,
+        };
+        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
+        let (pattern, limit) = (input.pattern.clone(), input.limit);
+        let work = move |target: &Target| {
+            let first = find(&target.canonical, &pattern, limit, &cancel)?;
+            output(first, &Names::new(location, target))
+        };
+        search.run(&context, work).await
+    }
+}
+
+const DESCRIPTION: &str = "\
+Find files by a pattern of their path. Returns absolute paths, sorted; directories are not returned.
+
+`*` stands for anything within a name, `**` for any number of directories, `?` for one character, \
+`{a,b}` for either, `[a-z]` for one of several characters. A pattern without a slash fits names in \
+any directory. One that begins with `!` finds what does not fit the rest.
+
+Ignored and hidden files are found only if the pattern itself names them, as `.*` does; nothing is \
+found in `.git`. Symbolic links are not followed. A relative path starts at the working directory and \
+must stay inside it; an absolute one elsewhere is possible, but the user is asked first. At most \
+10000 files are returned.";
+
+/// The files below `root` that fit; nothing when it is no directory.
+fn find(
+    root: &Path,
+    pattern: &str,
+    limit: Option<usize>,
+    cancel: &CancellationToken,
+) -> Option<First<PathBuf>> {
+    let mut directory = Directory::open(root).ok()?;
+    let found = Mutex::new(FirstByPath::new(
+        limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS),
+    ));
+    // A pattern that is none fits nothing.
+    if let Ok(fitting) = fitting(root, pattern) {
+        let mut walk = walk::below(root).ok()?;
+        walk.overrides(fitting);
+        walk::run(&walk, root, cancel, || {
+            |path: &Path, kind: FileSystemEntryType| {
+                if kind == FileSystemEntryType::File {
+                    let (key, bytes) = (walk::sort_key(path), path.as_os_str().len());
+                    with(&found, |found| {
+                        if found.wants(&key) {
+                            found.add(key, vec![path.to_owned()], bytes, false);
+                        }
+                    });
+                }
+                WalkState::Continue
+            }
+        });
+    }
+    let mut first = into_inner(found).finish();
+    // A link may have led the walk elsewhere.
+    first
+        .found
+        .retain(|(_, paths)| paths.iter().all(|path| directory.kind(path).is_some()));
+    first.count = first.found.len();
+    first.is_cut &= limit.is_none_or(|limit| first.count < limit);
+    Some(first)
+}
+
+/// The rules of a pattern below `root`.
+pub(super) fn fitting(root: &Path, pattern: &str) -> Result<Override, ignore::Error> {
+    let mut rules = OverrideBuilder::new(root);
+    rules.add(pattern)?.add("!**/.git/**")?.build()
+}
+
+fn output(first: First<PathBuf>, names: &Names) -> Option<ToolOutput> {
+    let entries = first.found.iter().map(|(path, _)| FileSystemEntry {
+        path: names.path(path),
+        r#type: FileSystemEntryType::File,
+    });
+    let entries: Vec<_> = entries.collect();
+    let lines: Vec<_> = entries
+        .iter()
+        .map(|entry| names.shown(&entry.path))
+        .collect();
+    let mut text = lines.join("\n");
+    if lines.is_empty() {
+        text.push_str("No files found");
+    } else if first.is_cut {
+        text.push_str(&more(first.count));
+    }
+    let output = ToolOutput::encode(&entries).ok()?;
+    Some(output.with_content(vec![ToolContent::Text { text }]))
+}

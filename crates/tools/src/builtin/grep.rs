@@ -1,0 +1,189 @@
+//! The `grep` tool: lines that fit a regular expression.
+
+mod lines;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use ignore::WalkState;
+use opencode_location::{
+    containment::Target,
+    opening::{Directory, open_file},
+    walk,
+};
+use opencode_schema::{
+    file_system::{FileSystemEntry, FileSystemEntryType},
+    message::ToolContent,
+};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    glob::fitting,
+    search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with},
+};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+use lines::{Line, Reader};
+
+pub(super) struct Grep;
+
+#[derive(Clone, Deserialize)]
+pub(super) struct Input {
+    pattern: String,
+    path: Option<String>,
+    include: Option<String>,
+    limit: Option<usize>,
+}
+
+impl TypedTool for Grep {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("pattern", Schema::String)
+                .describe("Regular expression in the syntax of Rust, for example fn\\s+main."),
+            Field::optional("path", Schema::String)
+                .describe("Directory or file to search, the working directory if left out."),
+            Field::optional("include", Schema::String)
+                .describe("Pattern of the files to search, for example *.{ts,tsx}."),
+            Field::optional("limit", Schema::PositiveInteger { maximum: None })
+                .describe("Number of lines to return, 10000 at most."),
+        ],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let refused = format!("Unable to grep for {}", input.pattern);
+        let search = Search {
+            action: "grep",
+            pattern: &input.pattern,
+            path: input.path.as_deref(),
+            metadata: vec![
+                ("root", Some(".".into())),
+                ("path", input.path.as_deref().map(Into::into)),
+                ("include", input.include.as_deref().map(Into::into)),
+                ("limit", input.limit.map(Into::into)),
+            ],
+            refused: &refused,
+        };
+        let (cancel, location) = (context.cancel.clone(), Arc::clone(&context.directory));
+        let wanted = input.clone();
+        let work = move |target: &Target| {
+            let first = grep(&target.canonical, &wanted, &cancel)?;
+            output(first, &Names::new(location, target))
+        };
+        search.run(&context, work).await
+    }
+}
+
+const DESCRIPTION: &str = "\
+Find lines of files by a regular expression. Returns them with their numbers, sorted by path.
+
+The expression is matched within single lines and respects case; begin it with `(?i)` to disregard \
+case. Look-around and back-references are not supported. Braces, brackets and the like have to be \
+escaped to be found literally.
+
+Hidden files are searched. Ignored files are searched only if `include` fits them or `path` is the \
+file itself. Binary files and `.git` are left out, symbolic links are not followed. A relative path \
+starts at the working directory and must stay inside it; an absolute one elsewhere is possible, but \
+the user is asked first. Lines of more than 2000 characters are cut; at most 10000 lines are returned.";
+
+/// The lines of the file or of everything below the directory; nothing when the search cannot begin.
+fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<First<Line>> {
+    let matcher = matcher(&wanted.pattern)?;
+    let limit = wanted.limit.unwrap_or(MAX_RESULTS).min(MAX_RESULTS);
+    let found = Mutex::new(FirstByPath::new(limit));
+    let mut reader = Reader::new(&matcher, limit, cancel);
+    if place.is_file() {
+        let lines = reader.read(open_file(place).ok()?);
+        with(&found, |found| lines.add_to(found, Vec::new()));
+    } else {
+        let directory = Directory::open(place).ok()?;
+        let mut walk = walk::below(place).ok()?;
+        walk.hidden(false);
+        let include = wanted.include.as_deref().unwrap_or_default();
+        walk.overrides(fitting(place, include).ok()?);
+        walk::run(&walk, place, cancel, || {
+            let (mut reader, mut directory) = (reader.clone(), directory.clone());
+            let found = &found;
+            move |path: &Path, kind: FileSystemEntryType| {
+                let key = walk::sort_key(path);
+                if kind == FileSystemEntryType::File
+                    && with(found, |found| found.wants(&key))
+                    && let Ok(file) = directory.open_file(path)
+                {
+                    let lines = reader.read(file);
+                    with(found, |found| lines.add_to(found, key));
+                }
+                WalkState::Continue
+            }
+        });
+    }
+    let mut first = into_inner(found).finish();
+    first.is_cut &= wanted.limit.is_none_or(|limit| first.count < limit);
+    Some(first)
+}
+
+/// The expression, within bounds for what it compiles to.
+fn matcher(pattern: &str) -> Option<RegexMatcher> {
+    let matcher = RegexMatcherBuilder::new()
+        .multi_line(true)
+        .line_terminator(Some(b'\n'))
+        .ban_byte(Some(0))
+        .size_limit(MAX_EXPRESSION_BYTES)
+        .dfa_size_limit(MAX_CACHE_BYTES)
+        .build(pattern);
+    matcher
+        .inspect_err(|error| tracing::debug!(%error, "an expression was refused"))
+        .ok()
+}
+
+const MAX_EXPRESSION_BYTES: usize = 10 * 1024 * 1024;
+
+const MAX_CACHE_BYTES: usize = 32 * 1024 * 1024;
+
+/// A line for programs.
+#[derive(Serialize)]
+struct Match<'a> {
+    entry: FileSystemEntry,
+    #[serde(flatten)]
+    line: &'a Line,
+}
+
+fn output(first: First<Line>, names: &Names) -> Option<ToolOutput> {
+    let mut matches = Vec::with_capacity(first.count);
+    let mut text = match first.count {
+        0 => "No files found".to_owned(),
+        count => format!("Found {count} matches"),
+    };
+    for (index, (path, lines)) in first.found.iter().enumerate() {
+        let path = names.path(path);
+        let separator = if index == 0 { "\n" } else { "\n\n" };
+        text.extend([separator, &names.shown(&path), ":"]);
+        for line in lines {
+            text.push_str(&line.shown());
+            matches.push(Match {
+                entry: FileSystemEntry {
+                    path: path.clone(),
+                    r#type: FileSystemEntryType::File,
+                },
+                line,
+            });
+        }
+    }
+    if first.is_cut && first.count > 0 {
+        text.push_str(&more(first.count));
+    }
+    let output = ToolOutput::encode(&matches).ok()?;
+    Some(output.with_content(vec![ToolContent::Text { text }]))
+}

@@ -1,0 +1,75 @@
+//! Changes of files, one after the other for each file.
+
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::Path,
+    sync::{Arc, LazyLock},
+};
+
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use super::blocking::blocking;
+use crate::tool::{ToolContext, ToolFailure};
+
+/// Files share these, by their path, so that nothing has to be tidied up. That two files have one
+/// in common costs a wait, no more.
+static TURNS: LazyLock<[Arc<Mutex<()>>; 64]> =
+    LazyLock::new(|| std::array::from_fn(|_| Arc::default()));
+
+/// Runs `work` where blocking is allowed, as the only change of these files in the process. Once it
+/// has started it is carried to its end, also when the call is interrupted.
+pub(crate) async fn change<'a, T: Send + 'static>(
+    context: &ToolContext,
+    files: impl Iterator<Item = &'a Path>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let turns = turns(files).await;
+    context.begin_change()?;
+    blocking(move || {
+        let _turns = turns;
+        work()
+    })
+    .await
+}
+
+/// Waits for the turns of all files, in one order whoever waits, so that nobody waits in a circle.
+async fn turns<'a>(files: impl Iterator<Item = &'a Path>) -> Vec<OwnedMutexGuard<()>> {
+    let shared: BTreeSet<usize> = files.map(share).collect();
+    let mut turns = Vec::new();
+    for share in shared {
+        turns.push(Arc::clone(&TURNS[share]).lock_owned().await);
+    }
+    turns
+}
+
+fn share(file: &Path) -> usize {
+    let mut hasher = DefaultHasher::new();
+    file.hash(&mut hasher);
+    (hasher.finish() % TURNS.len() as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    fn now(files: &[&str]) -> Option<Vec<OwnedMutexGuard<()>>> {
+        turns(files.iter().map(Path::new)).now_or_never()
+    }
+
+    #[test]
+    fn one_change_of_a_file_runs_at_a_time() {
+        // Two that share a turn would wait for each other, so each is tried alone first.
+        let [a, b] = ["/mutation/a", "/mutation/b"];
+        assert_ne!(share(Path::new(a)), share(Path::new(b)));
+        let first = now(&[a, a]).expect("nobody else is there");
+        assert!(now(&[a]).is_none());
+        assert!(now(&[b, a]).is_none());
+        let second = now(&[b]).expect("nobody waits for this one");
+        assert!(now(&[b, a]).is_none());
+        drop((first, second));
+        assert!(now(&[b, a]).is_some());
+    }
+}

@@ -1,0 +1,99 @@
+//! The `write` tool: a whole file, new or in place of another.
+
+use opencode_location::containment::Target;
+use opencode_schema::message::ToolContent;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    mutation::change,
+    paths::{approach_to_change, ask_to_edit},
+    place::{FileError, Place},
+    text::BYTE_ORDER_MARK,
+};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+pub(super) struct Write;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    path: String,
+    content: String,
+}
+
+impl TypedTool for Write {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("path", Schema::String).describe("The file to write."),
+            Field::required("content", Schema::String).describe("Everything the file is to hold."),
+        ],
+    };
+    const PERMISSION: Option<&'static str> = Some("edit");
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let refused = format!("Unable to write {}", input.path);
+        let target = approach_to_change(&context, &input.path, &refused).await?;
+        ask_to_edit(&context, vec![target.resource.clone()], &refused).await?;
+        let path = target.canonical.clone();
+        let written = change(&context, [path.as_path()].into_iter(), move || {
+            write(&target, &input.content).map(|existed| output(&target, existed))
+        });
+        written
+            .await?
+            .map_err(|error| error.into_failure(&refused))?
+    }
+}
+
+const DESCRIPTION: &str = "\
+Create a file, or replace everything an existing file holds.
+
+A relative path starts at the working directory and must stay inside it. An absolute path elsewhere \
+is possible, but the user is asked first. Missing directories are created. The content is written \
+as given, with its line endings.
+
+Use edit to change a part of an existing file, and read a file before you replace it.";
+
+#[derive(Serialize)]
+struct Written<'a> {
+    operation: &'static str,
+    target: &'a str,
+    resource: &'a str,
+    existed: bool,
+}
+
+/// Writes the file; true when it existed.
+fn write(target: &Target, content: &str) -> Result<bool, FileError> {
+    let place = Place::prepare(&target.canonical)?;
+    let text = content.strip_prefix(BYTE_ORDER_MARK);
+    let Some(mut existing) = place.existing()? else {
+        place.create(content.as_bytes())?;
+        return Ok(false);
+    };
+    let mark = BYTE_ORDER_MARK.as_bytes();
+    let marked = text.is_some() || existing.head(mark.len() as u64)? == mark;
+    let mark = if marked { mark } else { b"" };
+    let bytes = [mark, text.unwrap_or(content).as_bytes()].concat();
+    place.replace(&existing, &bytes)?;
+    Ok(true)
+}
+
+fn output(target: &Target, existed: bool) -> Result<ToolOutput, ToolFailure> {
+    let done = if existed { "Wrote" } else { "Created" };
+    let text = format!("{done} file successfully: {}", target.resource);
+    let output = ToolOutput::encode(&Written {
+        operation: "write",
+        target: &target.canonical.to_string_lossy(),
+        resource: &target.resource,
+        existed,
+    })?;
+    Ok(output.with_content(vec![ToolContent::Text { text }]))
+}

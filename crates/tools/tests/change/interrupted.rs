@@ -1,0 +1,54 @@
+//! Calls that are interrupted: nothing was changed, or the change is settled as a success.
+
+use crate::common::{Recorder, call};
+use crate::project::{Project, changes, told};
+use opencode_tools::Settlement;
+use serde_json::json;
+use tokio_util::task::TaskTracker;
+
+#[tokio::test]
+async fn an_interruption_during_the_question_changes_nothing() {
+    let project = Project::new();
+    project.put("a.txt", "old\n");
+    let before = project.files();
+    for (tool, input, _) in changes("a.txt") {
+        let mut context = project.context();
+        let cancel = context.cancel.clone();
+        context.permissions = Recorder::new(move |_| {
+            cancel.cancel();
+            Ok(())
+        });
+        let settled = project.turn.settle(call(tool, input), context).await;
+        assert_eq!(settled, Settlement::Interrupted, "{tool}");
+    }
+    assert_eq!(project.files(), before);
+}
+
+#[tokio::test]
+async fn an_interruption_at_any_moment_tells_the_truth() {
+    let project = Project::new();
+    let mut written = 0;
+    for round in 0..200 {
+        let name = format!("{round}.txt");
+        let context = project.context();
+        let cancel = context.cancel.clone();
+        let input = json!({"path": name, "content": "x".repeat(100_000)});
+        let running = project
+            .turn
+            .start(call("write", input), context, &TaskTracker::new());
+        let interrupting = tokio::task::spawn_blocking(move || {
+            // Somewhere from before the beginning to after the end.
+            (0..round * 100).for_each(|_| std::hint::spin_loop());
+            cancel.cancel();
+        });
+        let settled = running.await;
+        interrupting.await.unwrap();
+        let exists = project.location().join(&name).exists();
+        assert_eq!(settled != Settlement::Interrupted, exists, "{settled:?}");
+        if exists {
+            told(settled).unwrap();
+            written += 1;
+        }
+    }
+    assert_eq!(project.files().len(), written);
+}

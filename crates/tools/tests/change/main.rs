@@ -1,0 +1,13 @@
+//! The tools that change files, on real files, friendly and hostile.
+
+#![cfg(unix)]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod access;
+mod edit;
+mod interrupted;
+mod patch;
+mod project;
+mod swapped;
+mod write;

@@ -1,0 +1,166 @@
+//! Who is asked before a search, and what is never searched.
+
+use std::{fs, os::unix::fs::symlink};
+
+use opencode_schema::message::ErrorKind;
+use opencode_tools::{PermissionError, Settlement};
+use serde_json::{Value, json};
+
+use crate::{
+    common::Recorder,
+    project::{Project, taken, unfound, unsearched},
+};
+
+fn refusal(name: &str) -> Settlement {
+    match name {
+        "glob" => unfound("a*"),
+        _ => unsearched("a*"),
+    }
+}
+
+#[tokio::test]
+async fn a_search_is_asked_for_with_its_circumstances() {
+    let project = Project::with(&["sub/a"]);
+    for (name, input, metadata) in [
+        ("glob", json!({}), json!({"root": "."})),
+        (
+            "glob",
+            json!({"path": "sub", "limit": 3}),
+            json!({"root": "sub", "path": "sub", "limit": 3}),
+        ),
+        ("grep", json!({}), json!({"root": "."})),
+        (
+            "grep",
+            json!({"path": "sub", "include": "*.x", "limit": 3}),
+            json!({"root": ".", "path": "sub", "include": "*.x", "limit": 3}),
+        ),
+    ] {
+        let mut input = input;
+        input["pattern"] = json!("a*");
+        let permissions = Recorder::new(|_| Ok(()));
+        project.call_asking(name, input, &permissions).await;
+        let expected = (name.to_owned(), vec!["a*".to_owned()], vec!["*".to_owned()]);
+        assert_eq!(permissions.asked(), [expected]);
+        let asked = permissions.asked.lock().unwrap();
+        assert_eq!(Value::from(asked[0].metadata.clone()), metadata, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn escapes_are_refused_without_a_question() {
+    let project = Project::with(&["plain", "sub/a"]);
+    let location = project.location();
+    fs::write(project.root.join("outside/a"), "a").unwrap();
+    symlink(project.root.join("outside"), location.join("out")).unwrap();
+    symlink(project.root.join("outside/a"), location.join("file-out")).unwrap();
+    symlink("missing", location.join("dangling")).unwrap();
+    let inside = project.text("loc/out");
+    let deep = "d/".repeat(100_000);
+    for path in [
+        "..",
+        "../outside",
+        "sub/../../outside",
+        "out",
+        "file-out",
+        "dangling",
+        &inside,
+        "nul\0byte",
+        &deep,
+    ] {
+        for name in ["glob", "grep"] {
+            let permissions = Recorder::new(|_| Ok(()));
+            let input = json!({"pattern": "a*", "path": path});
+            let settled = project.call_asking(name, input, &permissions).await;
+            assert_eq!(settled, refusal(name), "{path}");
+            assert_eq!(permissions.asked(), [], "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn outside_directories_have_to_be_approved_first() {
+    let project = Project::new();
+    fs::write(project.root.join("outside/a"), "a").unwrap();
+    let (outside, file) = (project.text("outside"), project.text("outside/a"));
+    for (name, path) in [("glob", &outside), ("grep", &outside), ("grep", &file)] {
+        let permissions = Recorder::new(|_| Ok(()));
+        let input = json!({"pattern": "a*", "path": path});
+        let (found, _) = taken(project.call_asking(name, input, &permissions).await);
+        assert_eq!(found.len(), 1, "{name}");
+        let pattern = vec![format!("{outside}/*")];
+        assert_eq!(
+            permissions.asked(),
+            [
+                ("external_directory".to_owned(), pattern.clone(), pattern),
+                (name.to_owned(), vec!["a*".to_owned()], vec!["*".to_owned()]),
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn refusals_stop_the_search() {
+    let project = Project::with(&["a"]);
+    let outside = project.text("outside");
+    for name in ["glob", "grep"] {
+        for (path, action) in [
+            (".", name),
+            (&outside, name),
+            (&outside, "external_directory"),
+        ] {
+            let Settlement::Failed { message, .. } = refusal(name) else {
+                unreachable!("a refusal is a failure");
+            };
+            let kind = ErrorKind::Permission;
+            let feedback = "not there".to_owned();
+            let told = format!("{message}: {feedback}");
+            for (error, expected) in [
+                (PermissionError::Declined, Settlement::Declined),
+                (
+                    PermissionError::Blocked,
+                    Settlement::Failed { message, kind },
+                ),
+                (
+                    PermissionError::Corrected { feedback },
+                    Settlement::Failed {
+                        message: told,
+                        kind,
+                    },
+                ),
+            ] {
+                let permissions = Recorder::new(move |request| {
+                    if request.action == action {
+                        Err(error.clone())
+                    } else {
+                        Ok(())
+                    }
+                });
+                let input = json!({"pattern": "a*", "path": path});
+                let settled = project.call_asking(name, input, &permissions).await;
+                assert_eq!(settled, expected, "{name} {path}");
+                let last = permissions.asked().pop().map(|(action, ..)| action);
+                assert_eq!(last.as_deref(), Some(action));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_put_in_place_during_the_question_is_not_followed() {
+    for name in ["glob", "grep"] {
+        let project = Project::with(&["sub/a", "file"]);
+        let outside = project.root.join("outside");
+        fs::write(outside.join("a"), "a secret").unwrap();
+        for (path, target) in [("sub", outside.clone()), ("file", outside.join("a"))] {
+            let place = project.location().join(path);
+            let permissions = Recorder::new(move |_| {
+                fs::rename(&place, place.with_extension("moved")).unwrap();
+                symlink(&target, &place).unwrap();
+                Ok(())
+            });
+            let input = json!({"pattern": "a*", "path": path});
+            let settled = project.call_asking(name, input, &permissions).await;
+            assert_eq!(settled, refusal(name), "{name} {path}");
+        }
+    }
+}
