@@ -45,9 +45,15 @@ async function readElements({ success, errors }, response) {
  * @param {TransportResponse} response
  */
 async function readFailure(errors, response) {
-  if (errors.includes(response.status)) return taggedError(await readJson(response));
-  discard(response);
-  return new ClientError("UnexpectedStatus", { cause: { status: response.status } });
+  const { status } = response;
+  if (errors.includes(status)) {
+    const body = await readJson(response);
+    // Without a tag it is not of this contract: somebody on the way has answered.
+    if (typeof body._tag === "string") return taggedError(body);
+  } else {
+    discard(response);
+  }
+  return new ClientError("UnexpectedStatus", { cause: { status } });
 }
 
 /**

@@ -44,7 +44,8 @@ export type Lines = string | Iterable<string> | AsyncIterable<string>;
  *
  * - `Transport`: the request was not sent, its answer did not arrive in full, or it was aborted. `cause`
  *   is what broke it: the error of `fetch`, the reason of the signal, or what a stream reported.
- * - `UnexpectedStatus`: the operation does not declare this status. `cause` is `{ status }`.
+ * - `UnexpectedStatus`: the operation does not declare this status, or the body that came with it is no failure of
+ *   the contract. `cause` is `{ status }`.
  * - `UnsupportedContentType`: the body is not JSON, or not an event stream, or has no lines, whichever the
  *   operation answers with. `cause` is `{ status, contentType }`.
  * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event or one line

@@ -143,7 +143,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["id", "agent", "model", "location"],
     input: "optional",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -187,7 +187,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["id", "prompt", "delivery", "resume"],
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 404, 409, 429, 500, 503],
+    errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
   },
   {
     group: "sessions",
@@ -231,7 +231,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["agent"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -242,7 +242,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["model"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -253,7 +253,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["location"],
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -341,7 +341,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["delivery"],
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 404, 409, 500, 503],
+    errors: [400, 401, 404, 408, 409, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -385,7 +385,7 @@ exports.operations = /** @type {const} */ ([
     payload: "lines",
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 409, 500, 503],
+    errors: [400, 401, 408, 409, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -396,7 +396,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["messageID", "partID", "files"],
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 404, 409, 500, 503],
+    errors: [400, 401, 404, 408, 409, 413, 500, 503],
   },
   {
     group: "sessions",
@@ -451,7 +451,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["id", "action", "resources", "save", "metadata", "source", "agent"],
     input: "required",
     success: { kind: "value", unwrap: true },
-    errors: [400, 401, 404, 409, 500, 503],
+    errors: [400, 401, 404, 408, 409, 413, 500, 503],
   },
   {
     group: "permissions",
@@ -462,7 +462,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["reply", "message"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "permissions",
@@ -517,7 +517,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["answers"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "questions",
@@ -594,7 +594,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["command", "args", "cwd", "title", "env"],
     input: "optional",
     success: { kind: "value", unwrap: false },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "ptys",
@@ -616,7 +616,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["title", "size"],
     input: "required",
     success: { kind: "value", unwrap: false },
-    errors: [400, 401, 404, 500, 503],
+    errors: [400, 401, 404, 408, 413, 500, 503],
   },
   {
     group: "ptys",
@@ -672,7 +672,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["key", "label"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "integrations",
@@ -683,7 +683,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["methodID", "inputs", "label"],
     input: "required",
     success: { kind: "value", unwrap: false },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "integrations",
@@ -705,7 +705,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["code"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "integrations",
@@ -727,7 +727,7 @@ exports.operations = /** @type {const} */ ([
     payload: ["label"],
     input: "required",
     success: { kind: "void" },
-    errors: [400, 401, 500, 503],
+    errors: [400, 401, 408, 413, 500, 503],
   },
   {
     group: "credentials",

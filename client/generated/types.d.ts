@@ -1350,6 +1350,7 @@ export interface CatalogUpdated {
   readonly type: "catalog.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: Record<string, never>;
 }
 
@@ -1521,6 +1522,7 @@ export interface FileWatcherUpdated {
   readonly type: "file.watcher.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** Its absolute path. */
     readonly file: string;
@@ -1534,6 +1536,7 @@ export interface GlobalDisposed {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "global.disposed";
+  /** What happened. */
   readonly data: Record<string, never>;
 }
 
@@ -1647,6 +1650,7 @@ export interface IntegrationConnectionUpdated {
   readonly type: "integration.connection.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The service. */
     readonly integrationID: string;
@@ -1817,6 +1821,7 @@ export interface McpBrowserOpenFailed {
   readonly type: "mcp.browser.open.failed";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The server. */
     readonly mcpName: string;
@@ -1832,6 +1837,7 @@ export interface McpToolsChanged {
   readonly type: "mcp.tools.changed";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The server. */
     readonly server: string;
@@ -2001,6 +2007,7 @@ export interface ModelsDevRefreshed {
   readonly type: "models-dev.refreshed";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: Record<string, never>;
 }
 
@@ -2094,6 +2101,7 @@ export interface PermissionAsked {
   readonly type: "permission.v2.asked";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: PermissionRequest;
 }
 
@@ -2121,6 +2129,7 @@ export interface PermissionReplied {
   readonly type: "permission.v2.replied";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2333,6 +2342,7 @@ export interface PtyCreated {
   readonly type: "pty.created";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The terminal as it is now. */
     readonly info: Pty;
@@ -2346,6 +2356,7 @@ export interface PtyDeleted {
   readonly type: "pty.deleted";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The terminal. */
     readonly id: string;
@@ -2359,6 +2370,7 @@ export interface PtyExited {
   readonly type: "pty.exited";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The terminal. */
     readonly id: string;
@@ -2389,6 +2401,7 @@ export interface PtyUpdated {
   readonly type: "pty.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The terminal as it is now. */
     readonly info: Pty;
@@ -2402,6 +2415,7 @@ export interface QuestionAsked {
   readonly type: "question.v2.asked";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: QuestionRequest;
 }
 
@@ -2434,6 +2448,7 @@ export interface QuestionRejected {
   readonly type: "question.v2.rejected";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2449,6 +2464,7 @@ export interface QuestionReplied {
   readonly type: "question.v2.replied";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2489,7 +2505,7 @@ export interface ReferenceInfo {
   readonly description?: string;
   /** Whether user interfaces leave it out when they complete names. */
   readonly hidden?: boolean;
-  /** Where it comes from, as it was declared. */
+  /** Where it comes from. */
   readonly source: ReferenceSource;
 }
 
@@ -2582,6 +2598,7 @@ export interface ServerConnected {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "server.connected";
+  /** What happened. */
   readonly data: Record<string, never>;
 }
 
@@ -2599,9 +2616,11 @@ export interface SessionCreated {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
+    /** The session as it is recorded. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -2617,9 +2636,11 @@ export interface SessionDeleted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
+    /** The session as it is recorded. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -2667,6 +2688,7 @@ export interface SessionError {
   readonly type: "session.error";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
@@ -2889,12 +2911,15 @@ export interface SessionNextAgentSwitched {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message that says so. */
     readonly messageID: string;
+    /** The agent from here on. */
     readonly agent: string;
   };
   /** Additive values the runtime set. */
@@ -2908,12 +2933,15 @@ export interface SessionNextCompactionDelta {
   readonly type: "session.next.compaction.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message of the compaction. */
     readonly messageID: string;
+    /** What follows. */
     readonly text: string;
   };
 }
@@ -2927,14 +2955,19 @@ export interface SessionNextCompactionEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message of the compaction. */
     readonly messageID: string;
+    /** Why. */
     readonly reason: CompactionReason;
+    /** The rolling summary. */
     readonly text: string;
+    /** The newest messages as text. */
     readonly recent: string;
   };
   /** Additive values the runtime set. */
@@ -2950,12 +2983,15 @@ export interface SessionNextCompactionStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message of the compaction. */
     readonly messageID: string;
+    /** Why. */
     readonly reason: CompactionReason;
   };
   /** Additive values the runtime set. */
@@ -2971,12 +3007,15 @@ export interface SessionNextContextUpdated {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message that says so. */
     readonly messageID: string;
+    /** What the model is told. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
@@ -2992,12 +3031,15 @@ export interface SessionNextModelSwitched {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message that says so. */
     readonly messageID: string;
+    /** The model from here on. */
     readonly model: ModelRef;
   };
   /** Additive values the runtime set. */
@@ -3013,12 +3055,15 @@ export interface SessionNextMoved {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** Where it lives from here on. */
     readonly location: LocationRef;
+    /** The directory relative to its project; absent at the project's root. */
     readonly subdirectory?: string;
   };
   /** Additive values the runtime set. */
@@ -3034,13 +3079,17 @@ export interface SessionNextPromptAdmitted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The id of the prompt, which will be that of its message. */
     readonly messageID: string;
+    /** What was said. */
     readonly prompt: Prompt;
+    /** How it enters the session. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
@@ -3056,12 +3105,15 @@ export interface SessionNextPromptRedelivered {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The prompt. */
     readonly messageID: string;
+    /** How it enters the session from here on. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
@@ -3077,11 +3129,13 @@ export interface SessionNextPromptWithdrawn {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The prompt. */
     readonly messageID: string;
   };
   /** Additive values the runtime set. */
@@ -3097,13 +3151,17 @@ export interface SessionNextPrompted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The id of the prompt, which is now that of its message. */
     readonly messageID: string;
+    /** What was said. */
     readonly prompt: Prompt;
+    /** How it enters the session. */
     readonly delivery: Delivery;
   };
   /** Additive values the runtime set. */
@@ -3119,11 +3177,13 @@ export interface SessionNextPruned {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The calls whose outputs are left out. */
     readonly calls: PrunedCall[];
   };
   /** Additive values the runtime set. */
@@ -3137,13 +3197,17 @@ export interface SessionNextReasoningDelta {
   readonly type: "session.next.reasoning.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly reasoningID: string;
+    /** What follows. */
     readonly delta: string;
   };
 }
@@ -3157,14 +3221,19 @@ export interface SessionNextReasoningEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly reasoningID: string;
+    /** The whole text. */
     readonly text: string;
+    /** What the provider attached; later requests give it back. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
   /** Additive values the runtime set. */
@@ -3180,13 +3249,17 @@ export interface SessionNextReasoningStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly reasoningID: string;
+    /** What the provider attached; later requests give it back. */
     readonly providerMetadata?: Record<string, Record<string, unknown>>;
   };
   /** Additive values the runtime set. */
@@ -3202,12 +3275,15 @@ export interface SessionNextRetried {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** Counts the attempts, from 1 on. */
     readonly attempt: number;
+    /** What went wrong. */
     readonly error: RetryError;
   };
   /** Additive values the runtime set. */
@@ -3223,6 +3299,7 @@ export interface SessionNextRevertCleared {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
@@ -3242,11 +3319,13 @@ export interface SessionNextRevertCommitted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The boundary, which is the last message that stays. */
     readonly messageID: string;
   };
   /** Additive values the runtime set. */
@@ -3262,11 +3341,13 @@ export interface SessionNextRevertStaged {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The stage. */
     readonly revert: RevertState;
   };
   /** Additive values the runtime set. */
@@ -3282,12 +3363,15 @@ export interface SessionNextShellEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The command. */
     readonly callID: string;
+    /** What it printed. */
     readonly output: string;
   };
   /** Additive values the runtime set. */
@@ -3303,13 +3387,17 @@ export interface SessionNextShellStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message that says so. */
     readonly messageID: string;
+    /** Names the command until it has ended. */
     readonly callID: string;
+    /** The command line. */
     readonly command: string;
   };
   /** Additive values the runtime set. */
@@ -3325,16 +3413,23 @@ export interface SessionNextStepEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`. */
     readonly finish: string;
+    /** What it cost, in the currency of the catalogue's prices. */
     readonly cost: number;
+    /** What it used. */
     readonly tokens: Tokens;
+    /** The state of the files after it. */
     readonly snapshot?: string;
+    /** The files that changed meanwhile. */
     readonly files?: string[];
   };
   /** Additive values the runtime set. */
@@ -3350,12 +3445,15 @@ export interface SessionNextStepFailed {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** What went wrong. */
     readonly error: SessionErrorUnknown;
   };
   /** Additive values the runtime set. */
@@ -3371,14 +3469,19 @@ export interface SessionNextStepStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The agent that works. */
     readonly agent: string;
+    /** The model that is asked. */
     readonly model: ModelRef;
+    /** The state of the files before it. */
     readonly snapshot?: string;
   };
   /** Additive values the runtime set. */
@@ -3394,12 +3497,15 @@ export interface SessionNextSynthetic {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The message that says so. */
     readonly messageID: string;
+    /** The text. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
@@ -3413,13 +3519,17 @@ export interface SessionNextTextDelta {
   readonly type: "session.next.text.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly textID: string;
+    /** What follows. */
     readonly delta: string;
   };
 }
@@ -3433,13 +3543,17 @@ export interface SessionNextTextEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly textID: string;
+    /** The whole text. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
@@ -3455,12 +3569,15 @@ export interface SessionNextTextStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The block, within its message. */
     readonly textID: string;
   };
   /** Additive values the runtime set. */
@@ -3476,15 +3593,21 @@ export interface SessionNextToolCalled {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** The name of the tool. */
     readonly tool: string;
+    /** The decoded arguments. */
     readonly input: Record<string, unknown>;
+    /** Who runs the call, and what the provider attached. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
@@ -3500,15 +3623,21 @@ export interface SessionNextToolFailed {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** What went wrong. */
     readonly error: SessionErrorUnknown;
+    /** What the provider attached, where it ran the call itself. */
     readonly result?: unknown;
+    /** Who ran the call, and what the provider attached. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
@@ -3522,13 +3651,17 @@ export interface SessionNextToolInputDelta {
   readonly type: "session.next.tool.input.delta";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** What follows. */
     readonly delta: string;
   };
 }
@@ -3542,13 +3675,17 @@ export interface SessionNextToolInputEnded {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** The arguments as text. */
     readonly text: string;
   };
   /** Additive values the runtime set. */
@@ -3564,13 +3701,17 @@ export interface SessionNextToolInputStarted {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** The name of the tool. */
     readonly name: string;
   };
   /** Additive values the runtime set. */
@@ -3586,14 +3727,19 @@ export interface SessionNextToolProgress {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** The value for programs. */
     readonly structured: Record<string, unknown>;
+    /** What the model sees; empty means `structured`. */
     readonly content: ToolContent[];
   };
   /** Additive values the runtime set. */
@@ -3609,17 +3755,25 @@ export interface SessionNextToolSuccess {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** When, epoch milliseconds. */
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
+    /** The assistant message of the Provider Turn. */
     readonly assistantMessageID: string;
+    /** The tool call. */
     readonly callID: string;
+    /** The value for programs. */
     readonly structured: Record<string, unknown>;
+    /** What the model sees; empty means `structured`. */
     readonly content: ToolContent[];
+    /** Managed Tool Output Files with what was cut. */
     readonly outputPaths?: string[];
+    /** What the provider attached, where it ran the call itself. */
     readonly result?: unknown;
+    /** Who ran the call, and what the provider attached. */
     readonly provider: EventProvider;
   };
   /** Additive values the runtime set. */
@@ -3676,9 +3830,11 @@ export interface SessionUpdated {
   readonly durable: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;
+    /** The session as it is recorded. */
     readonly info: SessionRecord;
   };
   /** Additive values the runtime set. */
@@ -3740,6 +3896,7 @@ export interface TodoUpdated {
   readonly type: "todo.updated";
   /** Where it happened. */
   readonly location?: LocationRef;
+  /** What happened. */
   readonly data: {
     /** The session. */
     readonly sessionID: string;

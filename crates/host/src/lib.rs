@@ -17,11 +17,11 @@ use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
-use opencode_runtime::{OpenError, Runtime, RuntimeOptions};
+use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_tools::{
-    AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, built_in_tools,
+    Contributions, ManagedOutput, OutputLimits, Registration, Registry, built_in_tools,
 };
 
 use crate::listeners::{Defaults, Listeners};
@@ -64,6 +64,7 @@ impl Host {
         let directory = options.directory.clone();
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
+        let unanswered = options.permissions.unanswered.into();
         let (environment, config) = options.into_environment();
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
@@ -80,7 +81,8 @@ impl Host {
                 Locations::new(Arc::new(environment), config).with_clock(Arc::clone(&clock)),
             ),
             tools: Arc::new(tools),
-            permissions: Arc::new(AllowAll),
+            unanswered,
+            timer: Arc::new(SystemTimer),
             model: Arc::new(model),
             fetch: Arc::new(fetch),
             clock,

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use opencode_location::environment::Environment;
-use opencode_runtime::{DatabasePath, Durability, Limits, Recovery};
+use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,9 +40,43 @@ pub struct HostOptions {
     /// What happens at opening to sessions whose last activity was cut.
     #[serde(default)]
     pub recovery: RecoveryOption,
+    /// What is decided where no person is.
+    #[serde(default)]
+    pub permissions: PermissionOptions,
     /// How much the host holds and takes at once.
     #[serde(default)]
     pub limits: LimitOptions,
+}
+
+/// What is decided where no person is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PermissionOptions {
+    /// What becomes of permissions and questions that nobody answers.
+    pub unanswered: UnansweredOption,
+}
+
+/// What becomes of permissions and questions that nobody answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum UnansweredOption {
+    /// They wait.
+    #[default]
+    Wait,
+    /// They are refused at once.
+    Deny,
+    /// They are refused after so many milliseconds.
+    DenyAfterMs(u64),
+}
+
+impl From<UnansweredOption> for Unanswered {
+    fn from(option: UnansweredOption) -> Self {
+        match option {
+            UnansweredOption::Wait => Self::Wait,
+            UnansweredOption::Deny => Self::Deny,
+            UnansweredOption::DenyAfterMs(wait) => Self::DenyAfter(Duration::from_millis(wait)),
+        }
+    }
 }
 
 /// What survives which failure.

@@ -1,6 +1,7 @@
 //! A streaming answer: pulled piece by piece, each piece whatever is there.
 
 use std::mem;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Body;
@@ -79,10 +80,7 @@ impl NativeBody {
         catch_unwind,
         ts_return_type = "string | null | Promise<string | null>"
     )]
-    pub fn next<'env>(
-        &self,
-        env: &'env Env,
-    ) -> napi::Result<Either<Option<String>, Object<'env>>> {
+    pub fn next<'env>(&self, env: &'env Env) -> napi::Result<Either<Option<String>, Object<'env>>> {
         let mut state = self.shared.lock();
         match mem::replace(&mut *state, State::Ended) {
             State::Ended => Ok(Either::A(None)),
@@ -156,21 +154,27 @@ impl Shared {
     }
 }
 
-/// Reads the body to its end, or until it is cancelled.
-async fn read(mut body: Body, shared: Arc<Shared>) {
-    let reading = async {
-        loop {
-            let (piece, end) = pull(&mut body).await;
-            if piece.is_some() && !shared.deliver(Ok(piece)) {
-                shared.taken.notified().await;
-            }
-            if let Some(end) = end {
-                shared.deliver(end.map(|()| None));
-                return;
-            }
+/// Reads the body until it ends, breaks or is cancelled.
+async fn read(body: Body, shared: Arc<Shared>) {
+    let reading = AssertUnwindSafe(pump(body, &shared)).catch_unwind();
+    if let Some(end) = shared.cancelled.run_until_cancelled(reading).await {
+        // A bug in what feeds the body is a break: nobody must wait for it for ever.
+        let end = end.unwrap_or_else(|_| Err(napi::Error::from_reason("the body cannot go on")));
+        shared.deliver(end.map(|()| None));
+    }
+}
+
+/// Hands on all that comes, and says how it ends.
+async fn pump(mut body: Body, shared: &Shared) -> napi::Result<()> {
+    loop {
+        let (piece, end) = pull(&mut body).await;
+        if piece.is_some() && !shared.deliver(Ok(piece)) {
+            shared.taken.notified().await;
         }
-    };
-    shared.cancelled.run_until_cancelled(reading).await;
+        if let Some(end) = end {
+            return end;
+        }
+    }
 }
 
 /// Waits for the first frame, then takes what follows without waiting. Frames are whole events or

@@ -73,7 +73,10 @@ impl NativeHost {
     /// `{status, headers}`, a line feed and its body; one whose body is no text has it as bytes; a
     /// streaming one is a body to pull from. A `call` other than 0 is a number by which the request
     /// can be cancelled.
-    #[napi(catch_unwind, ts_return_type = "Promise<string | NativeBody | NativeBytes>")]
+    #[napi(
+        catch_unwind,
+        ts_return_type = "Promise<string | NativeBody | NativeBytes>"
+    )]
     pub fn request<'env>(
         &self,
         env: &'env Env,

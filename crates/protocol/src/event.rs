@@ -94,7 +94,7 @@ fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
         ),
     );
     let (data, doc) = session_data(generator, spec, is_streamed(spec.number));
-    envelope.require("data", data.into_schema());
+    envelope.require("data", payload(data.into_schema()));
     let metadata = generator.subschema_for::<Record>();
     envelope.allow(
         "metadata",
@@ -106,15 +106,14 @@ fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
 fn fragment(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
     let mut envelope = live(generator, spec.name);
     let (data, doc) = session_data(generator, spec, true);
-    envelope.require("data", data.into_schema());
+    envelope.require("data", payload(data.into_schema()));
     define(generator, spec, envelope, doc)
 }
 
 fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
     let mut envelope = live(generator, spec.name);
-    let mut data = (spec.schema)(generator);
-    data.remove("description");
-    envelope.require("data", data.to_value());
+    let data = (spec.schema)(generator);
+    envelope.require("data", payload(data.to_value()));
     let doc = spec.doc.trim().into();
     insert(
         generator,
@@ -125,7 +124,7 @@ fn notice(generator: &mut SchemaGenerator, spec: &NoticeSpec) -> Value {
 
 fn bare(generator: &mut SchemaGenerator, type_name: &str, name: &str, doc: &str) -> Value {
     let mut envelope = envelope(generator, name);
-    envelope.require("data", Object::default().into_schema());
+    envelope.require("data", payload(Object::default().into_schema()));
     insert(generator, type_name, envelope.documented(name, doc.into()))
 }
 
@@ -187,6 +186,12 @@ fn described(schema: Schema, doc: &str) -> Value {
     let mut schema = schema;
     schema.insert("description".to_owned(), doc.into());
     schema.to_value()
+}
+
+/// The payload under its name in the envelope, whatever its type says of itself.
+fn payload(mut schema: Value) -> Value {
+    schema["description"] = "What happened.".into();
+    schema
 }
 
 /// An object schema in the making.

@@ -128,6 +128,10 @@ pub const COMMON_ERRORS: &[Tag] = &[
     Tag::StorePoisoned,
 ];
 
+/// The statuses with which [`Tag::InvalidRequest`] says, beside its own, that a body did not arrive: it
+/// took too long, or is too large. Only the network has such bounds.
+pub const BODY_STATUSES: [u16; 2] = [408, 413];
+
 /// One operation as a type: what its handler is given and what it gives back.
 pub trait Operation {
     /// Fields of the path, [`Nothing`](crate::input::Nothing) when it has none.

@@ -117,7 +117,7 @@ impl SessionsQuery {
             refuse_relative(directory)?;
         }
         if let Some(search) = &self.search {
-            refuse_long(search)?;
+            refuse_unsearchable(search)?;
         }
         Ok(SessionsPage {
             limit: self.limit.map_or(DEFAULT_LIMIT, limit),
@@ -169,13 +169,17 @@ fn refuse_relative(directory: &str) -> Result<(), Failure> {
     Err(Failure::invalid_field("directory", message))
 }
 
-fn refuse_long(search: &str) -> Result<(), Failure> {
+/// No title is that long, and for the store a text ends at its first NUL.
+fn refuse_unsearchable(search: &str) -> Result<(), Failure> {
     let length = search.len();
-    if length <= MAX_SEARCH_BYTES {
+    let problem = if length > MAX_SEARCH_BYTES {
+        format!("Expected a text of at most {MAX_SEARCH_BYTES} bytes, got one of {length}")
+    } else if search.contains('\0') {
+        "Expected a text without a NUL character".to_owned()
+    } else {
         return Ok(());
-    }
-    let what = format!("Expected a text of at most {MAX_SEARCH_BYTES} bytes, got one of {length}");
-    let issue = Issue::new(what).at_key("search");
+    };
+    let issue = Issue::new(problem).at_key("search");
     Err(Failure::invalid(Channel::Query, &issue))
 }
 

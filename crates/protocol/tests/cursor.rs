@@ -253,34 +253,39 @@ fn sessions_are_asked_for_by_a_query_or_a_cursor() {
 }
 
 #[test]
-fn a_search_has_a_greatest_length() {
-    let search = |length: usize| {
-        let search = Some("é".repeat(length / 2));
-        SessionsQuery {
+fn a_search_is_one_that_a_title_could_hold() {
+    let search = |text: &str| {
+        let search = Some(text.to_owned());
+        let query = SessionsQuery {
             search,
             ..SessionsQuery::default()
-        }
-        .page()
+        };
+        query.page()
     };
-    assert!(search(4096).is_ok());
-    let refused = Failure::InvalidRequest {
-        message: "Expected a text of at most 4096 bytes, got one of 4098\n  at [\"search\"]".into(),
-        kind: Some(Channel::Query),
-        field: None,
-    };
-    assert_eq!(search(4098), Err(refused));
-    // However it has to be written, a cursor can carry it.
-    let wildest = SessionsQuery {
-        search: Some("\0".repeat(4096)),
-        ..SessionsQuery::default()
-    };
-    let anchor = || SessionAnchor {
-        time: 0,
-        id: session("ses_a"),
-    };
-    let page = wildest.page().unwrap();
-    let next = page.cursors(Some((anchor(), anchor()))).next.unwrap();
-    assert_eq!(next.decode().unwrap().scope, page.scope);
+    for (text, problem) in [
+        (
+            "é".repeat(2049),
+            "Expected a text of at most 4096 bytes, got one of 4098",
+        ),
+        ("a\0".into(), "Expected a text without a NUL character"),
+    ] {
+        let refused = Failure::InvalidRequest {
+            message: format!("{problem}\n  at [\"search\"]"),
+            kind: Some(Channel::Query),
+            field: None,
+        };
+        assert_eq!(search(&text), Err(refused));
+    }
+    // However much longer it gets when it is written, a cursor can carry it.
+    for character in ["a", "%", "\u{1}"] {
+        let page = search(&character.repeat(4096)).unwrap();
+        let anchor = || SessionAnchor {
+            time: 0,
+            id: session("ses_a"),
+        };
+        let next = page.cursors(Some((anchor(), anchor()))).next.unwrap();
+        assert_eq!(next.decode().unwrap().scope, page.scope);
+    }
 }
 
 #[test]

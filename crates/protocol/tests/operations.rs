@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use opencode_protocol::contract::{Contract, Segment, Success, compile};
+use opencode_protocol::contract::{Contract, DeclaredError, Payload, Segment, Success, compile};
 use opencode_protocol::operations::OPERATIONS;
 
 fn contract() -> Contract {
@@ -54,6 +54,21 @@ fn methods_are_in_groups() {
         groups,
         expected.map(|(group, names)| (group, names.to_owned()))
     );
+}
+
+/// A listener refuses bodies with statuses of their own, and clients drop what is not declared.
+#[test]
+fn a_body_that_is_too_slow_or_too_large_is_declared() {
+    for operation in contract().operations {
+        let refused = |it: &&DeclaredError| it.tag == "InvalidRequestError";
+        let refused = operation.errors.iter().filter(refused);
+        let statuses: Vec<_> = refused.map(|error| error.status).collect();
+        let expected: &[u16] = match operation.input.payload {
+            Payload::None => &[400],
+            Payload::Json | Payload::Lines => &[400, 408, 413],
+        };
+        assert_eq!(statuses, expected, "{}", operation.id);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which web pages may read the answers of a listener.
 //!
-//! A request of any other page is executed all the same: a browser alone decides what its pages may
-//! read, and what must not be done by strangers is protected by a password.
+//! That is all it decides: a request of any other page is executed all the same if it is let through
+//! otherwise. A password keeps strangers out, and where there is none, [`pages`](crate::pages) does.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,8 +36,9 @@ impl Origins {
         Self(more.into_iter().collect())
     }
 
-    fn allow(&self, origin: &str) -> bool {
-        TAURI.contains(&origin) || is_local(origin) || self.0.contains(origin)
+    pub(crate) fn allow(&self, origin: &HeaderValue) -> bool {
+        let allow = |it| TAURI.contains(&it) || is_local(it) || self.0.contains(it);
+        origin.to_str().is_ok_and(allow)
     }
 }
 
@@ -65,8 +66,7 @@ pub(crate) async fn share(
     next: Next,
 ) -> Response<Body> {
     let origin = request.headers().get(header::ORIGIN);
-    let allowed = |it: &&HeaderValue| it.to_str().is_ok_and(|it| origins.allow(it));
-    let origin = origin.filter(allowed).cloned();
+    let origin = origin.filter(|it| origins.allow(it)).cloned();
     let mut response = if request.method() == Method::OPTIONS {
         preflight(request.headers())
     } else {
@@ -133,7 +133,8 @@ mod tests {
             ("https://sub.app.example", false),
             ("https://app.example.evil.example", false),
         ] {
-            assert_eq!(origins.allow(origin), allowed, "{origin}");
+            let given = HeaderValue::from_static(origin);
+            assert_eq!(origins.allow(&given), allowed, "{origin}");
         }
     }
 

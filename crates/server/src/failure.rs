@@ -29,6 +29,23 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
             message,
             resource: Some(id.to_string()),
         },
+        RuntimeError::PermissionNotFound(request_id) => Failure::PermissionNotFound {
+            request_id,
+            message,
+        },
+        RuntimeError::PermissionConflict(id) => Failure::Conflict {
+            message,
+            resource: Some(id.to_string()),
+        },
+        RuntimeError::QuestionNotFound(request_id) => Failure::QuestionNotFound {
+            request_id,
+            message,
+        },
+        RuntimeError::RequestTooLarge { .. } => Failure::InvalidRequest {
+            message,
+            kind: Some(Channel::Payload),
+            field: None,
+        },
         RuntimeError::Backlog {
             session_id,
             pending,

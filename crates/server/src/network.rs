@@ -1,5 +1,5 @@
-//! What stands between the network and the routes: who may read, smaller answers, credentials, and
-//! bounds for bodies, in this order. In memory there is none of it.
+//! What stands between the network and the routes: who may read, smaller answers, credentials or what
+//! does without them, and bounds for bodies, in this order. In memory there is none of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,36 +11,42 @@ use crate::authorization::{Credentials, authorize};
 use crate::bodies::{Bodies, bound};
 use crate::compression;
 use crate::cors::{Origins, share};
+use crate::pages::{Pages, keep_away};
 
 /// What a listener was told about its clients.
 pub(crate) struct Network {
     credentials: Option<Credentials>,
-    origins: Origins,
+    pages: Pages,
+    origins: Arc<Origins>,
     bodies: Bodies,
 }
 
 impl Network {
     pub(crate) fn new(
         credentials: Option<(&str, String)>,
+        hostname: &str,
         origins: Vec<String>,
         max_body_bytes: u64,
         body_patience: Duration,
     ) -> Self {
+        let origins = Arc::new(Origins::new(origins));
         Self {
             credentials: credentials.map(|(name, password)| Credentials::new(name, &password)),
-            origins: Origins::new(origins),
+            pages: Pages::new(hostname, Arc::clone(&origins)),
+            origins,
             bodies: Bodies::new(max_body_bytes, body_patience),
         }
     }
 
     /// These routes as the network sees them. What is added last is passed first.
     pub(crate) fn around(self, routes: Router) -> Router {
-        let mut routes = routes.layer(from_fn_with_state(Arc::new(self.bodies), bound));
-        if let Some(credentials) = self.credentials {
-            routes = routes.layer(from_fn_with_state(Arc::new(credentials), authorize));
-        }
+        let routes = routes.layer(from_fn_with_state(Arc::new(self.bodies), bound));
+        let routes = match self.credentials {
+            Some(it) => routes.layer(from_fn_with_state(Arc::new(it), authorize)),
+            None => routes.layer(from_fn_with_state(Arc::new(self.pages), keep_away)),
+        };
         routes
             .layer(compression::layer())
-            .layer(from_fn_with_state(Arc::new(self.origins), share))
+            .layer(from_fn_with_state(self.origins, share))
     }
 }

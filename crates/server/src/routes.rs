@@ -6,8 +6,8 @@ use opencode_runtime::Runtime;
 
 use crate::operation::{route, unavailable};
 use crate::{
-    catalogue, definitions, host, inbox, integrations, location, messages, recovery, sessions,
-    transfer,
+    catalogue, definitions, files, host, inbox, integrations, location, messages, permissions,
+    questions, recovery, sessions, transfer,
 };
 
 /// Every operation of the contract, each of them once.
@@ -82,25 +82,33 @@ fn of_sessions() -> Router<Runtime> {
 /// What waits for somebody's answer.
 fn of_requests() -> Router<Runtime> {
     Router::new()
-        .merge(route::<op::SessionPermissionList, _, _>(unavailable))
-        .merge(route::<op::SessionPermissionGet, _, _>(unavailable))
-        .merge(route::<op::SessionPermissionCreate, _, _>(unavailable))
-        .merge(route::<op::SessionPermissionReply, _, _>(unavailable))
-        .merge(route::<op::PermissionRequestList, _, _>(unavailable))
-        .merge(route::<op::PermissionSavedList, _, _>(unavailable))
-        .merge(route::<op::PermissionSavedRemove, _, _>(unavailable))
-        .merge(route::<op::SessionQuestionList, _, _>(unavailable))
-        .merge(route::<op::SessionQuestionReply, _, _>(unavailable))
-        .merge(route::<op::SessionQuestionReject, _, _>(unavailable))
-        .merge(route::<op::QuestionRequestList, _, _>(unavailable))
+        .merge(route::<op::SessionPermissionList, _, _>(permissions::list))
+        .merge(route::<op::SessionPermissionGet, _, _>(permissions::get))
+        .merge(route::<op::SessionPermissionCreate, _, _>(
+            permissions::create,
+        ))
+        .merge(route::<op::SessionPermissionReply, _, _>(
+            permissions::reply,
+        ))
+        .merge(route::<op::PermissionRequestList, _, _>(
+            permissions::requests,
+        ))
+        .merge(route::<op::PermissionSavedList, _, _>(permissions::saved))
+        .merge(route::<op::PermissionSavedRemove, _, _>(
+            permissions::remove_saved,
+        ))
+        .merge(route::<op::SessionQuestionList, _, _>(questions::list))
+        .merge(route::<op::SessionQuestionReply, _, _>(questions::reply))
+        .merge(route::<op::SessionQuestionReject, _, _>(questions::reject))
+        .merge(route::<op::QuestionRequestList, _, _>(questions::requests))
 }
 
 /// Files and terminals.
 fn of_files() -> Router<Runtime> {
     Router::new()
-        .merge(route::<op::FsRead, _, _>(unavailable))
-        .merge(route::<op::FsList, _, _>(unavailable))
-        .merge(route::<op::FsFind, _, _>(unavailable))
+        .merge(route::<op::FsRead, _, _>(files::read))
+        .merge(route::<op::FsList, _, _>(files::list))
+        .merge(route::<op::FsFind, _, _>(files::find))
         .merge(route::<op::PtyList, _, _>(unavailable))
         .merge(route::<op::PtyCreate, _, _>(unavailable))
         .merge(route::<op::PtyGet, _, _>(unavailable))

@@ -1,4 +1,5 @@
-use opencode_protocol::contract::Contract;
+use opencode_protocol::contract::{Contract, Type, compile};
+use opencode_protocol::operations::OPERATIONS;
 use serde_json::{Value, json};
 
 use super::*;
@@ -189,4 +190,41 @@ fn two_sections_of_one_name_are_refused() {
         emit(&contract),
         Err("docs/api.md would have things.list twice".to_owned())
     );
+}
+
+/// The fields of a type that nobody described. A literal says what it is, and so do members.
+fn undescribed(at: &str, r#type: &Type, found: &mut Vec<String>) {
+    let Type::Object { fields } = r#type else {
+        return;
+    };
+    for field in fields {
+        let at = format!("{at}.{}", field.name);
+        match field.r#type {
+            Type::Literal { .. } => {}
+            Type::Object { .. } => undescribed(&at, &field.r#type, found),
+            _ if field.doc.is_empty() => found.push(at),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn everything_in_the_contract_is_described() {
+    let contract = compile(OPERATIONS).unwrap();
+    let mut found = Vec::new();
+    for (name, definition) in &contract.types {
+        if definition.doc.is_empty() {
+            found.push(name.clone());
+        }
+        undescribed(name, &definition.r#type, &mut found);
+    }
+    for operation in &contract.operations {
+        let fields = operation.input.fields.iter();
+        let fields = fields.filter(|field| field.doc.is_empty());
+        found.extend(fields.map(|field| format!("{} {}", operation.id, field.name)));
+        if operation.doc.is_empty() {
+            found.push(operation.id.clone());
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
 }

@@ -14,7 +14,7 @@ use super::{
     Operation, Success, TAG_KEY, Type, error, plain_text,
 };
 use crate::failure::{Failure, Tag};
-use crate::operation::{self, Channel, Middleware, Spec, schema_of};
+use crate::operation::{self, BODY_STATUSES, Channel, Middleware, Spec, schema_of};
 
 type Result<T> = std::result::Result<T, ContractError>;
 type Types = BTreeMap<String, Definition>;
@@ -116,15 +116,6 @@ fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
             "looks a session up without declaring that there may be none",
         ));
     }
-    let errors = spec.errors().into_iter().map(|tag| {
-        let status = tag.status();
-        let status =
-            status.ok_or_else(|| error(spec, &format!("declares {tag}, which has no status")))?;
-        Ok(DeclaredError {
-            status,
-            tag: tag.to_string(),
-        })
-    });
     Ok(Operation {
         id: spec.id.to_owned(),
         group: Group {
@@ -140,9 +131,29 @@ fn operation(spec: &Spec, input: Input, success: Success) -> Result<Operation> {
         headers: headers(spec),
         input,
         success,
-        errors: errors.collect::<Result<_>>()?,
+        errors: errors(spec)?,
         middleware: spec.middleware.to_vec(),
     })
+}
+
+/// The failures by status.
+fn errors(spec: &Spec) -> Result<Vec<DeclaredError>> {
+    let declared = |status: u16, tag: Tag| DeclaredError {
+        status,
+        tag: tag.to_string(),
+    };
+    let errors = spec.errors().into_iter().map(|tag| {
+        let status = tag.status();
+        let status =
+            status.ok_or_else(|| error(spec, &format!("declares {tag}, which has no status")))?;
+        Ok(declared(status, tag))
+    });
+    let mut errors = errors.collect::<Result<Vec<_>>>()?;
+    if !matches!(spec.payload, operation::Payload::None) {
+        errors.extend(BODY_STATUSES.map(|status| declared(status, Tag::InvalidRequest)));
+        errors.sort_by_key(|error| error.status);
+    }
+    Ok(errors)
 }
 
 fn headers(spec: &Spec) -> BTreeMap<String, String> {

@@ -38,6 +38,10 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
+        why: "A listener gives up bodies that are too slow or too large.",
+        what: &["v2.* 408: is added", "v2.* 413: is added"],
+    },
+    Differences {
         why: "Operations that are additions.",
         what: &[
             "DELETE /api/session/{sessionID}/inbox/{messageID}: an extension",

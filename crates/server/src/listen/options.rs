@@ -95,6 +95,7 @@ impl ListenOptions {
         let username = username.as_deref().unwrap_or(USERNAME);
         Network::new(
             self.password.map(|password| (username, password)),
+            &self.hostname,
             self.cors,
             self.max_body_bytes,
             body_patience,

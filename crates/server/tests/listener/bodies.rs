@@ -40,7 +40,7 @@ fn chunked(body: &str, size: usize) -> String {
 }
 
 const CHUNKED: &str =
-    "POST /api/session HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n";
+    "POST /api/session HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n";
 
 #[tokio::test]
 async fn a_body_may_be_as_large_as_allowed_and_no_larger() {
@@ -117,7 +117,7 @@ async fn who_asks_first_sends_nothing_in_vain() {
     let mut client = served.server.client().await;
     let head = |length: u64| {
         format!(
-            "POST /api/session HTTP/1.1\r\nhost: test\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+            "POST /api/session HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
         )
     };
     client.write(head(2)).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_body_that_stops_coming_is_given_up() {
     };
     let served = Served::with(options(), bounds).await;
     let mut client = served.server.client().await;
-    let head = "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\n{";
+    let head = "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{";
     client.write(head).await.unwrap();
     let expected = unreadable(408, "nothing more of it came for 50ms");
     assert_eq!(client.reply().await.told(), expected);
@@ -147,7 +147,7 @@ async fn a_body_that_stops_coming_is_given_up() {
 async fn a_body_that_breaks_off_is_nobodys() {
     let served = Served::open(options()).await;
     let mut client = served.server.client().await;
-    let head = "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\n{";
+    let head = "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{";
     client.write(head).await.unwrap();
     client.half_close().await;
     let left = client.everything().await;
@@ -165,7 +165,7 @@ async fn large_bodies_are_held_a_few_at_a_time() {
     let body = padded(MOST as usize);
     let begun = &body[..body.len() - 1];
     let head = format!(
-        "POST /api/session HTTP/1.1\r\nhost: test\r\ncontent-length: {MOST}\r\n\r\n{begun}"
+        "POST /api/session HTTP/1.1\r\nhost: localhost\r\ncontent-length: {MOST}\r\n\r\n{begun}"
     );
     // Four fill what may be held, but for a byte each.
     let mut waiting = Vec::new();

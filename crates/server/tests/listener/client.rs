@@ -71,7 +71,7 @@ impl Client {
     pub(crate) async fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) {
         let length = body.len();
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
         );
         self.write(request).await.unwrap();
     }

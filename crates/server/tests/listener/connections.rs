@@ -10,7 +10,7 @@ use opencode_server::{Bounds, ListenOptions};
 use crate::client::within;
 use crate::server::{SOON, Served, Server, patient};
 
-const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: test\r\n\r\n";
+const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 #[tokio::test]
 async fn a_head_that_does_not_come_to_its_end_is_given_up() {
@@ -165,7 +165,7 @@ async fn requests_that_come_together_are_answered_in_order() {
         let body = format!(r#"{{"prompt":{{"text":"{number}"}},"resume":false}}"#);
         let length = body.len();
         format!(
-            "POST /api/session/{session}/prompt HTTP/1.1\r\nhost: t\r\ncontent-length: {length}\r\n\r\n{body}"
+            "POST /api/session/{session}/prompt HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
         )
     };
     let all: String = (0..50).map(prompt).collect();

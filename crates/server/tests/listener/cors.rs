@@ -50,8 +50,8 @@ async fn answers_of_every_kind_say_who_may_read_them() {
 
 #[tokio::test]
 async fn a_page_that_may_not_read_is_executed_all_the_same() {
-    let served = Served::open(ListenOptions::default()).await;
-    let headers = format!("{}{JSON}", from(EVIL));
+    let served = Served::open(locked()).await;
+    let headers = format!("{}{JSON}{KEY}", from(EVIL));
     let reply = served
         .server
         .ask("POST", "/api/session", &headers, "{}")
@@ -59,7 +59,7 @@ async fn a_page_that_may_not_read_is_executed_all_the_same() {
     assert_eq!(shared(&reply), (200, None, Some("Origin".into())));
     let id = reply.json()["data"]["id"].as_str().unwrap().to_owned();
     let path = format!("/api/session/{id}");
-    assert_eq!(served.server.ask("GET", &path, "", "").await.status, 200);
+    assert_eq!(served.server.ask("GET", &path, KEY, "").await.status, 200);
 }
 
 #[tokio::test]

@@ -17,6 +17,8 @@ mod connections;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod streams;

@@ -19,6 +19,8 @@ mod durable_stream;
 #[cfg(test)]
 mod failures;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod inbox;
@@ -35,9 +37,13 @@ mod operations;
 #[cfg(test)]
 mod paths;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod pipeline;
 #[cfg(test)]
 mod places;
+#[cfg(test)]
+mod questions;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]

@@ -115,7 +115,10 @@ const VALID: &str = r#"{"key":"k","label":"l","methodID":"m","inputs":{}}"#;
 #[tokio::test]
 async fn a_location_says_nothing_to_an_operation_that_has_none() {
     let (api, session) = Api::with_session().await;
-    for (method, path) in placed(Middleware::Location, false) {
+    // Without the name of a project these are the saved permissions of the Location's.
+    let saved = "/api/permission/saved";
+    let none = placed(Middleware::Location, false);
+    for (method, path) in none.into_iter().filter(|(_, path)| *path != saved) {
         let path = concrete(path, session.as_str());
         let path = format!("{path}?location[directory]=a/b");
         let response = api.response(request(method, &path, Body::empty())).await;

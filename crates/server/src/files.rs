@@ -1,0 +1,70 @@
+//! Operations on the files of a Location.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, header};
+use opencode_protocol::failure::Failure;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::Located;
+use opencode_runtime::{FileContent, FileSystemError};
+use opencode_schema::file_system::FileSystemEntry;
+
+use crate::operation::{Answer, Call};
+use crate::selector::Opened;
+
+type Answered<T> = Result<Answer<T>, Failure>;
+
+pub(crate) async fn read(call: Call<op::FsRead>) -> Answered<()> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let content = opened.location.read_file(&call.params.path).await;
+    let content = content.map_err(|error| refused("path", &error))?;
+    Ok(Answer::Raw(bytes(content)))
+}
+
+pub(crate) async fn list(call: Call<op::FsList>) -> Answered<Located<Vec<FileSystemEntry>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let path = call.query.path.unwrap_or_default();
+    let entries = opened.location.list_files(&path).await;
+    let entries = entries.map_err(|error| refused("path", &error))?;
+    Ok(Answer::Value(opened.with(entries)))
+}
+
+pub(crate) async fn find(call: Call<op::FsFind>) -> Answered<Located<Vec<FileSystemEntry>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let query = call.query;
+    let found = opened
+        .location
+        .find_files(&query.query, query.r#type, query.limit);
+    let found = found.await;
+    let found = found.map_err(|error| refused("location.directory", &error))?;
+    Ok(Answer::Value(opened.with(found)))
+}
+
+fn refused(field: &str, error: &FileSystemError) -> Failure {
+    let message = error.to_string();
+    match error {
+        FileSystemError::Closing => Failure::ServiceUnavailable {
+            message,
+            service: None,
+        },
+        _ => Failure::invalid_field(field, message),
+    }
+}
+
+/// A file as an answer. What a project contains must not become a page of the host: no type is guessed,
+/// and no script in it runs.
+fn bytes(content: FileContent) -> Response<Body> {
+    let mut response = Response::new(Body::from(content.bytes));
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, content.media_type),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "sandbox; default-src 'none'",
+        ),
+        (header::VARY, "Origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

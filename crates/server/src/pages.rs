@@ -1,0 +1,107 @@
+//! What keeps web pages away from a listener without a password: the browser that shows them is on
+//! this machine, so that no address keeps them out.
+//!
+//! A page whose name has come to mean this machine would be of the listener's own origin and read
+//! everything, so only names that nobody else can make mean it are answered. Any other page sends
+//! requests without reading their answers, so what it sends must not change anything.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, Method, Response, header};
+use axum::middleware::Next;
+use opencode_protocol::failure::Failure;
+use url::Host;
+
+use crate::cors::Origins;
+use crate::failure::refuse;
+
+/// Which names and origins are trusted.
+pub(crate) struct Pages {
+    /// The name that is listened on, in lower case.
+    hostname: String,
+    origins: Arc<Origins>,
+}
+
+impl Pages {
+    pub(crate) fn new(hostname: &str, origins: Arc<Origins>) -> Self {
+        Self {
+            hostname: hostname.to_ascii_lowercase(),
+            origins,
+        }
+    }
+
+    /// Why a request is refused. Browsers always send both headers; what sends none is no page.
+    fn problem(&self, request: &Request) -> Option<Failure> {
+        let headers = request.headers();
+        let host = headers.get(header::HOST);
+        if host.is_some_and(|host| !self.is_ours(host)) {
+            let message = "Without a password only names of this machine are answered: \
+                           ask for localhost, listen on that name, or give a password";
+            return Some(Failure::invalid_field("host", message));
+        }
+        let origin = headers.get(header::ORIGIN);
+        if changes(request.method()) && origin.is_some_and(|it| !self.origins.allow(it)) {
+            let message = "Without a password web pages of this origin change nothing: \
+                           name it in the option cors, or give a password";
+            return Some(Failure::invalid_field("origin", message));
+        }
+        None
+    }
+
+    /// Whether the name that was asked for is this machine's, whoever answers for names.
+    fn is_ours(&self, host: &HeaderValue) -> bool {
+        let authority = host
+            .to_str()
+            .ok()
+            .and_then(|it| it.parse::<Authority>().ok());
+        let host = authority.and_then(|it| Host::parse(it.host()).ok());
+        host.is_some_and(|host| match host {
+            Host::Domain(name) => {
+                name == "localhost" || name.ends_with(".localhost") || name == self.hostname
+            }
+            Host::Ipv4(_) | Host::Ipv6(_) => true,
+        })
+    }
+}
+
+fn changes(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Refuses what no page may ask.
+pub(crate) async fn keep_away(
+    State(pages): State<Arc<Pages>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    match pages.problem(&request) {
+        Some(failure) => refuse(&failure),
+        None => next.run(request).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_is_listened_on_is_ours() {
+        let pages = Pages::new("Devbox.Lan", Arc::new(Origins::new([])));
+        for (host, ours) in [
+            ("devbox.lan", true),
+            ("DEVBOX.lan:4096", true),
+            ("localhost", true),
+            ("devbox", false),
+            ("x.devbox.lan", false),
+        ] {
+            assert_eq!(
+                pages.is_ours(&HeaderValue::from_static(host)),
+                ours,
+                "{host}"
+            );
+        }
+    }
+}

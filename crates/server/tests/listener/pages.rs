@@ -1,0 +1,87 @@
+//! What web pages cannot do where no password keeps them out.
+
+use opencode_server::ListenOptions;
+use serde_json::{Value, json};
+
+use crate::client::Reply;
+use crate::server::{KEY, Served, locked};
+
+fn refused(field: &str, message: &str) -> (u16, Value) {
+    let body = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
+    (400, body)
+}
+
+/// Asks for the sessions under the name of a host, or under none.
+async fn ask_for(served: &Served, host: Option<&str>, headers: &str) -> Reply {
+    let host = host.map_or(String::new(), |host| format!("host: {host}\r\n"));
+    let mut client = served.server.client().await;
+    let head = format!("GET /api/session HTTP/1.1\r\n{host}{headers}\r\n");
+    client.write(head).await.unwrap();
+    client.reply().await
+}
+
+#[tokio::test]
+async fn only_names_of_this_machine_are_answered() {
+    let message = "Without a password only names of this machine are answered: \
+                   ask for localhost, listen on that name, or give a password";
+    let served = Served::open(ListenOptions::default()).await;
+    for host in [
+        "localhost",
+        "LocalHost:4096",
+        "app.localhost:4096",
+        "127.0.0.1:4096",
+        "127.1.2.3",
+        "192.168.0.1:80",
+        "[::1]:4096",
+    ] {
+        let reply = ask_for(&served, Some(host), "").await;
+        assert_eq!(reply.status, 200, "{host}");
+    }
+    assert_eq!(ask_for(&served, None, "").await.status, 200);
+    for host in [
+        "evil.example",
+        "evil.example:4096",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evillocalhost",
+        "localhost@evil.example",
+        "",
+        "\u{e4}",
+    ] {
+        let reply = ask_for(&served, Some(host), "").await;
+        assert_eq!(reply.told(), refused("host", message), "{host}");
+    }
+    let served = Served::open(locked()).await;
+    let reply = ask_for(&served, Some("evil.example"), KEY).await;
+    assert_eq!(reply.status, 200);
+}
+
+/// Creates a session as a page of this origin would, without asking the browser's leave before.
+async fn create_from(served: &Served, origin: &str) -> Reply {
+    let headers = format!("origin: {origin}\r\n");
+    served
+        .server
+        .ask("POST", "/api/session", &headers, "{}")
+        .await
+}
+
+#[tokio::test]
+async fn pages_that_may_not_read_change_nothing() {
+    let message = "Without a password web pages of this origin change nothing: \
+                   name it in the option cors, or give a password";
+    let options = ListenOptions {
+        cors: vec!["https://app.example".into()],
+        ..ListenOptions::default()
+    };
+    let served = Served::open(options).await;
+    for origin in ["https://evil.example", "null", "file://", "\u{e4}"] {
+        let reply = create_from(&served, origin).await;
+        assert_eq!(reply.told(), refused("origin", message), "{origin}");
+        let headers = format!("origin: {origin}\r\n");
+        let reply = served.server.ask("GET", "/api/session", &headers, "").await;
+        assert_eq!((reply.status, &reply.json()["data"]), (200, &json!([])));
+    }
+    for origin in ["http://localhost:5173", "https://app.example"] {
+        assert_eq!(create_from(&served, origin).await.status, 200, "{origin}");
+    }
+}
