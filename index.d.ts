@@ -32,6 +32,19 @@ export interface Limits {
 }
 
 /**
+ * What becomes of permissions and questions that nobody answers. With `"wait"` they wait; with `"deny"` they are
+ * refused at once, with `denyAfterMs` after so many milliseconds, a whole number from 1 on. A refusal is that of a
+ * rule that denies: the call fails, and the model goes on.
+ */
+export type Unanswered = "wait" | "deny" | { readonly denyAfterMs: number };
+
+/** What is decided where nobody is. */
+export interface PermissionOptions {
+  /** What becomes of permissions and questions that nobody answers, in child sessions too. Default: `"wait"`. */
+  readonly unanswered?: Unanswered | undefined;
+}
+
+/**
  * Settings of a host, all of them optional. They are checked before anything is opened: an option that does
  * not exist or has another type rejects with `InvalidOptionError`, which names it.
  *
@@ -88,6 +101,8 @@ export interface OpenCodeOptions {
    * process may end in the middle of a turn, which is no different from a crash. Default: `true`.
    */
   readonly keepAlive?: boolean | undefined;
+  /** For hosts where nobody is to be asked. A member that is left out has its default. */
+  readonly permissions?: PermissionOptions | undefined;
   /** Bounds. A member that is left out has its default. */
   readonly limits?: Limits | undefined;
 }
@@ -107,7 +122,7 @@ export interface ListenOptions {
   /**
    * What clients have to know, for every request: HTTP Basic, or the query `auth_token` with the same text.
    * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else none: then every program of this machine may ask,
-   * and so may every web page that is open on it, although it reads no answer.
+   * under the names of this machine and `hostname`, and web pages of other origins than those of `cors` change nothing.
    */
   readonly password?: string | undefined;
   /**
@@ -116,11 +131,15 @@ export interface ListenOptions {
    */
   readonly username?: string | undefined;
   /**
-   * Origins, such as `"https://app.example"`, whose web pages may read the answers. Those of `http://localhost` and
-   * `http://127.0.0.1` with any port, and of Tauri programs, always may. Default: none.
+   * Origins, such as `"https://app.example"`, whose web pages may read the answers, and change something without a
+   * password. Those of `http://localhost` and `http://127.0.0.1` with any port, and of Tauri programs, always may.
+   * Default: none.
    */
   readonly cors?: readonly string[] | undefined;
-  /** Bytes of a request's body. A larger one is answered with `413`. Default: 67108864, which is 64 MiB. */
+  /**
+   * Bytes of a request's body. A larger one is an `InvalidRequestError` with status 413. Default: 67108864, which is
+   * 64 MiB.
+   */
   readonly maxBodyBytes?: number | undefined;
 }
 

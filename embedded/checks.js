@@ -14,6 +14,9 @@ const { suggest } = require("./suggest.js");
 /** @type {Readonly<Record<keyof import("../index.js").Limits, Check>>} */
 const LIMITS = { inbox: checkCount, steerBatch: checkCount };
 
+/** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
+const PERMISSIONS = { unanswered: checkUnanswered };
+
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
   directory: checkText,
@@ -27,6 +30,7 @@ const OPTIONS = {
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   keepAlive: checkBoolean,
+  permissions: checkPermissions,
   limits: checkLimits,
 };
 
@@ -192,6 +196,28 @@ function checkBoolean(option, value) {
 function checkLimits(option, value) {
   if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, LIMITS, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkPermissions(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, PERMISSIONS, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkUnanswered(option, value) {
+  if (value === "wait" || value === "deny") return;
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be "wait", "deny" or { denyAfterMs }, got ${describe(value)}`);
+  }
+  checkMembers(value, { denyAfterMs: checkCount }, `${option}.`);
+  checkCount(`${option}.denyAfterMs`, value.denyAfterMs);
 }
 
 /**

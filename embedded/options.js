@@ -16,6 +16,7 @@ const { checkOptions } = require("./checks.js");
  * @property {Record<string, string>} env
  * @property {"normal" | "full"} durability
  * @property {"manual" | "resume"} recovery
+ * @property {{ unanswered: import("../index.js").Unanswered }} permissions
  * @property {{ inbox: number, steerBatch: number }} limits
  *
  * @typedef {NativeOptions & { keepAlive: boolean }} ResolvedOptions
@@ -49,6 +50,7 @@ function resolveOptions(given) {
     env,
     durability: options.durability ?? "normal",
     recovery: options.recovery ?? "manual",
+    permissions: { unanswered: options.permissions?.unanswered ?? "wait" },
     limits: resolveLimits(options.limits ?? {}),
     keepAlive: options.keepAlive ?? true,
   };

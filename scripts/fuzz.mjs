@@ -13,7 +13,7 @@ const COMMANDS = [
 
 await runScript(async () => {
   const [cases = "100000"] = process.argv.slice(2);
-  if (!/^[1-9]\d*$/.test(cases)) throw new Failure(`The number of cases must be a whole number from 1 on, got ${cases}`);
+  if (!/^[1-9]\d*$/.test(cases)) throw new Failure(`Cases are counted by a whole number from 1 on, not by ${cases}`);
   process.env.PROPTEST_CASES = cases;
   process.env.FUZZ_CASES = cases;
   for (const command of COMMANDS) {

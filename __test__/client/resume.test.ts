@@ -70,6 +70,7 @@ describe("after a break it goes on behind the last event", () => {
     ["a declared failure that passes", () => json(unavailable, 503)],
     ["a gateway without a server", () => new Response("<html>", { status: 502 })],
     ["a gateway with a declared status", () => new Response("<html>", { status: 503 })],
+    ["a gateway that speaks JSON", () => json({ message: "Service Unavailable" }, 503)],
     ["too many requests", () => new Response(null, { status: 429 })],
     ["a request that took too long", () => new Response(null, { status: 408 })],
     ["a request that came too early", () => new Response(null, { status: 425 })],

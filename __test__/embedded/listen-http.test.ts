@@ -57,6 +57,19 @@ test("pages of this machine, and those one names, may read; in memory nobody ask
   }
 });
 
+test("pages that may not read change nothing where nobody asks for a password", async () => {
+  const { url, host } = await setUpListener();
+  const before = await host.sessions.list();
+  // As a page may send it without asking first: no content type counts as JSON.
+  const init = { method: "POST", headers: { origin: "https://evil.example" }, body: new Blob(["{}"]) };
+  const response = await fetch(`${url}/api/session`, init);
+  const refused = { _tag: "InvalidRequestError", message: expect.stringContaining("web pages"), field: "origin" };
+  expect([response.status, await response.json()]).toEqual([400, refused]);
+  await expect(host.sessions.list()).resolves.toEqual(before);
+  const inMemory = await host.fetch("http://host/api/session", init);
+  expect(inMemory.status).toBe(200);
+});
+
 test("large answers are compressed over the network alone", async () => {
   const { url, host, sessionID } = await setUpListener();
   await leavePrompts(host, sessionID, 1, 10_000);
@@ -103,14 +116,13 @@ describe("bodies", () => {
       headers: json,
       body: JSON.stringify({ prompt, resume: false }),
     });
-    expect(response.status).toBe(413);
-    await expect(response.json()).resolves.toEqual({
+    const refused = {
       _tag: "InvalidRequestError",
       message: expect.stringContaining("10000 bytes"),
       kind: "Payload",
-    });
-    const refused = { name: "ClientError", reason: "UnexpectedStatus", cause: { status: 413 } };
-    await expect(rejection(client.sessions.prompt(input))).resolves.toMatchObject(refused);
+    };
+    expect([response.status, await response.json()]).toEqual([413, refused]);
+    await expect(rejection(client.sessions.prompt(input))).resolves.toEqual(expect.objectContaining(refused));
     await expect(host.sessions.inbox.list({ sessionID })).resolves.toEqual([]);
     await host.sessions.prompt(input);
   });

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import type { AssistantPartTool, OpenCodeHost } from "../../index.js";
 import type { Reply } from "../../testkit/reply.js";
 import { readHistory, readMessages, readTranscript, run, setUpSession, types } from "./support";
@@ -18,6 +20,13 @@ async function runTools(started: Awaited<ReturnType<typeof setUpSession>>, ...to
   const { body } = await started.model.received(2);
   const results: { role: string; content: string; tool_call_id: string }[] = body.messages;
   return results.filter(({ role }) => role === "tool");
+}
+
+/** Every file of a directory with its text. */
+function readFiles(directory: string) {
+  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  return Object.fromEntries(files.map((file) => [path.relative(directory, file), readFileSync(file, "utf8")]));
 }
 
 test("a file is read, and the model goes on with what is in it", async () => {
@@ -52,6 +61,101 @@ test("a file is read, and the model goes on with what is in it", async () => {
     "text.ended",
     "step.ended",
   ]);
+});
+
+test("files and lines are found", async () => {
+  const started = await setUpSession();
+  const { setup, host, sessionID } = started;
+  setup.write("a.ts", "const a = 1;\n");
+  setup.write("b.ts", "let b;\nconst c = 2;\n");
+  const results = await runTools(
+    started,
+    { name: "glob", input: { pattern: "*.ts" }, id: "call_glob" },
+    { name: "grep", input: { pattern: "const \\w", include: "b.*" }, id: "call_grep" },
+  );
+  const [a, b] = ["a.ts", "b.ts"].map((name) => `${setup.directory}/${name}`);
+  expect(results.map((result) => result.content)).toEqual([
+    `${a}\n${b}`,
+    `Found 1 matches\n${b}:\n  Line 2: const c = 2;\n`,
+  ]);
+  const [glob, grep] = await readTools(host, sessionID);
+  expect(glob?.state).toMatchObject({
+    status: "completed",
+    structured: { value: [{ path: "a.ts", type: "file" }, { path: "b.ts", type: "file" }] },
+  });
+  expect(grep?.state).toMatchObject({
+    status: "completed",
+    structured: {
+      value: [
+        {
+          entry: { path: "b.ts", type: "file" },
+          line: 2,
+          offset: 7,
+          text: "const c = 2;\n",
+          submatches: [{ text: "const c", start: 0, end: 7 }],
+        },
+      ],
+    },
+  });
+});
+
+test("a file is written, edited and patched, one change after the other", async () => {
+  const started = await setUpSession();
+  const { setup, host, model, sessionID } = started;
+  const patchText = [
+    "*** Begin Patch",
+    "*** Update File: src/new.txt",
+    "@@",
+    " two",
+    "+three",
+    "*** Add File: added.txt",
+    "+added",
+    "*** Delete File: old.txt",
+    "*** End Patch",
+  ].join("\n");
+  setup.write("old.txt", "old\n");
+  model.reply(
+    { tools: [{ name: "write", input: { path: "src/new.txt", content: "one\n2\n" }, id: "call_write" }] },
+    { tools: [{ name: "edit", input: { path: "src/new.txt", oldString: "2", newString: "two" }, id: "call_edit" }] },
+    { tools: [{ name: "apply_patch", input: { patchText }, id: "call_patch" }] },
+    { text: "Done." },
+  );
+  await run(host, sessionID, "Change things");
+  const tools = await readTools(host, sessionID);
+  expect(tools.map(({ id, state }) => [id, state.status, "content" in state && state.content])).toEqual([
+    ["call_write", "completed", [{ type: "text", text: "Created file successfully: src/new.txt" }]],
+    [
+      "call_edit",
+      "completed",
+      [
+        {
+          type: "text",
+          text: "Edited file successfully: src/new.txt\nReplacements: 1\n```diff\n-2\n+two\n```",
+        },
+      ],
+    ],
+    [
+      "call_patch",
+      "completed",
+      [{ type: "text", text: "Applied patch sequentially:\nM src/new.txt\nA added.txt\nD old.txt" }],
+    ],
+  ]);
+  expect(readFiles(setup.directory)).toEqual({ "src/new.txt": "one\ntwo\nthree\n", "added.txt": "added\n" });
+});
+
+test.each([
+  [{ name: "write", input: { path: "../a.txt", content: "new" } }, "Unable to write ../a.txt"],
+  [{ name: "edit", input: { path: "../a.txt", oldString: "old", newString: "new" } }, "Unable to edit ../a.txt"],
+  [
+    { name: "apply_patch", input: { patchText: "*** Begin Patch\n*** Delete File: ../a.txt\n*** End Patch" } },
+    "Unable to apply patch at patch",
+  ],
+])("what lies outside the project is not changed: %j", async (call, message) => {
+  const started = await setUpSession();
+  started.setup.write("../a.txt", "old");
+  const [result] = await runTools(started, call);
+  expect(JSON.parse(result?.content ?? "")).toMatchObject({ error: { message } });
+  expect(readFileSync(path.join(started.setup.root, "a.txt"), "utf8")).toBe("old");
 });
 
 test("several calls of one answer are each settled once", async () => {

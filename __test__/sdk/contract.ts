@@ -112,7 +112,8 @@ function withDifferences(document: OpenApi): OpenApi {
   const { schemas } = document.components;
   // An empty page says so with two nulls, although the text of the contract only knows cursors that are there.
   for (const name of ["SessionsResponse", "SessionMessagesResponse"]) {
-    for (const cursor of Object.values(schemas[name]!.properties!.cursor!.properties!)) cursor.type = ["string", "null"];
+    const cursors = Object.values(schemas[name]!.properties!.cursor!.properties!);
+    for (const cursor of cursors) cursor.type = ["string", "null"];
   }
   // An integration that nobody knows is null, which the text of the contract does not say either.
   const integration = schemaOf(document, "v2.integration.get", "200").properties!;

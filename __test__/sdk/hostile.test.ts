@@ -24,7 +24,7 @@ const nothing = "404";
 const prompt = "/api/session/{session}/prompt";
 const messages = "/api/session/{session}/message";
 const deep = (open: string, close: string) => open.repeat(10_000) + close.repeat(10_000);
-const forge = (content: unknown) => Buffer.from(JSON.stringify(content)).toString("base64url");
+const forge = (content: string) => Buffer.from(content).toString("base64url");
 
 const bodies: Attack[] = [
   ["half of a character", '{"prompt":{"text":"a\\ud800"},"resume":false}'],
@@ -61,33 +61,46 @@ const queries: Attack[] = [
 
 const searches: Attack[] = [
   { name: "search: longer than a title", path: `/api/session?search=${"_".repeat(55_000)}`, answer: badQuery },
+  { name: "search: a zero byte", path: "/api/session?search=%00", answer: badQuery },
   { name: "search: wild", path: `/api/session?search=${"%25e%25_".repeat(400)}`, answer: "200" },
 ];
 
-const page = { scope: "{session}", order: "asc", limit: 3, from: { anchor: 1, direction: "next" } };
-const cursor = (more: object) => ({ version: 1, kind: "messages", page: { ...page, ...more } });
-const anchor = (value: unknown) => cursor({ from: { anchor: value, direction: "next" } });
+/** A cursor of messages that goes on from a place, and whatever else it says. */
+const cursor = (anchor: unknown, more: object = {}) => ({
+  version: 1,
+  kind: "messages",
+  page: { scope: "{session}", order: "asc", limit: 3, from: { anchor, direction: "next" }, ...more },
+});
 
-const cursors: Attack[] = [
-  ["a negative place", anchor(-1), badCursor],
-  ["the greatest place", '{"version":1,"kind":"messages","page":{"scope":"{session}","order":"asc","limit":3,"from":{"anchor":18446744073709551615,"direction":"next"}}}', "200"],
-  ["the greatest place, backwards", '{"version":1,"kind":"messages","page":{"scope":"{session}","order":"desc","limit":3,"from":{"anchor":18446744073709551615,"direction":"previous"}}}', "200"],
-  ["a greater place than there is", anchor(1e30), badCursor],
-  ["a place that is no number", anchor("1"), badCursor],
-  ["no place", anchor(null), badCursor],
-  ["no limit", cursor({ limit: null }), badCursor],
-  ["a limit of billions", cursor({ limit: 4_294_967_295 }), badCursor],
-  ["another session", cursor({ scope: "ses_other" }), badCursor],
-  ["a query as its session", cursor({ scope: "ses_' OR 1=1 --" }), badCursor],
+const greatest = JSON.stringify(cursor("greatest")).replace('"greatest"', "18446744073709551615");
+
+const contents: [name: string, content: unknown, answer: string][] = [
+  ["a place", cursor(1), "200"],
+  ["the greatest place", greatest, "200"],
+  ["the greatest place, backwards", greatest.replace("next", "previous").replace("asc", "desc"), "200"],
+  ["a greater place than there is", cursor(1e30), badCursor],
+  ["a negative place", cursor(-1), badCursor],
+  ["a place that is no number", cursor("1"), badCursor],
+  ["no place", cursor(null), badCursor],
+  ["no limit", cursor(1, { limit: null }), badCursor],
+  ["a limit of billions", cursor(1, { limit: 4_294_967_295 }), badCursor],
+  ["another session", cursor(1, { scope: "ses_other" }), badCursor],
+  ["a query as its session", cursor(1, { scope: "ses_' OR 1=1 --" }), badCursor],
   ["lists in lists", deep("[", "]"), badCursor],
   ["a list", [], badCursor],
   ["a prototype", '{"__proto__":{"version":1,"kind":"messages"}}', badCursor],
-].map(([name, content, answer]) => ({ name: `cursor: ${name}`, path: `${messages}?cursor=<${typeof content === "string" ? content : JSON.stringify(content)}>`, answer }) as Attack);
+];
+
+/** The content stands in angle brackets, because the session it is of is not known yet. */
+const cursors: Attack[] = contents.map(([name, content, answer]) => {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return { name: `cursor: ${name}`, path: `${messages}?cursor=<${text}>`, answer };
+});
 
 const longCursors: Attack[] = [
   { name: "cursor: 60,000 letters", path: `${messages}?cursor=${"e".repeat(60_000)}`, answer: badCursor },
   { name: "cursor: a megabyte", path: `${messages}?cursor=${"e".repeat(MIB)}`, answer: badCursor },
-  { name: "cursor: a megabyte of spaces", path: `${messages}?cursor=${forge(`${" ".repeat(MIB)}{}`)}`, answer: badCursor },
+  { name: "cursor: a megabyte of spaces", path: `${messages}?cursor=${forge(" ".repeat(MIB))}`, answer: badCursor },
   { name: "cursor: of sessions, a megabyte", path: `/api/session?cursor=${"e".repeat(MIB)}`, answer: badCursor },
 ];
 
@@ -117,7 +130,9 @@ const headed: Attack[] = [
   ["a directory that is no text", directory("/%ff%fe"), badDirectory],
   ["a long directory", directory(`/${"a".repeat(10_000)}`), badDirectory],
   ["a workspace that is none", { "x-opencode-workspace": "../x" }, badQuery],
-].map(([name, given, answer]) => ({ name: `header: ${name}`, path: "/api/location", headers: given, answer }) as Attack);
+].map(([name, given, answer]) => {
+  return { name: `header: ${name}`, path: "/api/location", headers: given, answer } as Attack;
+});
 
 const attacks = [...bodies, ...queries, ...searches, ...cursors, ...longCursors, ...paths, ...headed];
 
@@ -126,7 +141,7 @@ const TOO_LONG = 64 * 1024;
 
 async function attack({ url, fetch }: Transport, session: string, { path, body, headers = {} }: Attack) {
   const fill = (text: string) => text.replaceAll("{session}", session);
-  const target = fill(path).replace(/<(.*)>/s, (_, content) => Buffer.from(fill(content)).toString("base64url"));
+  const target = fill(path).replace(/<(.*)>/s, (_, content) => forge(content));
   const init = { method: body === undefined ? "GET" : "POST", headers, ...(body === undefined ? {} : { body }) };
   const request = new Request(url + target, init);
   if (body !== undefined) request.headers.set("content-type", "application/json");

@@ -2,7 +2,7 @@ import type { Setup } from "../embedded/support";
 import { oneAttempt, type Sdk } from "./support";
 
 /** What an operation answers now: with a status, with a stream, or that its feature is not there yet. */
-export type Expected = 200 | 204 | 400 | "stream" | "not built";
+export type Expected = 200 | 204 | 400 | 404 | "stream" | "not built";
 
 /** What earlier calls of a run made, for those after them. */
 export interface Place {
@@ -58,31 +58,32 @@ export const rows: readonly Row[] = [
   ["session.compact", 204, (v2, at) => v2.session.compact(at)],
   ["session.interrupt", 204, (v2, at) => v2.session.interrupt(at)],
 
-  ["session.permission.create", "not built", (v2, { sessionID }) =>
+  // Everything is allowed yet, and nothing is asked.
+  ["session.permission.create", 200, (v2, { sessionID }) =>
     v2.session.permission.create({ sessionID, action: "edit", resources: ["a.txt"] })],
-  ["session.permission.list", "not built", (v2, at) => v2.session.permission.list(at)],
-  ["session.permission.get", "not built", (v2, { sessionID }) =>
+  ["session.permission.list", 200, (v2, at) => v2.session.permission.list(at)],
+  ["session.permission.get", 404, (v2, { sessionID }) =>
     v2.session.permission.get({ sessionID, ...permission })],
-  ["session.permission.reply", "not built", (v2, { sessionID }) =>
+  ["session.permission.reply", 404, (v2, { sessionID }) =>
     v2.session.permission.reply({ sessionID, ...permission, reply: "once" })],
-  ["permission.request.list", "not built", (v2) => v2.permission.request.list()],
-  ["permission.saved.list", "not built", (v2) => v2.permission.saved.list()],
-  ["permission.saved.remove", "not built", (v2) => v2.permission.saved.remove({ id: "psv_none" })],
+  ["permission.request.list", 200, (v2) => v2.permission.request.list()],
+  ["permission.saved.list", 200, (v2) => v2.permission.saved.list()],
+  ["permission.saved.remove", 204, (v2) => v2.permission.saved.remove({ id: "psv_none" })],
 
-  ["session.question.list", "not built", (v2, at) => v2.session.question.list(at)],
-  ["session.question.reply", "not built", (v2, { sessionID }) =>
+  ["session.question.list", 200, (v2, at) => v2.session.question.list(at)],
+  ["session.question.reply", 404, (v2, { sessionID }) =>
     v2.session.question.reply({ sessionID, ...question, questionV2Reply: { answers: [["Yes"]] } })],
-  ["session.question.reject", "not built", (v2, { sessionID }) =>
+  ["session.question.reject", 404, (v2, { sessionID }) =>
     v2.session.question.reject({ sessionID, ...question })],
-  ["question.request.list", "not built", (v2) => v2.question.request.list()],
+  ["question.request.list", 200, (v2) => v2.question.request.list()],
 
   ["session.revert.stage", "not built", (v2, { sessionID, messageID }) =>
     v2.session.revert.stage({ sessionID, messageID })],
   ["session.revert.clear", "not built", (v2, at) => v2.session.revert.clear(at)],
   ["session.revert.commit", "not built", (v2, at) => v2.session.revert.commit(at)],
 
-  ["fs.list", "not built", (v2) => v2.fs.list({ path: "." })],
-  ["fs.find", "not built", (v2) => v2.fs.find({ query: "a" })],
+  ["fs.list", 200, (v2) => v2.fs.list({ path: "." })],
+  ["fs.find", 200, (v2) => v2.fs.find({ query: "a" })],
 
   ["pty.create", "not built", (v2) => v2.pty.create({ command: "sh" })],
   ["pty.list", "not built", (v2) => v2.pty.list()],

@@ -46,6 +46,8 @@ const failure = (status: number, tag: string, ...more: string[]): Told => ({
 const invalidCursor = failure(400, "InvalidCursorError");
 const noSession = failure(404, "SessionNotFoundError", "sessionID");
 const noMessage = failure(404, "MessageNotFoundError", "messageID", "sessionID");
+const noPermission = failure(404, "PermissionNotFoundError", "requestID");
+const noQuestion = failure(404, "QuestionNotFoundError", "requestID");
 const conflict = failure(409, "ConflictError", "resource");
 const oldFailure: Told = { status: 500, keys: ["data", "name"] };
 
@@ -59,6 +61,8 @@ const location: Told = { status: 200, keys: ["directory", "project"] };
 const health: Told = { status: 200, keys: ["healthy"] };
 const history: Told = { status: 200, keys: ["data", "hasMore"], data: ["data", "durable", "id", "type"] };
 const unsupported: Told = { status: 415 };
+
+const json = (type: string) => ({ headers: { "content-type": type }, body: "{}" });
 
 /** The same request, with each of these queries. */
 function withQueries(request: string, answer: Told, ...queries: string[]): Recorded[] {
@@ -153,9 +157,9 @@ const created: Recorded[] = [
     answer: oldFailure,
     here: { ...invalidField("location.directory"), why: "A path that cannot be is the caller's mistake." },
   },
-  { request: "POST /api/session", headers: { "content-type": "Application/JSON; charset=x" }, body: "{}", answer: data(...session) },
-  { request: "POST /api/session", headers: { "content-type": "text/plain" }, body: "{}", answer: unsupported },
-  { request: "POST /api/session", headers: { "content-type": "application/vnd.x+json" }, body: "{}", answer: unsupported },
+  { request: "POST /api/session", ...json("Application/JSON; charset=x"), answer: data(...session) },
+  { request: "POST /api/session", ...json("text/plain"), answer: unsupported },
+  { request: "POST /api/session", ...json("application/vnd.x+json"), answer: unsupported },
 ];
 
 const prompt = (body: unknown, answer: Told, request = "POST /api/session/{session}/prompt"): Recorded => ({
@@ -188,13 +192,16 @@ const prompted: Recorded[] = [
   { request: "GET /api/session/{session}/message/msg_once", answer: noMessage },
 ];
 
+const sessions = "GET /api/session";
 const messages = "GET /api/session/{session}/message";
+const events = "GET /api/session/{session}/history";
 const pages: Recorded[] = [
-  ...withQueries(messages, page(...user), "order=asc", "order=asc&limit=1", "order=asc&limit=1e1", "order=asc&limit=0x10"),
-  ...withQueries(messages, page(...user), "order=asc&limit=%201", "order=asc&limit[]=1", "order=asc&cursor=", "order=asc&x=1"),
+  ...withQueries(messages, page(...user), "order=asc", "order=asc&limit=1", "order=asc&limit=1e1"),
+  ...withQueries(messages, page(...user), "order=asc&limit=0x10", "order=asc&limit=%201", "order=asc&limit[]=1"),
+  ...withQueries(messages, page(...user), "order=asc&cursor=", "order=asc&unknown=1"),
   ...withQueries(messages, invalid("Query"), "limit=0", "limit=-1", "limit=1.5", "limit=abc", "limit=201", "limit="),
   ...withQueries(messages, invalid("Query"), "limit=1&limit=2", "order=up", "limit=x&order=up"),
-  ...withQueries(messages, invalidCursor, "cursor=abcd", "cursor=%25%25%25", "cursor=eyJ9", "cursor={cursor}&order=asc"),
+  ...withQueries(messages, invalidCursor, "cursor=abcd", "cursor=%25%25", "cursor=eyJ9", "cursor={cursor}&order=asc"),
   ...withQueries(messages, page(...user), "cursor={cursor}", "cursor={cursor}&limit=2"),
   ...withQueries(messages, page(), "cursor={last}"),
   {
@@ -202,19 +209,19 @@ const pages: Recorded[] = [
     answer: page(),
     here: { ...invalidCursor, why: "A cursor belongs to its session, and an empty page would hide a mistake." },
   },
-  ...withQueries("GET /api/session", page(...session), "", "limit=1", "limit=5000", "order=asc", "limit=1&cursor={sessions}"),
-  ...withQueries("GET /api/session", page(...session), "search=NEW%20SESSION", "cursor={sessions}&directory=%2Fother&order=asc"),
-  ...withQueries("GET /api/session", page(), "project=none", "directory=", "search=nothing%20like%20it"),
-  ...withQueries("GET /api/session", invalid("Query"), "limit=0", "limit=1.5", "workspace=zzz", "order=up"),
-  ...withQueries("GET /api/session", invalidCursor, "cursor=", "cursor=abcd"),
+  ...withQueries(sessions, page(...session), "", "limit=1", "limit=5000", "order=asc", "search=NEW%20SESSION"),
+  ...withQueries(sessions, page(...session), "limit=1&cursor={sessions}", "cursor={sessions}&directory=/x&order=asc"),
+  ...withQueries(sessions, page(), "project=none", "directory=", "search=nothing%20like%20it"),
+  ...withQueries(sessions, invalid("Query"), "limit=0", "limit=1.5", "workspace=zzz", "order=up"),
+  ...withQueries(sessions, invalidCursor, "cursor=", "cursor=abcd"),
   {
     request: "GET /api/session?directory=relative",
     answer: oldFailure,
     here: { ...invalidField("directory"), why: "A path that cannot be is the caller's mistake." },
   },
-  ...withQueries("GET /api/session/{session}/history", history, "after=", "after=0&limit=1", "limit=100"),
-  ...withQueries("GET /api/session/{session}/history", { ...history, data: [] }, "after=100000"),
-  ...withQueries("GET /api/session/{session}/history", invalid("Query"), "after=-1", "limit=101", "limit=0", "after=x"),
+  ...withQueries(events, history, "after=", "after=0&limit=1", "limit=100"),
+  ...withQueries(events, { ...history, data: [] }, "after=100000"),
+  ...withQueries(events, invalid("Query"), "after=-1", "limit=101", "limit=0", "after=x"),
   ...withQueries("GET /api/session/{session}/event", invalid("Query"), "after=-1", "after=1.5", "after=x"),
 ];
 
@@ -224,7 +231,7 @@ const operations: Recorded[] = [
   { request: "GET /api/session/{session}/context", answer: data(...user) },
   { request: "GET /api/session/{session}/message/{message}", answer: data(...user) },
   { request: "POST /api/session/{session}/interrupt", answer: empty(204) },
-  { request: "POST /api/session/{session}/interrupt", headers: { "content-type": "text/plain" }, body: "{", answer: empty(204) },
+  { request: "POST /api/session/{session}/interrupt", ...json("text/plain"), answer: empty(204) },
   { request: "POST /api/session/{other}/agent", body: { agent: "" }, answer: empty(204) },
   { request: "POST /api/session/{other}/agent", body: { agent: 5 }, answer: invalid("Payload") },
   { request: "POST /api/session/{other}/model", body: { model: { id: "m1", providerID: "mock" } }, answer: empty(204) },
@@ -239,6 +246,14 @@ const operations: Recorded[] = [
     answer: failure(503, "ServiceUnavailableError", "service"),
     here: { ...empty(204), why: "It can be done here." },
   },
+  { request: "GET /api/session/{session}/permission/per_x", answer: noPermission },
+  { request: "POST /api/session/{session}/permission/per_x/reply", body: { reply: "once" }, answer: noPermission },
+  { request: "POST /api/session/{session}/permission/per_x/reply", body: { reply: 1 }, answer: invalid("Payload") },
+  { request: "GET /api/session/{session}/permission/zzz", answer: invalid("Params") },
+  { request: "POST /api/session/{session}/permission", body: { action: "edit" }, answer: invalid("Payload") },
+  { request: "POST /api/session/{session}/question/que_x/reply", body: { answers: [["Yes"]] }, answer: noQuestion },
+  { request: "POST /api/session/{session}/question/que_x/reject", answer: noQuestion },
+  { request: "DELETE /api/permission/saved/none", answer: empty(204) },
   { request: "GET /api/integration/none", answer: { status: 200, keys: ["data", "location"], data: [] } },
   {
     request: "POST /api/integration/none/connect/key",

@@ -1,7 +1,7 @@
 import { numbered, readHistory, setUpSession } from "../embedded/support";
 import { createSdk, isOf, oneAttempt, transports } from "./support";
 
-test.each(transports)("whoever stops and goes on has no gap and no duplicate while eight write, %s", async (_, open) => {
+test.each(transports)("who stops and goes on has no gap and no duplicate while eight write, %s", async (_, open) => {
   const { setup, host, sessionID } = await setUpSession();
   const v2 = createSdk(await open(host), setup.directory);
   const writers = Array.from({ length: 8 }, async (_none, writer) => {

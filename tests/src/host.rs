@@ -10,7 +10,7 @@ use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_runtime::{
     CreateSession, DatabasePath, Durability, Limits, OpenError, Recovery, Runtime, RuntimeOptions,
-    Seam,
+    Seam, SystemTimer, Unanswered,
 };
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
@@ -18,7 +18,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_testkit::ScriptedFetch;
 use opencode_tools::{
-    AllowAll, Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool,
+    Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool,
 };
 use serde_json::{Value, json};
 
@@ -100,7 +100,8 @@ impl Host {
             directory: project(folder, 0),
             locations: Arc::new(Locations::new(Arc::new(environment), Some(config()))),
             tools: Arc::new(Registry::new(contributions, Arc::new(output))),
-            permissions: Arc::new(AllowAll),
+            unanswered: Unanswered::Wait,
+            timer: Arc::new(SystemTimer),
             model,
             fetch: Arc::new(ScriptedFetch::default()),
             clock,

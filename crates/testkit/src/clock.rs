@@ -1,12 +1,15 @@
 //! Time and identifiers that a test decides, and through them the one writer of the database: it
 //! asks for the time whenever it makes an identifier, so a test can hold it inside a transaction.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use futures::future::BoxFuture;
+use opencode_runtime::Timer;
 use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::id::IdSource;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// When every test begins: 2026-11-20T12:55:02.007Z.
 const START: Millis = 1_795_179_302_007;
@@ -16,7 +19,7 @@ const WRITER: &str = "opencode-store";
 
 /// A clock that stands still until the test moves it.
 pub struct FakeClock {
-    now: AtomicI64,
+    now: watch::Sender<Millis>,
     panics: AtomicBool,
     writer: Arc<WriterGate>,
 }
@@ -32,7 +35,7 @@ struct WriterGate {
 impl Default for FakeClock {
     fn default() -> Self {
         Self {
-            now: AtomicI64::new(START),
+            now: watch::Sender::new(START),
             panics: AtomicBool::new(false),
             writer: Arc::default(),
         }
@@ -40,9 +43,9 @@ impl Default for FakeClock {
 }
 
 impl FakeClock {
-    /// Moves time on.
+    /// Moves time on, and ends what waits for it.
     pub fn advance(&self, by: Millis) {
-        self.now.fetch_add(by, Ordering::Relaxed);
+        self.now.send_modify(|now| *now += by);
     }
 
     /// Makes the next reading outside the writer panic: a bug in the middle of an operation.
@@ -64,7 +67,20 @@ impl Clock for FakeClock {
         } else if self.panics.swap(false, Ordering::Relaxed) {
             panic!("the clock was told to panic");
         }
-        self.now.load(Ordering::Relaxed)
+        *self.now.borrow()
+    }
+}
+
+impl Timer for FakeClock {
+    fn after(&self, wait: Duration) -> BoxFuture<'static, ()> {
+        let mut now = self.now.subscribe();
+        let end = *now.borrow() + wait.as_millis() as Millis;
+        Box::pin(async move {
+            // Without a clock no time passes any more.
+            if now.wait_for(|now| *now >= end).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 

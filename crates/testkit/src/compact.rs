@@ -43,6 +43,10 @@ pub fn event(name: &str, data: &Value) -> String {
             text("/model/id"),
             text("/model/variant"),
         ],
+        "permission.v2.asked" => vec![text("/action"), text("/resources")],
+        "permission.v2.replied" => vec![text("/reply")],
+        "question.v2.asked" => vec![text("/questions/0/question")],
+        "question.v2.replied" => vec![text("/answers")],
         "session.error" => vec![text("/error/data/message")],
         _ => Vec::new(),
     };
