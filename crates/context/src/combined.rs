@@ -86,7 +86,12 @@ async fn see(source: &Arc<dyn Source>) -> Seen {
         )),
     };
     if let State::Unavailable(reason) = &state {
-        tracing::warn!(key = source.key(), "Context Source unavailable: {reason}");
+        let key = source.key();
+        // Nobody waits for the others, and they may be unavailable boundary after boundary.
+        match source.is_required() {
+            true => tracing::warn!(key, "Context Source unavailable: {reason}"),
+            false => tracing::debug!(key, "Context Source unavailable: {reason}"),
+        }
     }
     Seen {
         source: Arc::clone(source),

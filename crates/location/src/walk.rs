@@ -101,7 +101,8 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
 /// look, and a FIFO of such a name would hold it for ever.
 fn has_safe_rules(directory: &Path) -> bool {
     let is_safe = |path: PathBuf| match fs::metadata(path) {
-        Ok(found) => found.is_file() && found.len() <= MAX_IGNORE_BYTES,
+        // To read a directory fails at once.
+        Ok(found) => found.is_dir() || found.is_file() && found.len() <= MAX_IGNORE_BYTES,
         Err(_) => true,
     };
     [".gitignore", ".ignore", ".rgignore"]
@@ -145,5 +146,41 @@ fn first_line(path: &Path) -> io::Result<Option<String>> {
     {
         Ok(_) => Ok(text.lines().next().map(str::to_owned)),
         Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_walk_ends_when_it_is_cancelled() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        for number in 0..500 {
+            fs::write(root.join(number.to_string()), "").unwrap();
+        }
+        for (cancelled_after, expected) in [(0, 0..=0), (1, 1..=MAX_THREADS), (1000, 500..=500)] {
+            let cancel = CancellationToken::new();
+            let visited = AtomicUsize::new(0);
+            if cancelled_after == 0 {
+                cancel.cancel();
+            }
+            run(&below(&root).unwrap(), &root, &cancel, || {
+                |_: &Path, _| {
+                    if visited.fetch_add(1, Ordering::SeqCst) + 1 == cancelled_after {
+                        cancel.cancel();
+                    }
+                    WalkState::Continue
+                }
+            });
+            let visited = visited.into_inner();
+            assert!(
+                expected.contains(&visited),
+                "{visited} after {cancelled_after}"
+            );
+        }
     }
 }

@@ -291,7 +291,7 @@ pub struct FilesFindQuery {
     pub query: String,
     /// Only entries of this type.
     pub r#type: Option<FileSystemEntryType>,
-    /// At most so many entries, 50 by default.
+    /// At most so many entries, 50 by default. More than 1000 are never found.
     #[schemars(range(min = 1))]
     pub limit: Option<u32>,
 }

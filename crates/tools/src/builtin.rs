@@ -13,6 +13,7 @@ mod place;
 mod question;
 mod read;
 mod search;
+mod skill;
 mod text;
 mod unavailable;
 mod write;
@@ -34,6 +35,7 @@ pub fn built_in_tools() -> Vec<(String, Arc<dyn Tool>)> {
     tools.push(("grep".to_owned(), grep::Grep.into_tool()));
     tools.push(("question".to_owned(), question::Question.into_tool()));
     tools.push(("read".to_owned(), read::Read.into_tool()));
+    tools.push(("skill".to_owned(), skill::Skill.into_tool()));
     tools.push(("write".to_owned(), write::Write.into_tool()));
     tools.sort_by(|(left, _), (right, _)| left.cmp(right));
     tools

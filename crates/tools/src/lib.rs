@@ -7,7 +7,8 @@
 //! the tool does: fail, panic, never end, or answer with a gigabyte.
 //!
 //! This crate knows no session, event, provider or database. It does not decide permissions either:
-//! a tool asks [`Permissions`] before it acts and [`Questions`] for what people want, and somebody else answers.
+//! a tool asks [`Permissions`] before it acts, [`Questions`] for what people want and [`Skills`] for
+//! their texts, and somebody else answers.
 //!
 //! To read it, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, where
 //! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what
@@ -22,6 +23,7 @@ mod permission;
 mod question;
 mod registry;
 mod settlement;
+mod skill;
 mod tool;
 mod typed;
 
@@ -34,5 +36,6 @@ pub use permission::{PermissionError, PermissionRequest, PermissionSource, Permi
 pub use question::{QuestionError, QuestionRequest, Questions};
 pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};
 pub use settlement::{INTERRUPTED, Settlement};
+pub use skill::Skills;
 pub use tool::{Commitment, Tool, ToolContext, ToolFailure, ToolOutput};
 pub use typed::TypedTool;

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::permission::{PermissionRequest, PermissionSource, Permissions};
 use crate::question::{QuestionRequest, Questions};
+use crate::skill::Skills;
 
 /// Something a model can call. It has no name: the name is the key it is registered under.
 ///
@@ -67,6 +68,8 @@ pub struct ToolContext {
     pub permissions: Arc<dyn Permissions>,
     /// Who answers what the call asks.
     pub questions: Arc<dyn Questions>,
+    /// Who knows the skills that the agent may load.
+    pub skills: Arc<dyn Skills>,
     /// Whether the call can still be given up. Every call has its own.
     pub commitment: Commitment,
 }

@@ -30,6 +30,7 @@ const AVAILABLE: &[&str] = &[
     "grep",
     "question",
     "read",
+    "skill",
     "write",
 ];
 

@@ -121,6 +121,8 @@ async fn a_call_that_has_begun_to_change_something_is_carried_to_its_end() {
     let running = turn.start(call("tool", json!({})), context, &tasks);
     begun.notified().await;
     cancel.cancel();
+    // The call sees that before it goes on.
+    tokio::task::yield_now().await;
     go_on.notify_one();
     assert_eq!(running.await, success(json!({"changed": true}), vec![]));
 }

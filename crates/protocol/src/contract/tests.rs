@@ -353,7 +353,9 @@ fn an_operation_is_compiled_in_full() {
             "errors": [
                 { "status": 400, "tag": "InvalidRequestError" },
                 { "status": 401, "tag": "UnauthorizedError" },
+                { "status": 408, "tag": "InvalidRequestError" },
                 { "status": 409, "tag": "ConflictError" },
+                { "status": 413, "tag": "InvalidRequestError" },
                 { "status": 500, "tag": "UnknownError" },
                 { "status": 503, "tag": "ServiceUnavailableError" },
                 { "status": 503, "tag": "StorePoisonedError" },

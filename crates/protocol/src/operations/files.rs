@@ -7,7 +7,7 @@ use crate::operation::operations;
 use crate::output::Located;
 
 operations! {
-    /// The bytes of a file.
+    /// The bytes of a file, which may have 64 MiB.
     ///
     /// The content type is that of text where the name says so, else `application/octet-stream`.
     FsRead = "v2.fs.read" => "files.read" {
@@ -19,7 +19,7 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// What stands in a directory, directories first.
+    /// What stands in a directory, directories first, without symbolic links.
     FsList = "v2.fs.list" => "files.list" {
         Get "/api/fs/list",
         query: FilesListQuery,
@@ -28,7 +28,9 @@ operations! {
         middleware: [Authorization, Location],
     }
 
-    /// Files and directories whose path resembles a text, the closest first.
+    /// Files and directories whose path resembles a text, the closest first: those of that name, names that
+    /// begin with it, names and paths that contain it, then those with its characters in their order. Shorter
+    /// paths come first among equals. Ignored files are not found, hidden ones are.
     FsFind = "v2.fs.find" => "files.find" {
         Get "/api/fs/find",
         query: FilesFindQuery,

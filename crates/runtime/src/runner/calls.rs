@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
+use super::skills::TurnSkills;
 use crate::core::Core;
 use crate::permissions::TurnPermissions;
 use crate::questions::TurnQuestions;
@@ -370,6 +371,10 @@ pub(super) fn shared_context(
         directory: Arc::from(Path::new(&place.directory)),
         cancel: cancel.child_token(),
         managed_output: core.tools.managed_output(),
+        skills: Arc::new(TurnSkills {
+            location: Arc::clone(&location),
+            agent: agent.to_owned(),
+        }),
         permissions: Arc::new(TurnPermissions {
             core: Arc::clone(core),
             place: place.clone(),

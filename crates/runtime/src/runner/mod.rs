@@ -13,6 +13,7 @@ mod publisher;
 mod repetition;
 mod request;
 mod sample;
+mod skills;
 mod translate;
 mod turn;
 

@@ -63,6 +63,7 @@ mod resuming;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod skills;
 mod steps;
 #[cfg(test)]
 mod storage;

@@ -82,7 +82,7 @@ there. No empty lines between the parts. Each file is named once, and moving is 
 
 Relative paths start at the working directory and must stay inside it. For absolute paths elsewhere \
 the user is asked first. Nothing is changed unless every update and deletion fits its file. Files \
-over 16 MiB or without UTF-8 text cannot be updated.";
+over 16 MiB or a million lines or without UTF-8 text cannot be updated.";
 
 /// A hunk and the file it is for.
 struct Step {

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::text::{MAX_LINES, line_count};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
@@ -25,7 +26,8 @@ const RULE: &str = "============================================================
 pub(crate) struct FileDiff {
     /// The name that permission rules see.
     file: String,
-    /// The diff; without hunks where it would be over a mebibyte, or the content is no text.
+    /// The diff; without hunks where it would be over a mebibyte, or the content is no text or has
+    /// too many lines to compare.
     patch: String,
     additions: usize,
     deletions: usize,
@@ -44,6 +46,9 @@ pub(crate) enum Status {
 impl FileDiff {
     /// The difference of two texts.
     pub(crate) fn of(file: &str, before: &str, after: &str, status: Status) -> Self {
+        if line_count(before).max(line_count(after)) > MAX_LINES {
+            return Self::unknown(file, status);
+        }
         let old: Vec<&str> = before.split_inclusive('\n').collect();
         let new: Vec<&str> = after.split_inclusive('\n').collect();
         let deadline = Instant::now() + PATIENCE;

@@ -80,7 +80,7 @@ is possible, but the user is asked first.
 oldString has to match the file exactly, with all whitespace and indentation and without the line \
 numbers or marks of other output, and to occur exactly once: add lines around it until it does, or \
 set replaceAll. Line breaks match whichever kind the file uses. Read the file first. For a new file \
-or a whole one use write. Files over 16 MiB and files that are not UTF-8 text are refused.";
+or a whole one use write. Files over 16 MiB or a million lines and files that are not UTF-8 text are refused.";
 
 /// Why nothing was changed.
 enum EditError {

@@ -105,7 +105,7 @@ fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<Firs
     let found = Mutex::new(FirstByPath::new(limit));
     let mut reader = Reader::new(&matcher, limit, cancel);
     if place.is_file() {
-        let lines = reader.read(open_file(place).ok()?);
+        let lines = reader.read(open_file(place).ok()?, &[]);
         with(&found, |found| lines.add_to(found, Vec::new()));
     } else {
         let directory = Directory::open(place).ok()?;
@@ -122,7 +122,7 @@ fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<Firs
                     && with(found, |found| found.wants(&key))
                     && let Ok(file) = directory.open_file(path)
                 {
-                    let lines = reader.read(file);
+                    let lines = reader.read(file, &key);
                     with(found, |found| lines.add_to(found, key));
                 }
                 WalkState::Continue

@@ -45,8 +45,8 @@ pub(crate) enum FileError {
     /// Nobody may write the file. The superuser could, but somebody meant something by that.
     #[error("the file is read-only")]
     ReadOnly,
-    /// Over [`MAX_FILE_BYTES`], before or after the change.
-    #[error("the file is larger than the {} MiB that can be edited", MAX_FILE_BYTES >> 20)]
+    /// Over [`MAX_FILE_BYTES`] or [`MAX_LINES`](super::text::MAX_LINES), before or after the change.
+    #[error("the file is over the 16 MiB or the million lines that can be edited")]
     TooLarge,
     /// What it holds is not UTF-8, or has NUL characters.
     #[error("the file is not UTF-8 text")]

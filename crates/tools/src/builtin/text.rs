@@ -5,6 +5,9 @@ use super::place::FileError;
 /// What some editors put before a text in UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
+/// The most lines of a text that is compared or searched line by line.
+pub(crate) const MAX_LINES: usize = 1_000_000;
+
 /// The text of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Text {
@@ -21,6 +24,9 @@ impl Text {
         if text.contains('\0') {
             return Err(FileError::NotText);
         }
+        if line_count(text) > MAX_LINES {
+            return Err(FileError::TooLarge);
+        }
         let rest = text.strip_prefix(BYTE_ORDER_MARK);
         Ok(Self {
             text: rest.unwrap_or(text).to_owned(),
@@ -33,6 +39,11 @@ impl Text {
         let mark = if self.marked { BYTE_ORDER_MARK } else { "" };
         [mark, text].concat().into_bytes()
     }
+}
+
+/// How often a text has a line break.
+pub(crate) fn line_count(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 #[cfg(test)]
@@ -53,6 +64,14 @@ mod tests {
             assert_eq!(decoded.text, text, "{bytes:?}");
             assert_eq!(decoded.encode(text), bytes.as_bytes(), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn too_many_lines_are_refused() {
+        let lines = "\n".repeat(MAX_LINES);
+        assert_eq!(Text::decode(lines.as_bytes()).unwrap().text, lines);
+        let error = Text::decode((lines + "\n").as_bytes()).unwrap_err();
+        assert!(matches!(error, FileError::TooLarge), "{error:?}");
     }
 
     #[test]

@@ -88,7 +88,6 @@ const TABLE: &[Unavailable] = &[
             count("timeout", Some(600_000)),
         ],
     ),
-    row("skill", None, &[text("name")]),
     row(
         "todowrite",
         None,

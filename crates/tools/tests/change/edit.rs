@@ -113,7 +113,7 @@ async fn what_cannot_be_edited_stays_as_it_is() {
         ),
         (
             input("big.txt", "a", "x"),
-            "Unable to edit big.txt: the file is larger than the 16 MiB that can be edited"
+            "Unable to edit big.txt: the file is over the 16 MiB or the million lines that can be edited"
                 .to_owned(),
         ),
     ] {

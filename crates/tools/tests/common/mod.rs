@@ -12,11 +12,12 @@ use opencode_schema::{
     id::{IdSource, MessageID, SessionID},
     message::{ErrorKind, ToolContent},
     question::QuestionAnswer,
+    skill::SkillInfo,
 };
 use opencode_tools::{
     Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
-    Permissions, QuestionError, QuestionRequest, Questions, Registry, Settlement, Tool, ToolCall,
-    ToolContext, ToolFailure, ToolOutput,
+    Permissions, QuestionError, QuestionRequest, Questions, Registry, Settlement, Skills, Tool,
+    ToolCall, ToolContext, ToolFailure, ToolOutput,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -31,17 +32,24 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         cancel: CancellationToken::new(),
         permissions: Recorder::new(|_| Ok(())),
         questions: Arc::new(Nobody),
+        skills: Arc::new(Nobody),
         commitment: Commitment::default(),
         managed_output: directory.with_file_name("data").join("tool-output").into(),
     }
 }
 
-/// Answers no question.
+/// Answers no question, and knows no skill.
 struct Nobody;
 
 impl Questions for Nobody {
     fn ask(&self, _: QuestionRequest) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
         Box::pin(std::future::ready(Err(QuestionError::Unanswered)))
+    }
+}
+
+impl Skills for Nobody {
+    fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
+        Box::pin(std::future::ready(None))
     }
 }
 

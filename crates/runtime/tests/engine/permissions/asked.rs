@@ -85,13 +85,14 @@ async fn a_request_waits_as_it_was_made() {
         metadata: asked.metadata.clone(),
         source: Some(source),
     };
-    assert_eq!(waiting(&f, &session).await, [expected.clone()]);
+    let alone = std::slice::from_ref(&expected);
+    assert_eq!(waiting(&f, &session).await, alone);
     let one = f.runtime().permission(&session, &id).await.unwrap();
     assert_eq!(one, expected);
     let here = f.new_session().location;
     let location = f.runtime().open_location(&here).await.unwrap();
     let listed = f.runtime().permission_requests(&location);
-    assert_eq!(listed, [expected.clone()]);
+    assert_eq!(listed, alone);
     f.heard(&mut live, &super::asked("x")).await;
     let event = live.values().last().unwrap();
     assert_eq!(event["data"], serde_json::to_value(&expected).unwrap());

@@ -4,6 +4,7 @@ mod asked;
 mod replies;
 mod rules;
 mod saved;
+mod storage;
 mod withdrawn;
 
 use opencode_schema::id::SessionID;

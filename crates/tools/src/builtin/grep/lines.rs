@@ -83,10 +83,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn read(&mut self, file: File) -> Lines {
+    /// Finds the lines of a file, whose path is repeated with each of them.
+    pub(super) fn read(&mut self, file: File, path: &[u8]) -> Lines {
         let mut collector = Collector {
             matcher: self.matcher,
             limit: self.limit,
+            path_bytes: path.len(),
             lines: Lines::default(),
         };
         let file = Cancellable {
@@ -122,6 +124,7 @@ impl Lines {
 struct Collector<'a> {
     matcher: &'a RegexMatcher,
     limit: usize,
+    path_bytes: usize,
     lines: Lines,
 }
 
@@ -139,7 +142,7 @@ impl Sink for Collector<'_> {
             text: cut(found.bytes()),
             submatches: submatches(self.matcher, found.bytes()),
         };
-        self.lines.bytes += line.bytes();
+        self.lines.bytes += line.bytes() + self.path_bytes;
         self.lines.found.push(line);
         Ok(true)
     }
@@ -195,5 +198,44 @@ impl Read for Cancellable<'_> {
             return Err(io::Error::other("the call was cancelled"));
         }
         self.file.read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_until_the_call_is_cancelled() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"needle\n").unwrap();
+        let matcher = RegexMatcher::new("needle").unwrap();
+        let cancel = CancellationToken::new();
+        let read = || {
+            let lines = Reader::new(&matcher, 10, &cancel).read(file.reopen().unwrap(), b"");
+            (lines.found.len(), lines.is_cut)
+        };
+        assert_eq!(read(), (1, false));
+        cancel.cancel();
+        assert_eq!(read(), (0, true));
+    }
+
+    #[test]
+    fn a_text_is_cut_by_the_units_of_javascript() {
+        for (character, bytes, fits) in [
+            ("x", 1, 2000),
+            ("é", 2, 2000),
+            ("日", 3, 2000),
+            ("😀", 4, 1000),
+        ] {
+            let text = character.repeat(fits);
+            assert_eq!(cut(text.as_bytes()), text);
+            assert_eq!(text.len(), bytes * fits);
+            let longer = character.repeat(3 * fits);
+            assert_eq!(cut(longer.as_bytes()), format!("{text}..."), "{character}");
+        }
+        assert_eq!(cut(b"a\xffb"), "a\u{fffd}b");
     }
 }

@@ -1,0 +1,129 @@
+//! The `skill` tool: the text of a skill, and some of the files that lie beside it.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+
+use opencode_schema::{message::ToolContent, skill::SkillInfo};
+use serde::{Deserialize, Serialize};
+
+use self::files::{SKILL_FILE, sample};
+use super::blocking::blocking;
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+pub(super) struct Skill;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    name: String,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    directory: &'a str,
+    output: &'a str,
+}
+
+impl TypedTool for Skill {
+    const INPUT: Object = Object {
+        fields: &[Field::required("name", Schema::String)
+            .describe("Name of the skill, as the list of available skills has it.")],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let name = input.name;
+        // The same words whether there is no such skill or the agent may not have it.
+        let refused = format!("Unable to load skill {name}");
+        let found = context.skills.find(&name).await;
+        let skill = found.ok_or_else(|| ToolFailure::new(&refused))?;
+        let mut request = context.permission_request("skill", vec![name.clone()]);
+        request.save = vec![name];
+        context.assert(request, &refused).await?;
+        let cancel = context.cancel.clone();
+        let output = blocking(move || {
+            let directory = Path::new(&skill.location).parent().unwrap_or(Path::new(""));
+            let files = if has_directory(&skill) {
+                sample(directory, &cancel)?
+            } else {
+                Vec::new()
+            };
+            Some(output(&skill, directory, &files))
+        });
+        output.await?.ok_or(ToolFailure::Interrupted)?
+    }
+}
+
+const DESCRIPTION: &str = "\
+Load a skill: instructions for a certain kind of work, perhaps with files that belong to them, such as \
+scripts, templates or further texts.
+
+The available skills are listed in the conversation with what each is for. Load the one that describes \
+your task before you begin, and follow what it says. Do not guess names that are not listed.";
+
+/// Whether the skill has a directory of its own. Beside one that is a single file lie other skills.
+fn has_directory(skill: &SkillInfo) -> bool {
+    Path::new(&skill.location).file_name() == Some(SKILL_FILE.as_ref())
+}
+
+fn output(
+    skill: &SkillInfo,
+    directory: &Path,
+    files: &[PathBuf],
+) -> Result<ToolOutput, ToolFailure> {
+    let directory = directory.display().to_string();
+    let text = text(skill, &directory, files);
+    let output = ToolOutput::encode(&Output {
+        name: &skill.name,
+        directory: &directory,
+        output: &text,
+    })?;
+    Ok(output.with_content(vec![ToolContent::Text { text }]))
+}
+
+/// What the model reads. The body is the instruction and stays as it is written; names are only
+/// names.
+fn text(skill: &SkillInfo, directory: &str, files: &[PathBuf]) -> String {
+    let (name, directory) = (escape(&skill.name), escape(directory));
+    let body = skill.content.trim();
+    let files = files.iter().map(|file| {
+        let file = escape(&file.display().to_string());
+        format!("<file>{file}</file>\n")
+    });
+    let files: String = files.collect();
+    format!(
+        "<skill_content name=\"{name}\">\n# Skill: {name}\n\n{body}\n\n\
+         Base directory: {directory}\n\
+         A relative path in this skill starts at the base directory. \
+         The files named here are a sample, there may be more.\n\n\
+         <skill_files>\n{files}</skill_files>\n</skill_content>"
+    )
+}
+
+/// The text as it can stand in an element or in the value of an attribute, on one line.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            control if control.is_control() => {
+                escaped.push_str(&format!("&#{};", u32::from(control)));
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
