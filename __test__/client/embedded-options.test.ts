@@ -36,6 +36,7 @@ describe("defaults", () => {
       env: { HOME: "/home/process", XDG_DATA_HOME: "/xdg/data", XDG_CONFIG_HOME: "/xdg/config" },
       durability: "normal",
       recovery: "manual",
+      permissions: { unanswered: "wait" },
       limits: { inbox: 10_000, steerBatch: 10_000 },
       keepAlive: true,
     });
@@ -99,6 +100,7 @@ test("everything that is given is kept", () => {
     env: { A: "1" },
     durability: "full",
     recovery: "resume",
+    permissions: { unanswered: { denyAfterMs: 5 } },
     limits: { inbox: 1, steerBatch: 2 },
     keepAlive: false,
   };

@@ -26,12 +26,16 @@ async function setUpTurn() {
 async function startWaiting(url: string, sessionID: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding("utf8");
-  const request = (what: string) => `${what} HTTP/1.1\r\nhost: test\r\ncontent-length: 0\r\n\r\n`;
+  const request = (what: string) => `${what} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`;
   socket.write(request("GET /api/health") + request(`POST /api/session/${sessionID}/wait`));
   const pieces = socket[Symbol.asyncIterator]();
   let text = "";
   const readThrough = async (end: string) => {
-    while (!text.includes(end)) text += (await pieces.next()).value;
+    while (!text.includes(end)) {
+      const { done, value } = await pieces.next();
+      if (done) throw new Error(`The connection ended before ${end}: ${text}`);
+      text += value;
+    }
     return text;
   };
   await readThrough('{"healthy":true}');

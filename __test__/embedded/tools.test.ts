@@ -240,8 +240,9 @@ test("input that is JSON but no object is kept and refused", async () => {
 test("a model that calls tools for ever is stopped, and goes on when prompted", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   setup.write("a.txt", "A");
-  const again: Reply = { tools: [{ name: "read", input: { path: "a.txt" } }] };
-  model.reply(...Array.from({ length: 25 }, () => again), { text: "Enough." });
+  // Never twice the same call: from the third time on somebody is asked about that.
+  const again = (limit: number): Reply => ({ tools: [{ name: "read", input: { path: "a.txt", limit } }] });
+  model.reply(...Array.from({ length: 25 }, (_, n) => again(n + 1)), { text: "Enough." });
   await run(host, sessionID, "Loop");
   expect(model.requests).toHaveLength(25);
   await run(host, sessionID, "Stop it");

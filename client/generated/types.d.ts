@@ -329,14 +329,18 @@ export interface OpenCodeClient {
   };
   readonly files: {
     /**
-     * The bytes of a file.
+     * The bytes of a file, which may have 64 MiB.
      *
      * The content type is that of text where the name says so, else `application/octet-stream`.
      */
     read(input: FilesReadInput, options?: RequestOptions): Promise<FilesReadOutput>;
-    /** What stands in a directory, directories first. */
+    /** What stands in a directory, directories first, without symbolic links. */
     list(input?: FilesListInput, options?: RequestOptions): Promise<FilesListOutput>;
-    /** Files and directories whose path resembles a text, the closest first. */
+    /**
+     * Files and directories whose path resembles a text, the closest first: those of that name, names that
+     * begin with it, names and paths that contain it, then those with its characters in their order. Shorter
+     * paths come first among equals. Ignored files are not found, hidden ones are.
+     */
     find(input: FilesFindInput, options?: RequestOptions): Promise<FilesFindOutput>;
   };
   readonly ptys: {
@@ -1010,7 +1014,7 @@ export interface FilesFindInput {
   readonly query: string;
   /** Only entries of this type. */
   readonly type?: FileSystemEntryType | undefined;
-  /** At most so many entries, 50 by default. */
+  /** At most so many entries, 50 by default. More than 1000 are never found. */
   readonly limit?: number | undefined;
 }
 
