@@ -17,9 +17,7 @@ use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_testkit::ScriptedFetch;
-use opencode_tools::{
-    Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool,
-};
+use opencode_tools::{Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool};
 use serde_json::{Value, json};
 
 /// The directories that sessions live in, below the folder of a life.

@@ -5,7 +5,7 @@ use std::path::Path;
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 
 use super::{FileSystemError, unreadable, within};
-use crate::collation::compare;
+use crate::collation::sort;
 use crate::opening::Directory;
 
 /// A directory with more children is refused: all of them have to be sorted to be listed.
@@ -34,8 +34,8 @@ pub(super) fn list(location: &Path, path: &str) -> Result<Vec<FileSystemEntry>, 
             None => {}
         }
     }
-    directories.sort_by(|left, right| compare(left, right));
-    files.sort_by(|left, right| compare(left, right));
+    sort(&mut directories);
+    sort(&mut files);
     let prefix = match target.resource.as_str() {
         "." => String::new(),
         below => format!("{below}/"),

@@ -12,9 +12,11 @@ const FILE: &str = ".opencode/skill/greet/SKILL.md";
 /// A project with a skill and agents, the built-in tool `skill`, and a session.
 async fn open() -> (Fixture, SessionID) {
     let f = Fixture::open().await;
+    let rule =
+        |name: &str, effect: &str| json!({"action": "skill", "resource": name, "effect": effect});
     let deny = |name: &str| {
-        let rule = json!([{"action": "skill", "resource": name, "effect": "deny"}]);
-        json!({"mode": "primary", "permissions": rule})
+        let rules = json!([rule("*", "allow"), rule(name, "deny")]);
+        json!({"mode": "primary", "permissions": rules})
     };
     let agents = json!({"shy": deny("greet"), "other": deny("leave")});
     let config = json!({ "agents": agents });
@@ -56,9 +58,7 @@ fn loaded(f: &Fixture, body: &str) -> String {
 }
 
 fn failed(message: &str) -> String {
-    let error = json!({"type": "unknown", "message": message});
-    let told = json!({"error": error, "content": [], "structured": {}});
-    format!("tool: c0 = {told}")
+    format!("tool: c0 = failed: {message}")
 }
 
 #[tokio::test]

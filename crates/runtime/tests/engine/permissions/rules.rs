@@ -36,10 +36,12 @@ async fn one_resource_decides_for_all() {
         .reply(use_of("c1", &["ok 1", "x", "no 2"]))
         .reply(use_of("c2", &[]))
         .reply(use_of("c3", &["ok 1", "x"]));
-    f.prompt(&session, "Go").await;
     let mut live = f.live();
-    f.recorded(&session, r#"tool.called c3 use {"on":["ok 1","x"]}"#)
+    f.prompt(&session, "Go").await;
+    f.heard(&mut live, r#"permission.v2.asked use ["ok 1","x"]"#)
         .await;
+    let called = r#"tool.called c3 use {"on":["ok 1","x"]}"#;
+    f.recorded(&session, called).await;
     f.interrupt(&session).await;
     assert_eq!(
         settled(&f, &session).await,

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, path::Path};
 
-use opencode_location::{collation::compare, opening::Directory};
+use opencode_location::{collation::sort, opening::Directory};
 use opencode_schema::file_system::FileSystemEntryType;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -50,8 +50,8 @@ pub(super) fn list(
             None => {}
         }
     }
-    directories.sort_by(|left, right| compare(left, right));
-    files.sort_by(|left, right| compare(left, right));
+    sort(&mut directories);
+    sort(&mut files);
     Ok(ToolOutput::encode(&page(directories, files, paging))?)
 }
 
