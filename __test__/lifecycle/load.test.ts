@@ -18,6 +18,9 @@ const REPLIES = 400;
 const LONGEST_LIFE = 300;
 const SESSIONS = ["ses_one", "ses_two", "ses_three", "ses_four"];
 
+/** Nobody is there to be asked whether a model may repeat a call. */
+const ALONE = { permissions: { unanswered: "deny" } } as const;
+
 type Receipts = Map<string, SessionInputAdmitted[]>;
 
 function createReply(random: Random): Reply {
@@ -34,7 +37,7 @@ function createReply(random: Random): Reply {
 async function liveAndDie(setup: Setup, random: Random, life: number, receipts: Receipts) {
   setup.model.reply(...Array.from({ length: REPLIES }, () => createReply(random)));
   const seed = Math.floor(random() * 2 ** 31);
-  const child = new Child("load", { options: setup.options(), sessions: SESSIONS, life, seed });
+  const child = new Child("load", { options: setup.options(ALONE), sessions: SESSIONS, life, seed });
   await child.said("ready");
   const timer = setTimeout(() => child.kill("SIGKILL"), random() * LONGEST_LIFE);
   await expect(child.exited).resolves.toBe("SIGKILL");
@@ -110,7 +113,7 @@ test(
     const receipts: Receipts = new Map(SESSIONS.map((sessionID) => [sessionID, []]));
     for (let life = 1; life <= KILLS; life += 1) {
       await liveAndDie(setup, random, life, receipts);
-      const host = await setup.open();
+      const host = await setup.open(ALONE);
       for (const sessionID of SESSIONS) await expectKept(host, sessionID, receipts.get(sessionID)!);
       if (life === KILLS || random() < 0.3) {
         await Promise.all(SESSIONS.map((sessionID) => expectGoesOn(host, sessionID, life)));
