@@ -12,6 +12,9 @@ use opencode_schema::permission::is_denied_everywhere;
 use opencode_schema::session::SessionInfo;
 use opencode_store::SessionRow;
 
+/// Diagnostics of the configuration that go with a failure at most.
+const MAX_DIAGNOSTICS: usize = 10;
+
 /// The agent of a session in a Location, whether or not there is such an agent.
 pub(crate) fn agent_of(session: &SessionInfo, location: &Location) -> String {
     let usual = || {
@@ -61,9 +64,15 @@ impl Sampled {
     /// Why the model cannot be resolved, with what is wrong in the configuration: a document that
     /// was dropped is the likeliest cause.
     pub(super) fn explain(&self, error: &ModelResolutionError) -> String {
-        let diagnostics = self.location.configuration.diagnostics.iter();
-        diagnostics.fold(error.to_string(), |text, diagnostic| {
-            format!("{text}\n{diagnostic}")
-        })
+        let diagnostics = &self.location.configuration.diagnostics;
+        let mut text = error.to_string();
+        for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
+            text += &format!("\n{diagnostic}");
+        }
+        if diagnostics.len() > MAX_DIAGNOSTICS {
+            let more = diagnostics.len() - MAX_DIAGNOSTICS;
+            text += &format!("\n{more} more; location.diagnostics lists them all");
+        }
+        text
     }
 }

@@ -238,6 +238,45 @@ async fn a_model_that_cannot_be_had_leaves_the_input_pending_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_failure_names_some_of_what_is_wrong_in_the_configuration() {
+    let f = Fixture::open().await;
+    let references: Vec<_> = (10..22)
+        .map(|n| format!(r#""not a name {n}": "./x""#))
+        .collect();
+    let references = references.join(",\n");
+    let text = format!("{{\"references\": {{\n{references}\n}}}}");
+    f.project.write("opencode.json", &text);
+    let unknown = ModelRef {
+        id: "m9".to_owned(),
+        provider_id: "mock".to_owned(),
+        variant: None,
+    };
+    let created = f.create(CreateSession {
+        model: Some(unknown),
+        ..f.new_session()
+    });
+    let session = created.await.id;
+    f.leave(&session, "Hi", Delivery::Steer).await;
+    let DrainOutcome::Failed(error) = f.run(&session).await else {
+        panic!("there is no such model")
+    };
+    let error = error.to_string();
+    let lines: Vec<_> = error.lines().collect();
+    let file = format!("{}/opencode.json", f.project.directory());
+    let places = lines[1..11]
+        .iter()
+        .map(|line| line.rsplit_once(": ").unwrap().0);
+    let expected = (2..12).map(|line| format!("{file}:{line}"));
+    assert!(
+        places
+            .zip(expected)
+            .all(|(place, expected)| place.starts_with(&expected)),
+        "{error}"
+    );
+    assert_eq!(lines[11..], ["2 more; location.diagnostics lists them all"]);
+}
+
+#[tokio::test]
 async fn a_location_that_cannot_be_opened_leaves_the_input_pending_and_says_so() {
     let f = Fixture::open().await;
     let mut request = f.new_session();
