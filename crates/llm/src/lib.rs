@@ -71,7 +71,7 @@ pub use model::{
     Auth, Capabilities, Compatibility, Endpoint, Limits, ProtocolId, ResolvedModel, SystemRole,
     Timeouts, ToolSchema,
 };
-pub use protocol::wrap_system_message;
+pub use protocol::{escape_markup, wrap_system_message};
 pub use request::{
     GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, Part, PrefixCache,
     ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,

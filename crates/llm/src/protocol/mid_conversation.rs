@@ -1,5 +1,7 @@
 //! Mid-Conversation System Messages for protocols without a role for them.
 
+use std::borrow::Cow;
+
 /// A Mid-Conversation System Message as a user message carries it. The tags keep it apart from what
 /// the person said, and escaping keeps the text from closing them. Its pieces stand on lines of
 /// their own.
@@ -9,21 +11,27 @@ pub fn wrap_system_message<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Str
         if n > 0 {
             out.push('\n');
         }
-        escape(&mut out, text);
+        out += &escape_markup(text);
     }
     out.push_str("\n</system-update>");
     out
 }
 
-fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            c => out.push(c),
+/// The text without characters that could begin or end an element.
+pub fn escape_markup(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>']) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            other => escaped.push(other),
         }
     }
+    Cow::Owned(escaped)
 }
 
 #[cfg(test)]

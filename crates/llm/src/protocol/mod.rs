@@ -11,7 +11,7 @@ mod openai_chat;
 mod overlay;
 mod tool_schema;
 
-pub use mid_conversation::wrap_system_message;
+pub use mid_conversation::{escape_markup, wrap_system_message};
 
 use crate::error::LlmError;
 use crate::event::LlmEvent;

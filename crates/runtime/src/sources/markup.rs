@@ -1,7 +1,7 @@
 //! Lists in the form that models read best: elements with names, and values that cannot be mistaken
 //! for one.
 
-use std::borrow::Cow;
+use opencode_llm::escape_markup;
 
 /// A list under construction.
 pub(super) struct List {
@@ -32,24 +32,7 @@ impl List {
 
 /// A value under its name.
 pub(super) fn element(name: &str, value: &str) -> String {
-    format!("<{name}>{}</{name}>", escape(value))
-}
-
-/// The text without characters that could begin or end an element.
-pub(super) fn escape(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>']) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            other => escaped.push(other),
-        }
-    }
-    Cow::Owned(escaped)
+    format!("<{name}>{}</{name}>", escape_markup(value))
 }
 
 #[cfg(test)]
