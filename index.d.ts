@@ -2,7 +2,7 @@
 
 // The facade: the client of `opencode-embedded/client`, and the host that answers the same methods in memory.
 
-import type { OpenCodeClient } from "./client/index.js";
+import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
 
 export * from "./client/index.js";
 
@@ -29,12 +29,19 @@ export interface Limits {
   readonly inbox?: number | undefined;
   /** Steering prompts that are promoted together between two turns of the model. Default: `inbox`. */
   readonly steerBatch?: number | undefined;
+  /** Levels of child sessions that tasks make below a session that no task made. Default: 3. */
+  readonly subagentDepth?: number | undefined;
+  /** Tasks of one session that may run at the same time. Default: 8. */
+  readonly subagents?: number | undefined;
 }
 
 /**
  * What becomes of permissions and questions that nobody answers. With `"wait"` they wait; with `"deny"` they are
  * refused at once, with `denyAfterMs` after so many milliseconds, a whole number from 1 on. A refusal is that of a
  * rule that denies: the call fails, and the model goes on.
+ *
+ * `"deny"` leaves no time for a handler either. Beside handlers, `denyAfterMs` says how long they and everybody else
+ * may take.
  */
 export type Unanswered = "wait" | "deny" | { readonly denyAfterMs: number };
 
@@ -156,6 +163,33 @@ export interface Listener extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Something that was registered with a host, until it is disposed of, or the host is closed. */
+export interface Registration extends Disposable {
+  /** Takes it back. Calling it again does nothing. */
+  dispose(): void;
+  /** The same as `dispose()`, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/** An answer to a permission request: the reply alone, or with words that tell the model why it was rejected. */
+export type PermissionAnswer = PermissionReply | { readonly reply: PermissionReply; readonly message?: string | undefined };
+
+/** Answers a permission request. `undefined` leaves it to others. */
+export type PermissionHandler = (
+  request: PermissionRequest,
+) => PermissionAnswer | undefined | Promise<PermissionAnswer | undefined>;
+
+/**
+ * Answers to questions, a list of labels for each question in its order; or the refusal to answer, which ends the
+ * activity that asked.
+ */
+export type QuestionAnswers = readonly (readonly string[])[] | "reject";
+
+/** Answers questions. `undefined` leaves them to others. */
+export type QuestionHandler = (
+  request: QuestionRequest,
+) => QuestionAnswers | undefined | Promise<QuestionAnswers | undefined>;
+
 /**
  * A host: sessions that run inside this process. It is the client, every method of which passes the same
  * routes as over the network, and the members below.
@@ -164,6 +198,34 @@ export interface Listener extends AsyncDisposable {
  * that works, or a listener, unless the option `keepAlive` says otherwise.
  */
 export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
+  readonly permissions: OpenCodeClient["permissions"] & {
+    /**
+     * Lets a function answer the permission requests of all sessions, those of tasks included: what waits when the
+     * first one is registered, then what comes. The function that came last is asked first, and an answer of
+     * `undefined` passes a request on to the one before. What none of them answers waits for other clients, who see it
+     * meanwhile and may be quicker.
+     *
+     * A function that throws, rejects or answers what is no answer leaves the request waiting, without asking further
+     * ones, and causes a warning of the process (`OpenCodeWarning`). Functions do not keep the process alive.
+     *
+     * @example
+     * ```ts
+     * using reading = opencode.permissions.handle(({ action }) => (action === "read" ? "once" : undefined))
+     * ```
+     */
+    handle(handler: PermissionHandler): Registration;
+  };
+  readonly questions: OpenCodeClient["questions"] & {
+    /**
+     * Lets a function answer questions, as `permissions.handle` does.
+     *
+     * @example
+     * ```ts
+     * opencode.questions.handle(({ questions }) => questions.map(({ options }) => [options[0].label]))
+     * ```
+     */
+    handle(handler: QuestionHandler): Registration;
+  };
   /**
    * `fetch`, answered by this host. The origin of the URL means nothing. Bodies stream; an abort rejects with
    * the reason of the signal. Without an answer, as after `close()`, it rejects with `ClientError("Transport")`.

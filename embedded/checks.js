@@ -12,7 +12,7 @@ const { suggest } = require("./suggest.js");
  */
 
 /** @type {Readonly<Record<keyof import("../index.js").Limits, Check>>} */
-const LIMITS = { inbox: checkCount, steerBatch: checkCount };
+const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: checkCount, subagents: checkCount };
 
 /** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
 const PERMISSIONS = { unanswered: checkUnanswered };

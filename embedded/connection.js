@@ -89,6 +89,17 @@ class NativeConnection {
     return opened;
   }
 
+  /**
+   * Calls back with each request of one kind, as JSON. It does not keep the process alive.
+   *
+   * @param {"askedPermissions" | "askedQuestions"} kind
+   * @param {(request: string) => void} callback
+   */
+  attend(kind, callback) {
+    if (this.#closing !== undefined) throw closedError();
+    return this.#native[kind](callback);
+  }
+
   /** @param {NativeListener} listener */
   async closeListener(listener) {
     try {

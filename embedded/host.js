@@ -5,12 +5,14 @@ const { taggedError, transportError } = require("../client/errors.js");
 const { encodeJson } = require("../client/request.js");
 const { NativeConnection } = require("./connection.js");
 const { createFetch } = require("./fetch.js");
+const { createHandlers } = require("./handlers.js");
 const { listen } = require("./listen.js");
 const { resolveOptions } = require("./options.js");
 const { createNativeTransport } = require("./transport.js");
 
 /**
  * @typedef {import("../client/internal.js").Operation} Operation
+ * @typedef {import("../index.js").OpenCodeClient} OpenCodeClient
  * @typedef {import("./native.js").Addon} Addon
  */
 
@@ -48,8 +50,13 @@ async function open(addon, options) {
  */
 function createHost(connection, operations) {
   const close = () => connection.close();
+  const built = /** @type {unknown} */ (buildClient(operations, createNativeTransport(connection)));
+  const client = /** @type {OpenCodeClient} */ (built);
+  const { handlePermissions, handleQuestions } = createHandlers(connection, client);
   const host = {
-    ...buildClient(operations, createNativeTransport(connection)),
+    ...client,
+    permissions: { ...client.permissions, handle: handlePermissions },
+    questions: { ...client.questions, handle: handleQuestions },
     fetch: createFetch(connection),
     /** @param {unknown} [options] */
     listen: (options) => listen(connection, options),

@@ -13,7 +13,13 @@
  * @property {(options: string) => Promise<string | NativeListener>} listen A string is a tagged failure as JSON.
  * @property {() => Promise<void> | null} untilIdle Null when no Session Drain runs, else a promise for the moment
  *   when none does.
+ * @property {(callback: (request: string) => void) => NativeAttendance} askedPermissions Calls back with each permission
+ *   request as JSON: those that wait, then those that come.
+ * @property {(callback: (request: string) => void) => NativeAttendance} askedQuestions
  * @property {() => Promise<void>} close
+ *
+ * @typedef {object} NativeAttendance
+ * @property {() => void} stop
  *
  * @typedef {object} NativeListener
  * @property {string} url

@@ -17,13 +17,19 @@ const { checkOptions } = require("./checks.js");
  * @property {"normal" | "full"} durability
  * @property {"manual" | "resume"} recovery
  * @property {{ unanswered: import("../index.js").Unanswered }} permissions
- * @property {{ inbox: number, steerBatch: number }} limits
+ * @property {{ inbox: number, steerBatch: number, subagentDepth: number, subagents: number }} limits
  *
  * @typedef {NativeOptions & { keepAlive: boolean }} ResolvedOptions
  */
 
 /** Admitted Prompts that may wait in one session. */
 const INBOX = 10_000;
+
+/** Levels of child sessions that tasks make below a session that none made. */
+const SUBAGENT_DEPTH = 3;
+
+/** Tasks of one session that may run at the same time. */
+const SUBAGENTS = 8;
 
 /**
  * Checks the options and fills in every default, so that the host reads nothing of this process by itself.
@@ -71,8 +77,8 @@ function resolveDatabase(database) {
 }
 
 /** @param {import("../index.js").Limits} limits */
-function resolveLimits({ inbox = INBOX, steerBatch = inbox }) {
-  return { inbox, steerBatch };
+function resolveLimits({ inbox = INBOX, steerBatch = inbox, subagentDepth = SUBAGENT_DEPTH, subagents = SUBAGENTS }) {
+  return { inbox, steerBatch, subagentDepth, subagents };
 }
 
 /**

@@ -37,7 +37,7 @@ describe("defaults", () => {
       durability: "normal",
       recovery: "manual",
       permissions: { unanswered: "wait" },
-      limits: { inbox: 10_000, steerBatch: 10_000 },
+      limits: { inbox: 10_000, steerBatch: 10_000, subagentDepth: 3, subagents: 8 },
       keepAlive: true,
     });
   });
@@ -101,7 +101,7 @@ test("everything that is given is kept", () => {
     durability: "full",
     recovery: "resume",
     permissions: { unanswered: { denyAfterMs: 5 } },
-    limits: { inbox: 1, steerBatch: 2 },
+    limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     keepAlive: false,
   };
   expect(resolveOptions(options)).toEqual(options);
@@ -176,6 +176,7 @@ test.each(["x", "listen", "toString", "__proto__", "y".repeat(10_000)])(
 test.each([
   ["inbxo", '. Did you mean "limits.inbox"?'],
   ["steer", '. Did you mean "limits.steerBatch"?'],
+  ["subagent", '. Did you mean "limits.subagentDepth"?'],
   ["toString", ""],
 ])("an unknown limit %s is named with its place", (limit, hint) => {
   const option = `limits.${limit}`;

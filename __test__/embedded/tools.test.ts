@@ -196,7 +196,7 @@ describe("a call that cannot work is told to the model, which goes on", () => {
     ["input of the wrong shape", { name: "read", input: { path: 5 } }, /path/],
     ["input without what is required", { name: "read", input: {} }, /path/],
     ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db/],
-    ["a tool that this version does not have", { name: "bash", input: { command: "true" } }, /bash/],
+    ["a working directory that is not there", { name: "bash", input: { command: "true", workdir: "no" } }, /command: true/],
   ])("%s", async (_, call, message) => {
     const started = await setUpSession();
     const [result] = await runTools(started, call);

@@ -30,7 +30,7 @@ async function runRows(setup: Setup, host: OpenCodeHost, transport: Transport): 
   const controller = new AbortController();
   const { signal } = controller;
   const { directory } = setup;
-  const place: Place = { setup, directory, sessionID: "ses_matrix", messageID: "msg_matrix", signal };
+  const place: Place = { setup, directory, sessionID: "ses_matrix", messageID: "msg_matrix", ptyID: "", signal };
   const streams: { events: Promise<unknown[]> }[] = [];
   const results: Answer[] = [];
   for (const [operation, expected, call] of rows) {

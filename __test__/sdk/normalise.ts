@@ -3,7 +3,7 @@ import type { Setup } from "../embedded/support";
 const TIMES = new Set(["timestamp", "created", "updated", "completed", "ran", "timeCreated", "released"]);
 
 /**
- * A value without what differs from run to run: ids, times, folders and addresses become labels, numbered in
+ * A value without what differs from run to run: ids, times, processes, folders and addresses become labels, numbered in
  * the order in which they appear; cursors are shown as what is in them.
  */
 export function normalise(value: unknown, { root, model }: Setup): unknown {
@@ -20,6 +20,9 @@ export function normalise(value: unknown, { root, model }: Setup): unknown {
       .replace(/\b(ses|msg|evt|per|que|pty)_\w+/g, label)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>");
   const walk = (given: unknown, key?: string): unknown => {
+    if (key === "pid") return "<process>";
+    // Made from the id of a terminal.
+    if (key === "title" && typeof given === "string" && given.startsWith("Terminal ")) return "<terminal>";
     if (typeof given === "number") return key !== undefined && TIMES.has(key) ? "<time>" : given;
     if (typeof given === "string") return key === "previous" || key === "next" ? walk(readCursor(given)) : text(given);
     if (Array.isArray(given)) return given.map((item) => walk(item));

@@ -10,6 +10,7 @@ export interface Place {
   readonly directory: string;
   readonly sessionID: string;
   messageID: string;
+  ptyID: string;
   readonly signal: AbortSignal;
 }
 
@@ -19,7 +20,6 @@ const model = { providerID: "mock", id: "m1" };
 const permission = { requestID: "per_none" };
 const question = { requestID: "que_none" };
 const attempt = { attemptID: "att_none" };
-const pty = { ptyID: "pty_none" };
 const integration = { integrationID: "mock" };
 
 /**
@@ -85,11 +85,15 @@ export const rows: readonly Row[] = [
   ["fs.list", 200, (v2) => v2.fs.list({ path: "." })],
   ["fs.find", 200, (v2) => v2.fs.find({ query: "a" })],
 
-  ["pty.create", "not built", (v2) => v2.pty.create({ command: "sh" })],
-  ["pty.list", "not built", (v2) => v2.pty.list()],
-  ["pty.get", "not built", (v2) => v2.pty.get(pty)],
-  ["pty.update", "not built", (v2) => v2.pty.update({ ...pty, title: "Shell" })],
-  ["pty.remove", "not built", (v2) => v2.pty.remove(pty)],
+  ["pty.create", 200, async (v2, at) => {
+    const created = await v2.pty.create({ command: "sh" });
+    at.ptyID = created.data?.data.id ?? "";
+    return created;
+  }],
+  ["pty.list", 200, (v2) => v2.pty.list()],
+  ["pty.get", 200, (v2, { ptyID }) => v2.pty.get({ ptyID })],
+  ["pty.update", 200, (v2, { ptyID }) => v2.pty.update({ ptyID, title: "Shell", size: { rows: 30, cols: 100 } })],
+  ["pty.remove", 204, (v2, { ptyID }) => v2.pty.remove({ ptyID })],
 
   // There are no integrations yet, so none is known.
   ["integration.list", 200, (v2) => v2.integration.list()],

@@ -82,7 +82,13 @@ export interface OpenCodeClient {
      * @throws {SessionNotFoundError}
      */
     get(input: SessionsGetInput, options?: RequestOptions): Promise<SessionsGetOutput>;
-    /** The sessions with a Session Drain under way in this host, by id. */
+    /**
+     * The sessions that the session created for the tasks of its agent, oldest first.
+     *
+     * @throws {SessionNotFoundError}
+     */
+    children(input: SessionsChildrenInput, options?: RequestOptions): Promise<SessionsChildrenOutput>;
+    /** The sessions with a Session Drain, a compaction or a revert under way in this host, by id. */
     active(options?: RequestOptions): Promise<SessionsActiveOutput>;
     /**
      * Admits a prompt and, unless told otherwise, wakes the session.
@@ -117,6 +123,12 @@ export interface OpenCodeClient {
      * @throws {SessionNotFoundError}
      */
     compact(input: SessionsCompactInput, options?: RequestOptions): Promise<SessionsCompactOutput>;
+    /**
+     * What is to be done in the session, in order, as its model noted last with the tool `todowrite`.
+     *
+     * @throws {SessionNotFoundError}
+     */
+    todo(input: SessionsTodoInput, options?: RequestOptions): Promise<SessionsTodoOutput>;
     /**
      * Chooses the agent from the next Provider Turn on.
      *
@@ -241,8 +253,10 @@ export interface OpenCodeClient {
       /**
        * Stages a revert to a message: files go back to what they were then.
        *
-       * Messages stay until the revert is committed, which the next Provider Turn does by itself. Staging
-       * again moves the boundary. A session with a Session Drain under way cannot be reverted.
+       * Messages stay until the revert is committed, which the next Session Drain does by itself. Staging
+       * again moves the boundary. Files go back only in a Git repository whose configuration does not
+       * switch snapshots off, and not where somebody else changed them since. A session that runs cannot
+       * be reverted.
        *
        * @throws {SessionNotFoundError}
        * @throws {MessageNotFoundError}
@@ -250,7 +264,8 @@ export interface OpenCodeClient {
        */
       stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
       /**
-       * Drops a staged revert: files become again what they were before it. Without one nothing is done.
+       * Drops a staged revert: files become again what they were before it, unless somebody changed them
+       * since. Without one nothing is done.
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
@@ -598,6 +613,15 @@ export interface SessionsGetInput {
 /** The result of `sessions.get`. */
 export type SessionsGetOutput = SessionInfo;
 
+/** The input of `sessions.children`. */
+export interface SessionsChildrenInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.children`. */
+export type SessionsChildrenOutput = SessionInfo[];
+
 /** The result of `sessions.active`. */
 export type SessionsActiveOutput = Record<string, SessionActive>;
 
@@ -644,6 +668,15 @@ export interface SessionsCompactInput {
 
 /** The result of `sessions.compact`. */
 export type SessionsCompactOutput = void;
+
+/** The input of `sessions.todo`. */
+export interface SessionsTodoInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.todo`. */
+export type SessionsTodoOutput = Todo[];
 
 /** The input of `sessions.switchAgent`. */
 export interface SessionsSwitchAgentInput {
@@ -1483,7 +1516,7 @@ export type FileChange =
 
 /** One changed file of a staged revert. */
 export interface FileDiff {
-  /** Path relative to the Location. */
+  /** Path relative to the root of the worktree. */
   readonly path: string;
   /** What happened to it. */
   readonly status: FileStatus;
@@ -1491,7 +1524,10 @@ export interface FileDiff {
   readonly additions: number;
   /** Deleted lines. */
   readonly deletions: number;
-  /** Unified diff. */
+  /**
+   * Unified diff, as Git writes it. Empty for a binary file, and where the revert changes too much
+   * to show all of it.
+   */
   readonly patch: string;
 }
 
@@ -2499,6 +2535,16 @@ export interface QuestionTool {
   readonly callID: string;
 }
 
+/** A permission rule in the older shape, which the session record keeps. */
+export interface RecordedRule {
+  /** Which actions; `*` stands for any text. */
+  readonly permission: string;
+  /** On which resources; `*` stands for any text. */
+  readonly pattern: string;
+  /** What then holds. */
+  readonly action: PermissionEffect;
+}
+
 /** A reference. */
 export interface ReferenceInfo {
   /** Its name. */
@@ -2581,7 +2627,7 @@ export interface RevertState {
   readonly diff?: string;
   /** The changed files. */
   readonly files?: FileDiff[];
-  /** Paths that somebody else changed meanwhile, and that were left alone because of it. */
+  /** Paths that were left alone, because somebody else changed them meanwhile or stands in the way. */
   readonly conflicts?: string[];
 }
 
@@ -3813,6 +3859,11 @@ export interface SessionRecord {
   readonly version: string;
   /** Times. */
   readonly time: SessionTime;
+  /**
+   * Its own permission rules, which count after those of its agent. A session that carries out a
+   * task has what was denied to the one that gave it.
+   */
+  readonly permission?: RecordedRule[];
 }
 
 /** Times of a session, epoch milliseconds. */

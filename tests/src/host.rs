@@ -102,6 +102,7 @@ impl Host {
             timer: Arc::new(SystemTimer),
             model,
             fetch: Arc::new(ScriptedFetch::default()),
+            web: Arc::new(ScriptedFetch::default()),
             clock,
             ids,
             limits: Limits::default(),
@@ -150,6 +151,7 @@ fn config() -> Value {
     let agents = AGENTS.map(|name| (name.to_owned(), json!({"mode": "primary"})));
     json!({
         "model": "mock/m1",
+        "compaction": {"keep": {"tokens": 10}},
         "agent": Value::Object(agents.into_iter().collect()),
         "provider": {"mock": {
             "npm": "@ai-sdk/openai-compatible",

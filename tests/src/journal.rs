@@ -30,17 +30,20 @@ pub enum Act {
 }
 
 impl Act {
-    /// A request that leaves.
+    /// A request of a Provider Turn that leaves. One for a summary is not asked in any context.
     #[must_use]
-    pub fn sending(session: &SessionID, request: &LlmRequest) -> Self {
+    pub fn sending(session: &SessionID, request: &LlmRequest) -> Option<Self> {
+        if request.system.is_empty() {
+            return None;
+        }
         let mut hasher = DefaultHasher::new();
         // What comes before it is the agent's.
         let baseline = request.system.last().map(|part| &part.text);
         baseline.hash(&mut hasher);
-        Self::Sending {
+        Some(Self::Sending {
             session: session.clone(),
             baseline: hasher.finish(),
-        }
+        })
     }
 }
 

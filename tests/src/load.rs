@@ -54,10 +54,11 @@ enum Deed {
     Instruct,
     Import,
     Resume,
+    Compact,
     Look,
 }
 
-const DEEDS: [Deed; 17] = [
+const DEEDS: [Deed; 18] = [
     Deed::Create,
     Deed::Steer,
     Deed::SteerTogether,
@@ -74,6 +75,7 @@ const DEEDS: [Deed; 17] = [
     Deed::Instruct,
     Deed::Import,
     Deed::Resume,
+    Deed::Compact,
     Deed::Look,
 ];
 
@@ -210,6 +212,7 @@ impl Driver {
             Deed::Instruct => self.instruct().await,
             Deed::Import => self.import().await,
             Deed::Resume => self.resume().await,
+            Deed::Compact => self.compact().await,
             Deed::Look => self.look().await,
         }
     }

@@ -128,7 +128,9 @@ impl Watch {
                 text: format!("a request of {session} is not valid: {problem}"),
             });
         }
-        self.journal.add(&Act::sending(session, request));
+        if let Some(act) = Act::sending(session, request) {
+            self.journal.add(&act);
+        }
         self.points.pass(SENDING, Some(session));
     }
 }

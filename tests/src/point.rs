@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces, which are all that the engine commits.
-pub const EVENTS: [&str; 22] = [
+pub const EVENTS: [&str; 24] = [
     "session.created",
     "agent.switched",
     "model.switched",
@@ -59,6 +59,8 @@ pub const EVENTS: [&str; 22] = [
     "tool.success",
     "tool.failed",
     "retried",
+    "compaction.started",
+    "compaction.ended",
 ];
 
 /// Every point.

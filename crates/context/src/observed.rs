@@ -66,6 +66,19 @@ pub enum Reconciled {
     },
 }
 
+/// How a source compares with what the model was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The model knows what holds.
+    Current,
+    /// The model does not know it yet.
+    Changed,
+    /// Nobody knows what holds.
+    Unavailable,
+    /// There is nothing to know.
+    Absent,
+}
+
 /// Whether a baseline can take the place of another one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Replaced {
@@ -128,6 +141,40 @@ impl Observed {
         } else {
             Replaced::Blocked { unavailable }
         }
+    }
+
+    /// Every source in its order, with how it compares with what the model was told and the bytes
+    /// that it adds to a baseline. Sources that have gone since come last.
+    pub fn compare<'a>(
+        &'a self,
+        known: &'a Snapshot,
+    ) -> impl Iterator<Item = (&'a str, Standing, usize)> {
+        let seen = self.seen.iter().map(|seen| {
+            let key = seen.source.key();
+            match &seen.state {
+                State::Absent => (key, Standing::Absent, 0),
+                State::Unavailable(_) => (key, Standing::Unavailable, 0),
+                State::Present(told) => {
+                    let admitted = known.get(key);
+                    let is_known = admitted.is_some_and(|admitted| admitted.value == told.value);
+                    let standing = match is_known {
+                        true => Standing::Current,
+                        false => Standing::Changed,
+                    };
+                    (key, standing, told.baseline.len())
+                }
+            }
+        });
+        let takes_part = |key: &str| self.seen.iter().any(|seen| seen.source.key() == key);
+        let gone = known.keys().filter(move |key| !takes_part(key));
+        seen.chain(gone.map(|key| (key.as_str(), Standing::Absent, 0)))
+    }
+
+    /// The keys of the sources that could not be observed, in their order.
+    pub fn unavailable_keys(&self) -> impl Iterator<Item = &str> {
+        let seen = self.seen.iter();
+        let unavailable = seen.filter(|seen| matches!(seen.state, State::Unavailable(_)));
+        unavailable.map(|seen| seen.source.key())
     }
 
     /// Everything that is present.

@@ -8,11 +8,13 @@ mod dispatch;
 mod fetch;
 mod listeners;
 mod options;
+mod web;
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
+use futures::{Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
@@ -59,7 +61,7 @@ impl Host {
         let tools = Registry::new(Contributions::default(), Arc::new(output));
         let registration = tools
             .location()
-            .register(built_in_tools())
+            .register(built_in_tools(clock.as_ref()))
             .expect("the names of the built-in tools are valid");
         let directory = options.directory.clone();
         let durability = options.durability.into();
@@ -68,6 +70,7 @@ impl Host {
         let (environment, config) = options.into_environment();
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
+        let web = web::HttpWeb::new(proxies.clone());
         let model = HttpModelClient::new(HttpOptions {
             proxies,
             ..HttpOptions::default()
@@ -85,6 +88,7 @@ impl Host {
             timer: Arc::new(SystemTimer),
             model: Arc::new(model),
             fetch: Arc::new(fetch),
+            web: Arc::new(web),
             clock,
             ids,
             limits,
@@ -121,6 +125,17 @@ impl Host {
         self.listeners.listen(options).await
     }
 
+    /// The permission requests of all sessions, as JSON: those that wait, then those that come, each
+    /// once. Ends when the host closes.
+    pub fn asked_permissions(&self) -> impl Stream<Item = String> + Send + use<> {
+        self.runtime.asked_permissions().map(|it| text(&it))
+    }
+
+    /// The questions of all sessions, in the same way.
+    pub fn asked_questions(&self) -> impl Stream<Item = String> + Send + use<> {
+        self.runtime.asked_questions().map(|it| text(&it))
+    }
+
     /// Done when nothing runs and no request that was sent before can change that, or when the host
     /// is closed or dropped.
     pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -146,6 +161,10 @@ impl Drop for Host {
         self.runtime.abandon();
         self.dispatcher.close();
     }
+}
+
+fn text(request: &impl serde::Serialize) -> String {
+    serde_json::to_string(request).expect("a request is plain data")
 }
 
 fn open_failure(path: String, error: &OpenError) -> Failure {

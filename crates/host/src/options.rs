@@ -109,18 +109,32 @@ pub struct LimitOptions {
     pub inbox: u64,
     /// Steers that one Safe Provider-Turn Boundary promotes at most.
     pub steer_batch: usize,
+    /// Levels of child sessions below a session that no task made.
+    pub subagent_depth: usize,
+    /// Tasks of one session that may run at the same time.
+    pub subagents: usize,
 }
 
 impl Default for LimitOptions {
     fn default() -> Self {
-        let Limits { inbox, steer_batch } = Limits::default();
-        Self { inbox, steer_batch }
+        let limits = Limits::default();
+        Self {
+            inbox: limits.inbox,
+            steer_batch: limits.steer_batch,
+            subagent_depth: limits.subagent_depth,
+            subagents: limits.subagents,
+        }
     }
 }
 
 impl From<LimitOptions> for Limits {
-    fn from(LimitOptions { inbox, steer_batch }: LimitOptions) -> Self {
-        Self { inbox, steer_batch }
+    fn from(limits: LimitOptions) -> Self {
+        Self {
+            inbox: limits.inbox,
+            steer_batch: limits.steer_batch,
+            subagent_depth: limits.subagent_depth,
+            subagents: limits.subagents,
+        }
     }
 }
 

@@ -71,7 +71,7 @@ pub use model::{
     Auth, Capabilities, Compatibility, Endpoint, Limits, ProtocolId, ResolvedModel, SystemRole,
     Timeouts, ToolSchema,
 };
-pub use protocol::{escape_markup, wrap_system_message};
+pub use protocol::{Prefix, PrefixReport, escape_markup, short_hash, wrap_system_message};
 pub use request::{
     GenerationControls, HttpOverlay, JsonMap, LlmRequest, Media, Message, Part, PrefixCache,
     ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
@@ -80,6 +80,7 @@ pub use request::{
 pub use secret::Secret;
 pub use sources::Sources;
 pub use transport::{
-    DownloadError, HttpDownloads, HttpModelClient, HttpOptions, Proxies, RetryPolicy,
+    DownloadError, HttpDownloads, HttpModelClient, HttpOptions, HttpRequest, HttpResponse, Proxies,
+    RetryPolicy,
 };
 pub use usage::{TokenCounts, Usage};

@@ -7,13 +7,14 @@ use axum::body::Body;
 use axum::http::{Response, header};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use napi::bindgen_prelude::{Buffer, Either, Either3, Env, PromiseRaw};
+use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{Host, HostOptions, ListenOptions};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use crate::attendance::NativeAttendance;
 use crate::body::NativeBody;
 use crate::listener::NativeListener;
 use crate::request;
@@ -139,6 +140,25 @@ impl NativeHost {
                 Err(failure) => Either::A(text(&failure)),
             })
         })
+    }
+
+    /// Calls back with each permission request of any session as JSON: those that wait, then those
+    /// that come, until the result is stopped. It does not keep the process alive.
+    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
+    pub fn asked_permissions(
+        &self,
+        callback: Function<'_, String, ()>,
+    ) -> napi::Result<NativeAttendance> {
+        NativeAttendance::begin(self.host.asked_permissions(), &callback)
+    }
+
+    /// Calls back with the questions of any session, in the same way.
+    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
+    pub fn asked_questions(
+        &self,
+        callback: Function<'_, String, ()>,
+    ) -> napi::Result<NativeAttendance> {
+        NativeAttendance::begin(self.host.asked_questions(), &callback)
     }
 
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.

@@ -9,6 +9,7 @@
     allow(dead_code, reason = "without a JavaScript runtime nothing is exported")
 )]
 
+mod attendance;
 mod body;
 mod host;
 mod listener;

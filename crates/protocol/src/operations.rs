@@ -3,6 +3,7 @@
 mod files;
 mod host;
 mod inbox;
+mod inspection;
 mod integrations;
 mod location;
 mod messages;
@@ -16,6 +17,7 @@ mod sessions;
 pub use files::*;
 pub use host::*;
 pub use inbox::*;
+pub use inspection::*;
 pub use integrations::*;
 pub use location::*;
 pub use messages::*;
@@ -36,6 +38,7 @@ const GROUPS: &[&[Spec]] = &[
     messages::OPERATIONS,
     inbox::OPERATIONS,
     recovery::OPERATIONS,
+    inspection::OPERATIONS,
     revert::OPERATIONS,
     permissions::OPERATIONS,
     questions::OPERATIONS,

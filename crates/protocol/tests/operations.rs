@@ -44,7 +44,7 @@ fn methods_are_in_groups() {
         ("references", "list"),
         (
             "sessions",
-            "create list get active prompt interrupt wait compact switchAgent switchModel move \
+            "create list get children active prompt interrupt wait compact switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
              resume interrupted export import revert.stage revert.clear revert.commit",
         ),
@@ -125,6 +125,7 @@ fn what_the_contract_we_implement_does_not_have_is_marked() {
         [
             "location.diagnostics",
             "location.reload",
+            "sessions.children",
             "sessions.move",
             "sessions.inbox.list",
             "sessions.inbox.withdraw",

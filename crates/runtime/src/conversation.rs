@@ -6,7 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_llm::PrefixCache;
 use opencode_schema::id::SessionID;
+use opencode_store::{HistoryChanges, HistoryRead, Reader, RecordedStep, StoreError};
 
+use crate::compaction::Pause;
+use crate::lowering::Target;
 use crate::runner::Sent;
 use crate::transcript::Transcript;
 
@@ -24,9 +27,51 @@ pub(crate) struct Conversation {
     pub(crate) prefix: PrefixCache,
     /// What was sent last.
     pub(crate) sent: Option<Sent>,
+    /// Automatic compaction rests, because it did not make a request smaller.
+    pub(crate) pause: Option<Pause>,
+}
+
+/// What brings a conversation up to date.
+pub(crate) struct ConversationRead {
+    history: HistoryRead,
+    /// The last request as it is on record, for who knows of none.
+    recorded: Option<RecordedStep>,
+    changes: HistoryChanges,
 }
 
 impl Conversation {
+    /// The read that brings the conversation up to date. Who knows it already reads what is newer.
+    pub(crate) fn reading(
+        &self,
+        target: &Target,
+    ) -> impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError> + Send + use<> {
+        let history = self.transcript.reading(target);
+        let sent = self.sent.as_ref().map(|sent| sent.seq);
+        move |reader, session| {
+            let history = history(reader, session)?;
+            let recorded = match sent {
+                Some(_) => None,
+                None => reader.recorded_step(session)?,
+            };
+            let since = sent.or(recorded.as_ref().map(|step| step.seq));
+            let changes = since.map(|since| reader.history_changes(session, since));
+            Ok(ConversationRead {
+                history,
+                recorded,
+                changes: changes.transpose()?.unwrap_or_default(),
+            })
+        }
+    }
+
+    /// Takes in what that read found. Returns what happened to the history since the last request.
+    pub(crate) fn update(&mut self, read: ConversationRead, target: Target) -> HistoryChanges {
+        self.transcript.update(read.history, target);
+        if let Some(step) = read.recorded {
+            self.sent = Sent::recorded(step);
+        }
+        read.changes
+    }
+
     /// About what it takes: the messages, and the same again as they were written.
     fn bytes(&self) -> usize {
         OVERHEAD + 2 * self.transcript.bytes()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use opencode_llm::ModelClient;
 use opencode_location::locations::Locations;
+use opencode_pty::Terminals;
 use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::event::{
     LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError,
@@ -13,15 +14,20 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::message::ErrorCause;
 use opencode_schema::{envelope, event::SessionEvent};
 use opencode_store::{Draft, SessionRow, Store, StoreError, Transaction};
-use opencode_tools::Registry;
+use opencode_tools::{Registry, SearchServices, Web};
 
 use crate::error::{DrainError, RuntimeError};
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::metrics::Metrics;
 use crate::permissions::Permissions;
 use crate::questions::Questions;
+use crate::revert::Reverts;
+use crate::snapshots::SnapshotStores;
 use crate::sources::Sources;
 use crate::tail::Followed;
+use crate::tasks::RunningTasks;
+use crate::todos::TodoUpdates;
 use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
 
@@ -36,12 +42,20 @@ pub(crate) struct Core {
     pub(crate) tools: Arc<Registry>,
     pub(crate) permissions: Permissions,
     pub(crate) questions: Questions,
+    pub(crate) snapshots: SnapshotStores,
+    pub(crate) reverts: Reverts,
+    pub(crate) running_tasks: RunningTasks,
     pub(crate) unanswered: Unanswered,
     pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) todo_updates: TodoUpdates,
+    pub(crate) web: Arc<dyn Web>,
+    pub(crate) search: Arc<SearchServices>,
     pub(crate) model: Arc<dyn ModelClient>,
     pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
     pub(crate) imports: ImportBudget,
     pub(crate) followed: Followed,
+    pub(crate) terminals: Terminals,
 }
 
 impl Core {

@@ -1,8 +1,12 @@
 //! What can go wrong in the session runtime, as data.
 
+use std::sync::Arc;
+
 use opencode_location::location::LocationError;
+use opencode_pty::TerminalError;
 use opencode_schema::id::{MessageID, PermissionID, QuestionID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
+use opencode_snapshots::SnapshotError;
 use opencode_store::StoreError;
 
 use crate::transfer::ImportError;
@@ -21,6 +25,17 @@ pub enum RuntimeError {
         /// The message.
         message_id: MessageID,
     },
+    /// No such part in that message.
+    #[error("The message {message_id} has no part {part_id:?}; give the id of one of its parts")]
+    PartNotFound {
+        /// The message.
+        message_id: MessageID,
+        /// The part.
+        part_id: String,
+    },
+    /// The files of a revert cannot be had.
+    #[error("the files cannot be reverted: {0}")]
+    Snapshot(Arc<SnapshotError>),
     /// The id is taken by a different input, or by another message.
     #[error("Prompt message ID conflicts with an existing durable record: {0}")]
     PromptConflict(MessageID),
@@ -110,6 +125,9 @@ pub enum RuntimeError {
     /// The Location cannot be used.
     #[error(transparent)]
     Location(#[from] LocationError),
+    /// An operation on a terminal was refused.
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
     /// Something the operation needs cannot be had now.
     #[error("{message}")]
     Unavailable {
@@ -124,6 +142,12 @@ pub enum RuntimeError {
     /// The host is closing.
     #[error("the host is closed")]
     Closed,
+}
+
+impl From<SnapshotError> for RuntimeError {
+    fn from(error: SnapshotError) -> Self {
+        Self::Snapshot(Arc::new(error))
+    }
 }
 
 /// Refuses a caller's id that paths and logs could not carry. Records that exist keep theirs.
@@ -173,6 +197,17 @@ pub enum DrainError {
     /// A bug of ours.
     #[error("internal failure: {0}")]
     Internal(String),
+}
+
+impl From<RuntimeError> for DrainError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            RuntimeError::SessionNotFound(id) => Self::SessionGone(id),
+            RuntimeError::Location(error) => Self::Location(error),
+            RuntimeError::Store(error) => Self::Store(error),
+            other => Self::Internal(other.to_string()),
+        }
+    }
 }
 
 impl DrainError {

@@ -4,21 +4,41 @@ use std::io;
 
 use serde::Serialize;
 
-/// Bytes of the JSON text of a value, without writing it.
-pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
-    struct Counter(usize);
+/// How long a JSON text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct JsonSize {
+    pub(crate) bytes: usize,
+    /// In UTF-16 units, which JavaScript counts.
+    pub(crate) units: u64,
+}
+
+/// The size of the JSON text of a value, without writing it.
+pub(crate) fn json_size(value: &(impl Serialize + ?Sized)) -> JsonSize {
+    struct Counter(JsonSize);
     impl io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
+            self.0.bytes += bytes.len();
+            // A character is one unit, and one of four bytes two: its first byte counts for both.
+            let units = bytes.iter().map(|byte| match byte {
+                0x80..=0xbf => 0,
+                0xf0.. => 2,
+                _ => 1,
+            });
+            self.0.units += units.sum::<u64>();
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
-    let mut counter = Counter(0);
+    let mut counter = Counter(JsonSize::default());
     serde_json::to_writer(&mut counter, value).expect("values of the vocabulary are plain data");
     counter.0
+}
+
+/// Bytes of the JSON text of a value, without writing it.
+pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
+    json_size(value).bytes
 }
 
 #[cfg(test)]
@@ -28,9 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_counted_in_bytes() {
-        for value in [json!(null), json!({ "a": ["ü", "\"", 1.5] })] {
-            assert_eq!(json_bytes(&value), value.to_string().len(), "{value}");
+    fn the_text_is_counted_in_bytes_and_units() {
+        for value in [json!(null), json!({ "a": ["ü", "\"", "😀\u{7}€", 1.5] })] {
+            let text = value.to_string();
+            let expected = JsonSize {
+                bytes: text.len(),
+                units: text.encode_utf16().count() as u64,
+            };
+            assert_eq!(json_size(&value), expected, "{value}");
         }
     }
 }

@@ -3,14 +3,16 @@
 //! It knows the event store, Locations, tools and the canonical model request. It knows no HTTP
 //! and no JavaScript: [`Runtime`] is what both are built on.
 //!
-//! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes, `relocation` moves
-//! a session, `recovery` goes on with those that were cut, `transfer` carries them between hosts as
-//! text. `coordinator` decides who runs, as a pure reducer with an asynchronous edge. `runner` drains
-//! a session: `boundary` is the Safe Provider-Turn Boundary, `epoch` what it means for the Context
-//! Epoch, `entry` what it writes, `turn` one Provider Turn, `publisher` turns what the provider says
-//! into events. `lowering` and `transcript` make requests from Session History, and `conversation`
-//! keeps them for the next drain. What people are asked stands in `permissions` and `questions`, and
-//! waits in `waiting`. `sources` are what the System Context is made of.
+//! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes, `relocation`
+//! moves a session, `revert` goes back in one, `recovery` goes on with those that were cut,
+//! `transfer` carries them between hosts as text. `coordinator` decides who runs, as a pure reducer
+//! with an asynchronous edge. `runner` drains a session: `boundary` is the Safe Provider-Turn
+//! Boundary, `epoch` what it means for the Context Epoch, `entry` what it writes, `turn` one
+//! Provider Turn, `publisher` turns what the provider says into events. `lowering` and `transcript`
+//! make requests from Session History, and `conversation` keeps them for the next drain.
+//! `compaction` makes checkpoints of histories that outgrow their model. What people are asked
+//! stands in `permissions` and `questions`, and waits in `waiting`. `sources` are what the System
+//! Context is made of.
 
 mod compaction;
 mod conversation;
@@ -18,24 +20,32 @@ mod coordinator;
 mod core;
 pub mod error;
 mod inbox;
+mod inspection;
 mod json;
 mod limits;
 mod live;
 mod lowering;
+mod metrics;
 mod operations;
 mod permissions;
+mod pruning;
 mod questions;
 mod reads;
 mod recovery;
 mod relocation;
 mod requests;
+mod revert;
 mod runner;
 mod runtime;
 mod sessions;
 mod slug;
+mod snapshots;
 mod sources;
 mod sync;
 mod tail;
+mod tasks;
+mod terminals;
+mod todos;
 mod transcript;
 mod transfer;
 mod unanswered;
@@ -48,10 +58,12 @@ pub use live::{LiveBatch, LiveSubscription};
 pub use operations::DrainOutcome;
 pub use permissions::{AskPermission, PermissionDecided};
 pub use recovery::Recovery;
+pub use revert::StageRevert;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
 pub use sources::{ContributionError, Fetch, FetchError};
 pub use tail::SessionEvents;
+pub use terminals::TerminalRequest;
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 pub use unanswered::{SystemTimer, Timer, Unanswered};
 
@@ -63,6 +75,7 @@ pub use opencode_context::{
 pub use opencode_location::config::{Diagnostic, DiagnosticKind};
 pub use opencode_location::file_system::{FileContent, FileSystemError};
 pub use opencode_location::location::Location;
+pub use opencode_pty as pty;
 pub use opencode_store::{
     Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,
     ReplayConflict, SessionFilter, StoreError, StoredEvent,

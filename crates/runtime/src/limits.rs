@@ -1,6 +1,6 @@
 //! Bounds that a host chooses.
 
-/// How much input a session takes.
+/// How much input a session takes, and how much work it may give to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Admitted Prompts of one session that may wait for their promotion; 10,000 by default. A
@@ -11,6 +11,10 @@ pub struct Limits {
     /// default. The others stay pending and go at the following boundaries. 0 counts as 1: a drain
     /// would else make turns for steers that it never takes.
     pub steer_batch: usize,
+    /// Levels of child sessions that tasks make below a session that none made; 3 by default.
+    pub subagent_depth: usize,
+    /// Tasks of one session that may run at the same time; 8 by default.
+    pub subagents: usize,
 }
 
 impl Default for Limits {
@@ -18,6 +22,8 @@ impl Default for Limits {
         Self {
             inbox: 10_000,
             steer_batch: 10_000,
+            subagent_depth: 3,
+            subagents: 8,
         }
     }
 }

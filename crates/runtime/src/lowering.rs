@@ -12,6 +12,8 @@ use opencode_schema::message::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::pruning::CLEARED;
+
 /// The model that will read the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
@@ -112,13 +114,14 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                 name,
                 provider,
                 state,
-                ..
+                time,
             } => {
                 let call = Call {
                     id,
                     name,
                     provider: provider.as_ref(),
                     state,
+                    is_pruned: time.pruned.is_some(),
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
@@ -158,6 +161,7 @@ struct Call<'a> {
     name: &'a str,
     provider: Option<&'a ToolProvider>,
     state: &'a ToolState,
+    is_pruned: bool,
 }
 
 impl Call<'_> {
@@ -216,6 +220,9 @@ impl Call<'_> {
     fn value(&self) -> Option<ToolResultValue> {
         match self.state {
             ToolState::Pending { .. } | ToolState::Running { .. } => None,
+            ToolState::Completed { .. } if self.is_pruned && !self.is_hosted() => {
+                Some(ToolResultValue::Text(CLEARED.to_owned()))
+            }
             ToolState::Completed {
                 structured,
                 content,

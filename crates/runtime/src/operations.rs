@@ -14,6 +14,7 @@ use opencode_schema::message::SessionMessage;
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use opencode_schema::session::SessionInfo;
+use opencode_schema::todo::Todo;
 use opencode_store::{Anchored, Interrupted, Order, SessionFilter, StoredEvent};
 
 use crate::error::RuntimeError;
@@ -54,6 +55,12 @@ impl Runtime {
         self.core.sessions(filter, order, anchor, limit).await
     }
 
+    /// The sessions that a session created for the tasks of its agent, in the order of
+    /// `(time created, id)`.
+    pub async fn children(&self, id: &SessionID) -> Result<Vec<SessionInfo>, RuntimeError> {
+        self.core.children(id).await
+    }
+
     /// Sessions with a running drain in this host.
     pub fn active(&self) -> Vec<SessionID> {
         self.coordinator.active()
@@ -75,6 +82,11 @@ impl Runtime {
             Ok(receipt)
         })
         .await
+    }
+
+    /// What is to be done in a session, as its model noted last.
+    pub async fn todos(&self, id: &SessionID) -> Result<Vec<Todo>, RuntimeError> {
+        self.core.todos(id).await
     }
 
     /// The inputs that wait, in the order of their admission, each with the delivery it has now.
@@ -143,12 +155,6 @@ impl Runtime {
             () = self.tasks.wait() => {}
             () = self.closed.cancelled() => {}
         }
-    }
-
-    /// Compacts the Session History when no drain runs any more.
-    pub async fn compact(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        self.wait(id).await?;
-        self.core.compact(id).await
     }
 
     /// Lets the session go on where it stands: joins its drain, or starts one that makes at least

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use futures::{Stream, StreamExt};
 use opencode_schema::event::Notice;
 use opencode_schema::id::{IdSource, QuestionID, SessionID};
 use opencode_schema::location::LocationRef;
@@ -73,6 +74,11 @@ impl Questions {
         Self {
             waiting: Arc::new(waiting),
         }
+    }
+
+    /// What waits, then what comes, each once.
+    pub(crate) fn attend(&self) -> impl Stream<Item = QuestionRequest> + Send + use<> {
+        self.waiting.attend().map(|it| it.request.clone())
     }
 
     /// Gives up everything that waits, and whatever is asked from now on.

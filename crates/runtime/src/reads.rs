@@ -34,6 +34,17 @@ impl Core {
         Ok(rows.into_iter().map(|session| session.info).collect())
     }
 
+    pub(crate) async fn children(
+        &self,
+        parent: &SessionID,
+    ) -> Result<Vec<SessionInfo>, RuntimeError> {
+        let id = parent.clone();
+        let children = self
+            .of_session(parent, move |reader, _| reader.children(&id))
+            .await?;
+        Ok(children.into_iter().map(|session| session.info).collect())
+    }
+
     pub(crate) async fn messages(
         &self,
         id: &SessionID,

@@ -29,7 +29,8 @@ pub enum Recovery {
     #[default]
     Manual,
     /// It goes on with each of them in the background, unless three attempts before brought no
-    /// finished step.
+    /// finished step. Sessions that carried out a task are left alone: nobody waits for them any
+    /// more, and the session that gave the task may give it again.
     Resume,
 }
 
@@ -88,6 +89,9 @@ fn record(
     let Some(session) = reader.session(id)? else {
         return Ok(false);
     };
+    if session.info.parent_id.is_some() {
+        return Ok(false);
+    }
     let Some(interrupted) = reader.interruption(session.key)? else {
         return Ok(false);
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::Stream;
 use opencode_location::location::Location;
 use opencode_schema::id::{PermissionID, QuestionID, SessionID};
 use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermission};
@@ -79,6 +80,17 @@ impl Runtime {
     /// Takes back what an answer of `always` has allowed. An unknown id is none.
     pub async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
         self.core.remove_permission(id).await
+    }
+
+    /// The permission requests of all sessions: those that wait, then those that come, each once. One
+    /// that is answered before it is looked at is left out. Ends when the host closes.
+    pub fn asked_permissions(&self) -> impl Stream<Item = PermissionRequest> + Send + use<> {
+        self.core.permissions.attend()
+    }
+
+    /// The questions of all sessions, in the same way.
+    pub fn asked_questions(&self) -> impl Stream<Item = QuestionRequest> + Send + use<> {
+        self.core.questions.attend()
     }
 
     /// The questions of a session that wait, in the order of their coming.

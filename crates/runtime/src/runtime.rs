@@ -9,7 +9,7 @@ use opencode_schema::clock::Clock;
 use opencode_schema::envelope;
 use opencode_schema::id::{EventID, IdSource};
 use opencode_store::{Committed, DatabasePath, Durability, OpenError, Seam, Store, StoreOptions};
-use opencode_tools::Registry;
+use opencode_tools::{Registry, SearchServices, Web};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,12 +17,18 @@ use crate::coordinator::Coordinator;
 use crate::core::Core;
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::metrics::Metrics;
 use crate::permissions::Permissions;
 use crate::questions::Questions;
 use crate::recovery::{Recovery, recover};
-use crate::runner::drains;
+use crate::revert::Reverts;
+use crate::runner::{Shared, drains};
+use crate::snapshots::{SnapshotStores, sweep_regularly};
 use crate::sources::{Fetch, Sources};
 use crate::tail::Followed;
+use crate::tasks::RunningTasks;
+use crate::terminals;
+use crate::todos::TodoUpdates;
 use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
 
@@ -50,6 +56,8 @@ pub struct RuntimeOptions {
     pub model: Arc<dyn ModelClient>,
     /// Who gets the instructions that configuration names by their address.
     pub fetch: Arc<dyn Fetch>,
+    /// The way of tools to servers of the web.
+    pub web: Arc<dyn Web>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Identifiers.
@@ -67,6 +75,7 @@ pub struct RuntimeOptions {
 pub struct Runtime {
     pub(crate) core: Arc<Core>,
     pub(crate) coordinator: Coordinator,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) directory: Arc<str>,
     /// Ends the drains.
     closing: CancellationToken,
@@ -95,22 +104,32 @@ impl Runtime {
         })
         .await?;
         let closing = CancellationToken::new();
+        let environment = options.locations.environment();
+        let search = SearchServices::from_variables(|name| environment.variable(name));
         let sources = Sources::new(
             Arc::clone(options.locations.environment()),
             Arc::clone(&options.clock),
             options.fetch,
             closing.clone(),
         );
+        let snapshots = SnapshotStores::new(&options.locations.environment().data);
         let core = Arc::new(Core {
             store,
+            terminals: terminals::open(&live, &options.ids, &options.clock),
             clock: options.clock,
             locations: options.locations,
             sources,
             tools: options.tools,
             permissions: Permissions::new(&live, &options.ids),
             questions: Questions::new(&live, &options.ids),
+            snapshots,
+            reverts: Reverts::default(),
+            running_tasks: RunningTasks::default(),
             unanswered: options.unanswered,
             timer: options.timer,
+            todo_updates: TodoUpdates::default(),
+            web: options.web,
+            search: Arc::new(search),
             live,
             ids: options.ids,
             model: options.model,
@@ -118,21 +137,27 @@ impl Runtime {
                 steer_batch: options.limits.steer_batch.max(1),
                 ..options.limits
             },
+            metrics: Metrics::default(),
             imports: ImportBudget::default(),
             followed: Followed::default(),
         });
         let tasks = TaskTracker::new();
         tasks.close();
-        let coordinator =
-            Coordinator::new(drains(&core, tasks.clone()), tasks.clone(), closing.clone());
+        let shared = Shared::new(tasks.clone());
+        let drains = drains(&core, &shared);
+        let coordinator = Coordinator::new(drains, tasks.clone(), closing.clone());
         if options.recovery == Recovery::Resume {
             let recovery = recover(Arc::clone(&core), coordinator.clone(), closing.clone());
             tasks.spawn(recovery);
         }
+        let sweeping = sweep_regularly(Arc::clone(&core), tasks.clone(), closing.clone());
+        // It ends with the host; whoever waits for idleness does not wait for the next time.
+        drop(tokio::spawn(sweeping));
         let directory = options.directory.into();
         Ok(Self {
             core,
             coordinator,
+            shared,
             directory,
             closing,
             closed: CancellationToken::new(),
@@ -147,16 +172,16 @@ impl Runtime {
         self.core.store.abandon();
         self.closing.cancel();
         self.closed.cancel();
+        self.core.terminals.abandon();
     }
 
-    /// Interrupts every drain, waits until they have settled, ends the streams and closes the
-    /// database. Later operations are refused. Closing twice is harmless.
+    /// Interrupts every drain, waits until they have settled, ends the terminals and the streams, and
+    /// closes the database. Later operations are refused. Closing twice is harmless.
     pub async fn close(&self) {
         self.closing.cancel();
-        if tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait())
-            .await
-            .is_err()
-        {
+        let settled = tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait());
+        let (settled, ()) = tokio::join!(settled, self.core.terminals.close());
+        if settled.is_err() {
             tracing::error!(
                 "some Session Drains or tools did not end in time; the next host settles what they left"
             );

@@ -2,11 +2,14 @@
 
 use opencode_location::directory::normalise;
 use opencode_location::location::LocationError;
-use opencode_schema::event::{AgentSwitched, ModelSwitched, SessionCreated, SessionRecord};
+use opencode_schema::event::{
+    AgentSwitched, ModelSwitched, RecordedRule, SessionCreated, SessionRecord,
+};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
-use opencode_schema::session::{SessionInfo, SessionTime, default_title};
+use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::{SessionInfo, SessionTime, default_child_title, default_title};
 use opencode_store::{Draft, StoreError};
 
 use crate::core::{Core, append};
@@ -24,6 +27,16 @@ pub struct CreateSession {
     pub model: Option<ModelRef>,
     /// Where it lives. The directory need not exist yet.
     pub location: LocationRef,
+}
+
+/// What a session has from the one that makes it for a task.
+pub(crate) struct Descent {
+    /// The one that makes it.
+    pub(crate) parent_id: SessionID,
+    /// Its title; none gives it the default one of such sessions.
+    pub(crate) title: Option<String>,
+    /// Its own permission rules.
+    pub(crate) permission: Vec<PermissionRule>,
 }
 
 /// Most bytes of one name. Whether there is such an agent or model is seen when it is used.
@@ -57,6 +70,23 @@ impl Core {
         &self,
         request: CreateSession,
     ) -> Result<SessionInfo, RuntimeError> {
+        self.create(request, None).await
+    }
+
+    /// Creates a session that carries out a task for another one.
+    pub(crate) async fn create_child(
+        &self,
+        request: CreateSession,
+        descent: Descent,
+    ) -> Result<SessionInfo, RuntimeError> {
+        self.create(request, Some(descent)).await
+    }
+
+    async fn create(
+        &self,
+        request: CreateSession,
+        descent: Option<Descent>,
+    ) -> Result<SessionInfo, RuntimeError> {
         if let Some(id) = &request.id {
             let wanted = id.clone();
             let found = self
@@ -73,6 +103,15 @@ impl Core {
         let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
         let project = self.locations.projects().resolve(&directory).await;
         let now = self.now();
+        let (parent_id, title, permission) = match descent {
+            None => (None, default_title(now), None),
+            Some(descent) => (
+                Some(descent.parent_id),
+                descent.title.unwrap_or_else(|| default_child_title(now)),
+                Some(descent.permission).filter(|rules| !rules.is_empty()),
+            ),
+        };
+        let permission = permission.map(|rules| rules.into_iter().map(RecordedRule::from));
         let record = SessionRecord {
             id: request.id.unwrap_or_else(|| SessionID::generate(&self.ids)),
             slug: slug(&self.ids),
@@ -80,8 +119,8 @@ impl Core {
             project_id: project.id,
             workspace_id: request.location.workspace_id.clone(),
             directory: directory.clone(),
-            parent_id: None,
-            title: default_title(now),
+            parent_id,
+            title,
             agent: request.agent,
             model: request.model,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -90,6 +129,7 @@ impl Core {
                 updated: now,
                 archived: None,
             },
+            permission: permission.map(Iterator::collect),
         };
         let location = LocationRef {
             directory,

@@ -7,11 +7,15 @@
 use std::sync::Arc;
 
 use opencode_llm::Message;
+use opencode_schema::event::PrunedCall;
+use opencode_schema::inspection::HistoryView;
 use opencode_schema::message::SessionMessage;
 use opencode_store::{HistoryPoint, HistoryRead, Reader, StoreError};
 
-use crate::json::json_bytes;
+use crate::compaction::counted_units;
+use crate::json::json_size;
 use crate::lowering::{Place, Target, lower};
+use crate::pruning::{KEPT_TOKENS, Outputs, select};
 
 /// What is known of a session's history, in the form for one model.
 #[derive(Default)]
@@ -23,6 +27,9 @@ pub(crate) struct Transcript {
     known: Option<HistoryPoint>,
     target: Option<Target>,
     bytes: usize,
+    units: u64,
+    /// Tokens of tool output that could be pruned.
+    prunable: u64,
 }
 
 struct Entry {
@@ -30,7 +37,11 @@ struct Entry {
     /// How many messages it became.
     messages: usize,
     bytes: usize,
+    /// What they count for in the estimate of a request.
+    units: u64,
     is_answer: bool,
+    is_user: bool,
+    outputs: Option<Box<Outputs>>,
 }
 
 impl Transcript {
@@ -76,15 +87,14 @@ impl Transcript {
             if let Some(outdated) = entries.next_if(|entry| entry.seq == seq) {
                 rest.by_ref().take(outdated.messages).for_each(drop);
                 self.bytes -= outdated.bytes;
+                self.units -= outdated.units;
+                self.prunable -= outdated.prunable();
             }
             let lowered = lower(&stored, target, place_of(&stored, &self.entries));
-            let entry = Entry {
-                seq,
-                messages: lowered.len(),
-                bytes: lowered.iter().map(json_bytes).sum(),
-                is_answer: matches!(stored, SessionMessage::Assistant(_)),
-            };
+            let entry = Entry::of(seq, &stored, &lowered);
             self.bytes += entry.bytes;
+            self.units += entry.units;
+            self.prunable += entry.prunable();
             self.entries.push(entry);
             messages.extend(lowered);
         }
@@ -100,6 +110,59 @@ impl Transcript {
     /// About how much memory the messages take: their size as JSON text.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The newest entry of the log that is accounted for; 0 before anything was read.
+    pub(crate) fn seq(&self) -> u64 {
+        self.known.as_ref().map_or(0, HistoryPoint::seq)
+    }
+
+    /// The calls whose output is to be pruned, oldest first. Where too little was ever put out, no
+    /// message is looked at.
+    pub(crate) fn to_prune(&self) -> Vec<PrunedCall> {
+        if self.prunable <= KEPT_TOKENS {
+            return Vec::new();
+        }
+        let entries = self.entries.iter().rev();
+        select(entries.map(|entry| (entry.is_user, entry.outputs.as_deref())))
+    }
+
+    /// The stored messages that this is made of.
+    pub(crate) fn range(&self) -> HistoryView {
+        HistoryView {
+            from_seq: self.entries.first().map(|entry| entry.seq),
+            to_seq: self.entries.last().map(|entry| entry.seq),
+            messages: self.entries.len() as u64,
+        }
+    }
+
+    /// What the messages count for in the estimate of a request, in UTF-16 units of JSON text.
+    pub(crate) fn units(&self) -> u64 {
+        self.units
+    }
+}
+
+impl Entry {
+    fn of(seq: u64, stored: &SessionMessage, lowered: &[Message]) -> Self {
+        let sizes: Vec<_> = lowered.iter().map(json_size).collect();
+        let counted = lowered.iter().zip(&sizes);
+        let counted = counted.map(|(message, size)| counted_units(message, size.units));
+        let counted: Vec<_> = counted.collect();
+        // With the comma between each and the next.
+        let units = counted.iter().map(|units| units + 1).sum();
+        Self {
+            seq,
+            messages: lowered.len(),
+            bytes: sizes.iter().map(|size| size.bytes).sum(),
+            units,
+            is_answer: matches!(stored, SessionMessage::Assistant(_)),
+            is_user: matches!(stored, SessionMessage::User { .. }),
+            outputs: Outputs::of(stored, lowered.iter().zip(counted)),
+        }
+    }
+
+    fn prunable(&self) -> u64 {
+        self.outputs.as_ref().map_or(0, |outputs| outputs.tokens())
     }
 }
 
@@ -175,7 +238,8 @@ mod tests {
                 let lowered = expected.values().flat_map(|it| lower(it, &target(), Place::Usual));
                 let lowered: Vec<_> = lowered.collect();
                 prop_assert_eq!(&*messages, &lowered);
-                prop_assert_eq!(transcript.bytes(), lowered.iter().map(json_bytes).sum::<usize>());
+                let size = lowered.iter().map(json_size).fold((0, 0), |sum, it| (sum.0 + it.bytes, sum.1 + it.units + 1));
+                prop_assert_eq!((transcript.bytes(), transcript.units()), size);
                 let untouched = expected.range(..first).flat_map(|(_, it)| lower(it, &target(), Place::Usual));
                 for at in 0..untouched.count() {
                     prop_assert!(messages[at].is_same(&before[at]));

@@ -5,10 +5,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::{Stream, stream};
 use opencode_schema::event::Notice;
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::core::notify;
 use crate::live::LiveEvents;
@@ -38,6 +39,8 @@ pub(crate) struct Waiting<R: Request> {
     ids: Arc<IdSource>,
     /// Locked to look, to add, to take, and to tell of it; never across an await.
     state: Mutex<State<R>>,
+    /// Changes when one comes, and when nothing comes any more.
+    came: watch::Sender<()>,
 }
 
 struct State<R: Request> {
@@ -75,6 +78,7 @@ impl<R: Request> Waiting<R> {
             live,
             ids,
             state: Mutex::new(state),
+            came: watch::Sender::new(()),
         }
     }
 
@@ -100,6 +104,7 @@ impl<R: Request> Waiting<R> {
             claimed: false,
         });
         drop(state);
+        self.came.send_replace(());
         Ok(Asked {
             answered,
             guard: GivesUp {
@@ -138,6 +143,22 @@ impl<R: Request> Waiting<R> {
         for open in state.open.drain(..) {
             self.tell(&open.request, &open.request.given_up());
         }
+        drop(state);
+        self.came.send_replace(());
+    }
+
+    /// What waits, then what comes, each once. One that is gone before it is looked at is left out.
+    /// Ends when nothing waits any more.
+    pub(crate) fn attend(self: &Arc<Self>) -> impl Stream<Item = Arc<R>> + Send + use<R> {
+        let attending = Attending {
+            waiting: Arc::clone(self),
+            came: self.came.subscribe(),
+            seen: Vec::new(),
+        };
+        stream::unfold(attending, |mut attending| async {
+            let request = attending.next().await?;
+            Some((request, attending))
+        })
     }
 
     /// Takes a request away and tells everybody why, unless it is gone already.
@@ -156,6 +177,40 @@ impl<R: Request> Waiting<R> {
 
     fn lock(&self) -> MutexGuard<'_, State<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who looks at each request.
+struct Attending<R: Request> {
+    waiting: Arc<Waiting<R>>,
+    came: watch::Receiver<()>,
+    /// Those that wait and were seen.
+    seen: Vec<Arc<R>>,
+}
+
+impl<R: Request> Attending<R> {
+    async fn next(&mut self) -> Option<Arc<R>> {
+        loop {
+            self.came.borrow_and_update();
+            if let Some(request) = self.unseen()? {
+                self.seen.push(Arc::clone(&request));
+                return Some(request);
+            }
+            self.came.changed().await.ok()?;
+        }
+    }
+
+    /// The first that waits and was not seen; nothing at all when nothing waits any more.
+    fn unseen(&mut self) -> Option<Option<Arc<R>>> {
+        let state = self.waiting.lock();
+        if state.ended {
+            return None;
+        }
+        let waits = |seen: &Arc<R>| state.open.iter().any(|it| Arc::ptr_eq(&it.request, seen));
+        self.seen.retain(waits);
+        let is_new = |it: &&Open<R>| !self.seen.iter().any(|seen| Arc::ptr_eq(seen, &it.request));
+        let found = state.open.iter().find(is_new);
+        Some(found.map(|it| Arc::clone(&it.request)))
     }
 }
 

@@ -252,6 +252,7 @@ mod tests {
                 updated: 5,
                 archived: None,
             },
+            permission: None,
         };
         SessionCreated { info }
     }

@@ -13,6 +13,7 @@ pub mod envelope;
 pub mod event;
 pub mod file_system;
 pub mod id;
+pub mod inspection;
 pub mod integration;
 pub mod location;
 pub mod mcp;

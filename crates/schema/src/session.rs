@@ -57,7 +57,7 @@ pub enum FileStatus {
 /// One changed file of a staged revert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileDiff {
-    /// Path relative to the Location.
+    /// Path relative to the root of the worktree.
     pub path: String,
     /// What happened to it.
     pub status: FileStatus,
@@ -65,7 +65,8 @@ pub struct FileDiff {
     pub additions: u64,
     /// Deleted lines.
     pub deletions: u64,
-    /// Unified diff.
+    /// Unified diff, as Git writes it. Empty for a binary file, and where the revert changes too much
+    /// to show all of it.
     pub patch: String,
 }
 
@@ -87,7 +88,7 @@ pub struct RevertState {
     /// The changed files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<Vec<FileDiff>>,
-    /// Paths that somebody else changed meanwhile, and that were left alone because of it.
+    /// Paths that were left alone, because somebody else changed them meanwhile or stands in the way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conflicts: Option<Vec<String>>,
 }
@@ -138,4 +139,9 @@ pub enum SessionActive {
 /// The title a session has until somebody gives it another.
 pub fn default_title(created: Millis) -> String {
     format!("New session - {}", iso8601(created))
+}
+
+/// The same for a session that another one made.
+pub fn default_child_title(created: Millis) -> String {
+    format!("Child session - {}", iso8601(created))
 }

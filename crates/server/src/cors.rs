@@ -40,6 +40,20 @@ impl Origins {
         let allow = |it| TAURI.contains(&it) || is_local(it) || self.0.contains(it);
         origin.to_str().is_ok_and(allow)
     }
+
+    /// Whether a request comes from no page, from one that is allowed, or from one of the listener
+    /// itself.
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> bool {
+        let Some(origin) = headers.get(header::ORIGIN) else {
+            return true;
+        };
+        let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
+        let authority = origin.to_str().ok().and_then(|it| it.split_once("://"));
+        let own = authority.zip(host);
+        let own =
+            own.is_some_and(|((_, origin), host)| origin.as_bytes().eq_ignore_ascii_case(host));
+        own || self.allow(origin)
+    }
 }
 
 fn is_local(origin: &str) -> bool {

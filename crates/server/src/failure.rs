@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use opencode_protocol::failure::Failure;
 use opencode_protocol::operation::Channel;
+use opencode_runtime::pty::TerminalError;
 use opencode_runtime::{ImportError, RuntimeError, StoreError};
 use serde::Serialize;
 
@@ -17,6 +18,11 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
             session_id,
             message_id,
         } => Failure::message_not_found(session_id, message_id),
+        RuntimeError::PartNotFound { .. } => Failure::invalid_field("partID", message),
+        RuntimeError::Snapshot(_) => Failure::Unknown {
+            message,
+            reference: None,
+        },
         RuntimeError::InputNotFound {
             session_id,
             message_id,
@@ -78,12 +84,38 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
                 service: None,
             }
         }
+        RuntimeError::Terminal(error) => terminal_failure(error),
         RuntimeError::Unavailable { service, message } => Failure::ServiceUnavailable {
             message,
             service: Some(service.into()),
         },
         RuntimeError::Store(_) => unknown(&message),
     }
+}
+
+fn terminal_failure(error: TerminalError) -> Failure {
+    let message = error.to_string();
+    let field = match error {
+        TerminalError::NotFound(pty_id) | TerminalError::Exited(pty_id) => {
+            return Failure::PtyNotFound { pty_id, message };
+        }
+        TerminalError::TooMany { .. } | TerminalError::Unavailable(_) => {
+            return Failure::ServiceUnavailable {
+                message,
+                service: Some("pty.create".into()),
+            };
+        }
+        TerminalError::Closed => {
+            return Failure::ServiceUnavailable {
+                message,
+                service: None,
+            };
+        }
+        TerminalError::Command { .. } => "command",
+        TerminalError::Directory { .. } => "cwd",
+        TerminalError::Variable { .. } => "env",
+    };
+    Failure::invalid_field(field, message)
 }
 
 fn import_failure(error: &ImportError) -> Failure {

@@ -5,6 +5,7 @@
 
 mod connection;
 mod options;
+mod sockets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use self::options::ListenOptions;
+pub(crate) use self::sockets::{OpenSocket, Sockets};
 
 /// How long a listener waits for what.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,9 @@ pub struct Bounds {
     pub answer_patience: Duration,
     /// For requests that are under way when the listener is closed.
     pub close_patience: Duration,
+    /// Between two questions to the client of a WebSocket, the first of which it must have answered
+    /// by then.
+    pub ping: Duration,
 }
 
 impl Default for Bounds {
@@ -46,6 +51,7 @@ impl Default for Bounds {
             body_patience: Duration::from_secs(30),
             answer_patience: Duration::from_secs(120),
             close_patience: Duration::from_secs(10),
+            ping: Duration::from_secs(30),
         }
     }
 }
@@ -68,7 +74,7 @@ pub struct Listener {
 struct Phases {
     /// Nothing new is taken.
     stop: CancellationToken,
-    /// Streams of events break.
+    /// Streams of events break, and WebSockets close.
     part: CancellationToken,
     /// Connections are cut.
     cut: CancellationToken,
@@ -119,7 +125,7 @@ impl Listener {
         self.phases.stop.cancel();
     }
 
-    /// Stops, breaks the streams of events, waits some time for other requests that are under way,
+    /// Stops, breaks the streams of events, closes WebSockets, waits some time for other requests that are under way,
     /// and cuts what is left. Closing twice is harmless.
     pub async fn close(&self) {
         self.phases.part.cancel();
@@ -162,11 +168,14 @@ impl Listener {
                     return;
                 };
                 let stream = take(&socket).await;
-                let served = connection::serve(stream, routes.clone(), bounds, phases.clone());
-                self.tasks.spawn(async move {
-                    served.await;
-                    drop(place);
-                });
+                let sockets = Sockets {
+                    phases: phases.clone(),
+                    tasks: self.tasks.clone(),
+                    ping: bounds.ping,
+                    place: Arc::new(place),
+                };
+                let served = connection::serve(stream, routes.clone(), bounds, sockets);
+                self.tasks.spawn(served);
             }
         };
         phases.stop.run_until_cancelled(taken).await;

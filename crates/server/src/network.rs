@@ -4,14 +4,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::middleware::from_fn_with_state;
+use axum::{Extension, Router};
 
 use crate::authorization::{Credentials, authorize};
 use crate::bodies::{Bodies, bound};
 use crate::compression;
 use crate::cors::{Origins, share};
 use crate::pages::{Pages, keep_away};
+
+/// What requests of a listener are known by, behind what they have passed.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    /// Which pages may read answers.
+    pub(crate) origins: Arc<Origins>,
+    /// Whether clients have to know a password.
+    pub(crate) locked: bool,
+}
 
 /// What a listener was told about its clients.
 pub(crate) struct Network {
@@ -40,7 +49,13 @@ impl Network {
 
     /// These routes as the network sees them. What is added last is passed first.
     pub(crate) fn around(self, routes: Router) -> Router {
-        let routes = routes.layer(from_fn_with_state(Arc::new(self.bodies), bound));
+        let peer = Peer {
+            origins: Arc::clone(&self.origins),
+            locked: self.credentials.is_some(),
+        };
+        let routes = routes
+            .layer(Extension(peer))
+            .layer(from_fn_with_state(Arc::new(self.bodies), bound));
         let routes = match self.credentials {
             Some(it) => routes.layer(from_fn_with_state(Arc::new(it), authorize)),
             None => routes.layer(from_fn_with_state(Arc::new(self.pages), keep_away)),

@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{failure, json, refuse, unknown};
 use crate::lines::Lines;
+use crate::network::Peer;
 use crate::selector::{Opened, Selector};
 
 /// What a handler gets.
@@ -38,6 +39,9 @@ pub(crate) struct Call<O: Operation> {
     pub(crate) payload: O::Payload,
     /// The lines of the body, for operations that take lines.
     pub(crate) lines: Lines,
+    /// Whether the request carries the headers that its operation declares, which no foreign page can
+    /// make a browser send, and comes from no such page.
+    pub(crate) vouched: bool,
     /// The Location that query or headers select. To most operations that says nothing, so only
     /// those that ask are refused because of it.
     pub(crate) selector: Result<Selector, Failure>,
@@ -48,14 +52,6 @@ pub(crate) enum Answer<T> {
     Value(T),
     Nothing,
     Raw(Response<Body>),
-    /// This host does not have what the operation is about.
-    Unavailable,
-}
-
-/// The handler of every operation that this host does not have. What is wrong with a request is told
-/// all the same.
-pub(crate) async fn unavailable<O: Operation>(_: Call<O>) -> Result<Answer<O::Success>, Failure> {
-    Ok(Answer::Unavailable)
 }
 
 struct Decoders<O: Operation> {
@@ -124,7 +120,6 @@ where
             Ok(Answer::Value(value)) => return json(StatusCode::OK, &value),
             Ok(Answer::Nothing) => return StatusCode::NO_CONTENT.into_response(),
             Ok(Answer::Raw(response)) => return response,
-            Ok(Answer::Unavailable) => Problem::Refused(not_here(O::SPEC.id)),
             Err(failure) => return refuse(&failure),
         },
         Err(problem) => problem,
@@ -197,8 +192,18 @@ where
         query,
         payload: decoders.payload.body(&text)?,
         lines,
+        vouched: is_vouched(O::SPEC.headers, head),
         selector,
     })
+}
+
+fn is_vouched(declared: &[(&str, &str)], head: &Parts) -> bool {
+    let carries = |(name, value): &(&str, &str)| {
+        let given = head.headers.get(*name);
+        given.is_some_and(|given| given.as_bytes() == value.as_bytes())
+    };
+    let page = head.extensions.get::<Peer>();
+    declared.iter().all(carries) && page.is_none_or(|peer| peer.origins.admit(&head.headers))
 }
 
 const NO_FIELDS: Bytes = Bytes::from_static(b"{}");
@@ -227,7 +232,7 @@ fn expect_type(headers: &HeaderMap, expected: &str) -> Result<(), Problem> {
 }
 
 /// The names and values of the query.
-fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+pub(crate) fn query(head: &Parts) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     let text = head.uri.query().unwrap_or_default();
     url::form_urlencoded::parse(text.as_bytes()).collect()
 }
@@ -251,14 +256,5 @@ async fn first_problem<O: Operation>(
     match SessionID::parse(given) {
         Ok(id) => runtime.session(&id).await.err().map(failure),
         Err(_) => Some(Failure::invalid_field("sessionID", "Invalid session ID")),
-    }
-}
-
-/// Says that this host does not have what an operation is about.
-fn not_here(id: &str) -> Failure {
-    let service = id.strip_prefix("v2.").unwrap_or(id);
-    Failure::ServiceUnavailable {
-        message: format!("This host does not offer {service}"),
-        service: Some(service.to_owned()),
     }
 }

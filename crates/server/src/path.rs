@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use futures::future::{BoxFuture, FutureExt};
+use opencode_protocol::operation::Spec;
 use opencode_protocol::operations::OPERATIONS;
 use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
@@ -36,17 +37,7 @@ enum Segment {
 
 impl Canonical {
     pub(crate) fn new(routes: Router) -> Self {
-        let templates = OPERATIONS.iter().map(|spec| Template {
-            method: Method::from_bytes(spec.method.as_str().as_bytes())
-                .expect("the contract's methods are methods"),
-            segments: spec
-                .path
-                .split('/')
-                .filter(|it| !it.is_empty())
-                .map(Segment::of)
-                .collect(),
-        });
-        let mut templates: Vec<_> = templates.collect();
+        let mut templates: Vec<_> = OPERATIONS.iter().map(Template::of).collect();
         // A fixed segment wins over a parameter at the same place.
         templates.sort_by_key(|it| it.segments.iter().filter(|it| !it.is_fixed()).count());
         Self {
@@ -56,17 +47,24 @@ impl Canonical {
     }
 
     fn canonical(&self, method: &Method, path: &str) -> Option<String> {
-        let segments: Vec<String> = path
-            .split('/')
-            .filter(|segment| !segment.is_empty())
-            .map(decode)
-            .collect::<Option<_>>()?;
+        let segments = segments(path)?;
         let template = self
             .templates
             .iter()
             .find(|it| it.matches(method, &segments))?;
         Some(template.write(&segments))
     }
+}
+
+/// Whether a request of this method and path means an operation.
+pub(crate) fn means(spec: &'static Spec, method: &Method, path: &str) -> bool {
+    segments(path).is_some_and(|segments| Template::of(spec).matches(method, &segments))
+}
+
+/// The segments of a path with their escapes resolved; nothing when one is invalid.
+fn segments(path: &str) -> Option<Vec<String>> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(decode).collect()
 }
 
 impl Service<Request<Body>> for Canonical {
@@ -115,6 +113,15 @@ impl Segment {
 }
 
 impl Template {
+    fn of(spec: &'static Spec) -> Self {
+        let segments = spec.path.split('/').filter(|it| !it.is_empty());
+        Self {
+            method: Method::from_bytes(spec.method.as_str().as_bytes())
+                .expect("the contract's methods are methods"),
+            segments: segments.map(Segment::of).collect(),
+        }
+    }
+
     fn matches(&self, method: &Method, segments: &[String]) -> bool {
         let (wanted, enough) = match self.segments.split_last() {
             Some((Segment::Rest, before)) => (before, segments.len() >= before.len()),

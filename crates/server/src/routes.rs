@@ -4,10 +4,10 @@ use axum::Router;
 use opencode_protocol::operations as op;
 use opencode_runtime::Runtime;
 
-use crate::operation::{route, unavailable};
+use crate::operation::route;
 use crate::{
-    catalogue, definitions, files, host, inbox, integrations, location, messages, permissions,
-    questions, recovery, sessions, transfer,
+    catalogue, definitions, files, host, inbox, inspection, integrations, location, messages, permissions,
+    ptys, questions, recovery, revert, sessions, transfer,
 };
 
 /// Every operation of the contract, each of them once.
@@ -34,6 +34,7 @@ fn of_locations() -> Router<Runtime> {
             location::diagnostics,
         ))
         .merge(route::<op::LocationReload, _, _>(location::reload))
+        .merge(route::<op::DebugContext, _, _>(inspection::context))
         .merge(route::<op::AgentList, _, _>(definitions::agents))
         .merge(route::<op::CommandList, _, _>(definitions::commands))
         .merge(route::<op::SkillList, _, _>(definitions::skills))
@@ -48,11 +49,13 @@ fn of_sessions() -> Router<Runtime> {
         .merge(route::<op::SessionCreate, _, _>(sessions::create))
         .merge(route::<op::SessionList, _, _>(sessions::list))
         .merge(route::<op::SessionGet, _, _>(sessions::get))
+        .merge(route::<op::SessionChildren, _, _>(sessions::children))
         .merge(route::<op::SessionActive, _, _>(sessions::active))
         .merge(route::<op::SessionPrompt, _, _>(sessions::prompt))
         .merge(route::<op::SessionInterrupt, _, _>(sessions::interrupt))
         .merge(route::<op::SessionWait, _, _>(sessions::wait))
         .merge(route::<op::SessionCompact, _, _>(sessions::compact))
+        .merge(route::<op::SessionTodo, _, _>(sessions::todo))
         .merge(route::<op::SessionSwitchAgent, _, _>(
             sessions::switch_agent,
         ))
@@ -72,11 +75,12 @@ fn of_sessions() -> Router<Runtime> {
         ))
         .merge(route::<op::SessionResume, _, _>(recovery::resume))
         .merge(route::<op::SessionInterrupted, _, _>(recovery::interrupted))
+        .merge(route::<op::SessionRequest, _, _>(inspection::request))
         .merge(route::<op::SessionExport, _, _>(transfer::export))
         .merge(route::<op::SessionImport, _, _>(transfer::import))
-        .merge(route::<op::SessionRevertStage, _, _>(unavailable))
-        .merge(route::<op::SessionRevertClear, _, _>(unavailable))
-        .merge(route::<op::SessionRevertCommit, _, _>(unavailable))
+        .merge(route::<op::SessionRevertStage, _, _>(revert::stage))
+        .merge(route::<op::SessionRevertClear, _, _>(revert::clear))
+        .merge(route::<op::SessionRevertCommit, _, _>(revert::commit))
 }
 
 /// What waits for somebody's answer.
@@ -109,13 +113,15 @@ fn of_files() -> Router<Runtime> {
         .merge(route::<op::FsRead, _, _>(files::read))
         .merge(route::<op::FsList, _, _>(files::list))
         .merge(route::<op::FsFind, _, _>(files::find))
-        .merge(route::<op::PtyList, _, _>(unavailable))
-        .merge(route::<op::PtyCreate, _, _>(unavailable))
-        .merge(route::<op::PtyGet, _, _>(unavailable))
-        .merge(route::<op::PtyUpdate, _, _>(unavailable))
-        .merge(route::<op::PtyRemove, _, _>(unavailable))
-        .merge(route::<op::PtyConnectTokenCreate, _, _>(unavailable))
-        .merge(route::<op::PtyConnect, _, _>(unavailable))
+        .merge(route::<op::PtyList, _, _>(ptys::list))
+        .merge(route::<op::PtyCreate, _, _>(ptys::create))
+        .merge(route::<op::PtyGet, _, _>(ptys::get))
+        .merge(route::<op::PtyUpdate, _, _>(ptys::update))
+        .merge(route::<op::PtyRemove, _, _>(ptys::remove))
+        .merge(route::<op::PtyConnectTokenCreate, _, _>(
+            ptys::connect_token,
+        ))
+        .merge(ptys::route())
 }
 
 fn of_integrations() -> Router<Runtime> {

@@ -79,6 +79,14 @@ impl Opened {
         Ok(Self { location, info })
     }
 
+    /// The Location by its name.
+    pub(crate) fn place(&self) -> LocationRef {
+        LocationRef {
+            directory: self.info.directory.clone(),
+            workspace_id: self.info.workspace_id.clone(),
+        }
+    }
+
     /// How the Location is described.
     pub(crate) fn info(self) -> LocationInfo {
         self.info

@@ -10,6 +10,7 @@ use opencode_protocol::page::{Direction, SessionAnchor, SessionFilters};
 use opencode_runtime::{Anchored, CreateSession, PromptRequest, SessionFilter};
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::{SessionActive, SessionInfo};
+use opencode_schema::todo::Todo;
 
 use crate::failure::failure;
 use crate::operation::{Answer, Call};
@@ -94,6 +95,12 @@ pub(crate) async fn get(call: Call<op::SessionGet>) -> Answered<Data<SessionInfo
     Ok(Answer::Value(Data { data }))
 }
 
+pub(crate) async fn children(call: Call<op::SessionChildren>) -> Answered<Data<Vec<SessionInfo>>> {
+    let children = call.runtime.children(&call.params.session_id);
+    let data = children.await.map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
+}
+
 pub(crate) async fn active(call: Call<op::SessionActive>) -> Answered<Data<ActiveSessions>> {
     let running = call.runtime.active().into_iter();
     let data: BTreeMap<_, _> = running.map(|id| (id, SessionActive::Running {})).collect();
@@ -142,6 +149,12 @@ pub(crate) async fn relocate(call: Call<op::SessionMove>) -> Answered<Data<Sessi
         .runtime
         .move_session(&call.params.session_id, call.payload.location);
     let data = moved.await.map_err(failure)?;
+    Ok(Answer::Value(Data { data }))
+}
+
+pub(crate) async fn todo(call: Call<op::SessionTodo>) -> Answered<Data<Vec<Todo>>> {
+    let todos = call.runtime.todos(&call.params.session_id);
+    let data = todos.await.map_err(failure)?;
     Ok(Answer::Value(Data { data }))
 }
 

@@ -14,6 +14,14 @@ pub struct HistoryPoint {
     seq: u64,
 }
 
+impl HistoryPoint {
+    /// The newest entry that is accounted for.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+}
+
 /// What decides which messages the active history has. While it stays the same, the history only
 /// grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_phrases.sql"),
     include_str!("../migrations/0004_explored.sql"),
     include_str!("../migrations/0005_permissions.sql"),
+    include_str!("../migrations/0006_tools.sql"),
 ];
 
 /// Refuses a file that is not ours or that a newer version of this program wrote, untouched.

@@ -24,6 +24,9 @@ pub enum LifecycleConflict {
     /// The input is not pending, or differs from what was admitted.
     #[error("the input {0} cannot be promoted")]
     NotPending(MessageID),
+    /// A revert is to go back to a message that the session does not have.
+    #[error("there is no message {0} to go back to")]
+    NoBoundary(MessageID),
 }
 
 /// What the stored form of an entry may refer to.
@@ -136,11 +139,8 @@ impl Transaction<'_> {
             SessionEvent::CompactionEnded(it) => {
                 return self.add(aggregate, seq, &it.message_id, kind::COMPACTION);
             }
-            SessionEvent::RevertStaged(it) => {
-                let revert = serde_json::to_string(&it.revert).ok();
-                self.revert(aggregate, revert, time)?;
-            }
-            SessionEvent::RevertCleared(_) => self.revert(aggregate, None, time)?,
+            SessionEvent::RevertStaged(_) => self.stage(aggregate, Some(seq), time)?,
+            SessionEvent::RevertCleared(_) => self.stage(aggregate, None, time)?,
             SessionEvent::RevertCommitted(it) => {
                 return self.commit_revert(aggregate, seq, &it.message_id, time);
             }
@@ -167,8 +167,8 @@ impl Transaction<'_> {
         }
         self.run(
             "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
-               title, version, agent, model, time_created, time_updated, time_archived)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+               title, version, agent, model, time_created, time_updated, time_archived, permission)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 aggregate,
                 info.project_id,
@@ -184,6 +184,7 @@ impl Transaction<'_> {
                 info.time.created,
                 info.time.updated,
                 info.time.archived,
+                permission_text(info),
             ],
         )?;
         Ok(Ok(Target::default()))
@@ -191,7 +192,8 @@ impl Transaction<'_> {
 
     fn update(&self, aggregate: i64, info: &SessionRecord) -> Result<(), StoreError> {
         self.run(
-            "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5
+            "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5,
+               permission = ifnull(?6, permission)
              WHERE aggregate = ?1",
             params![
                 aggregate,
@@ -199,6 +201,7 @@ impl Transaction<'_> {
                 info.parent_id.as_ref().map(|id| id.as_str()),
                 info.time.updated,
                 info.time.archived,
+                permission_text(info),
             ],
         )
     }
@@ -211,6 +214,7 @@ impl Transaction<'_> {
             "DELETE FROM input WHERE aggregate = ?",
             "DELETE FROM context_epoch WHERE aggregate = ?",
             "DELETE FROM explored WHERE aggregate = ?",
+            "DELETE FROM todo WHERE aggregate = ?",
             "DELETE FROM session WHERE aggregate = ?",
             "UPDATE aggregate SET pending = 0 WHERE key = ?",
         ] {
@@ -267,43 +271,6 @@ impl Transaction<'_> {
         )
     }
 
-    fn revert(&self, aggregate: i64, revert: Option<String>, time: i64) -> Result<(), StoreError> {
-        self.run(
-            "UPDATE session SET revert = ?2, time_updated = ?3 WHERE aggregate = ?1",
-            params![aggregate, revert, time],
-        )
-    }
-
-    /// Drops the messages after the boundary; the boundary, the log and the inbox stay. When a
-    /// Mid-Conversation System Message goes, the epoch goes with it, because its snapshot would be
-    /// ahead of what the model has seen.
-    fn commit_revert(&self, aggregate: i64, at: i64, boundary: &MessageID, time: i64) -> Projected {
-        let position = self.reader().message_position(boundary)?;
-        let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
-            return Ok(Err(LifecycleConflict::NotPending(boundary.clone())));
-        };
-        self.run(
-            "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
-               SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
-                 AND m.seq > context_epoch.baseline_seq)",
-            [aggregate, seq],
-        )?;
-        self.run(
-            "DELETE FROM part WHERE aggregate = ?1 AND message > ?2",
-            [aggregate, seq],
-        )?;
-        self.run(
-            "DELETE FROM message WHERE aggregate = ?1 AND seq > ?2",
-            [aggregate, seq],
-        )?;
-        self.run(
-            "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
-            [aggregate, at],
-        )?;
-        self.revert(aggregate, None, time)?;
-        Ok(Ok(Target::default()))
-    }
-
     pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
         let tokens = ended.tokens;
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -328,6 +295,10 @@ impl Transaction<'_> {
         self.connection.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
+}
+
+fn permission_text(info: &SessionRecord) -> Option<String> {
+    serde_json::to_string(info.permission.as_ref()?).ok()
 }
 
 fn model_text(model: &ModelRef) -> String {

@@ -1,8 +1,10 @@
 //! Session rows, and lists of them.
 
 use opencode_schema::clock::Millis;
+use opencode_schema::event::{RecordedRule, SessionRecord};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
+use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::{CacheTokens, SessionInfo, SessionTime, Tokens};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
@@ -19,6 +21,8 @@ pub struct SessionRow {
     pub key: i64,
     /// The record.
     pub info: SessionInfo,
+    /// Its own permission rules.
+    pub permission: Vec<PermissionRule>,
 }
 
 /// Which sessions a list holds. All given conditions must hold.
@@ -39,17 +43,28 @@ pub struct SessionFilter {
 const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
     s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
-    s.revert
+    s.staged, s.permission
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
 impl Reader<'_> {
     /// One session.
     pub fn session(&self, id: &SessionID) -> Result<Option<SessionRow>, StoreError> {
-        Ok(self
+        let found = self
             .connection
             .prepare_cached(&format!("{SELECT} WHERE a.id = ?"))?
             .query_row([id.as_str()], row)
-            .optional()?)
+            .optional()?;
+        found.map(|found| self.with_revert(found)).transpose()
+    }
+
+    /// The row with the revert that its session has staged.
+    fn with_revert(
+        &self,
+        (mut session, staged): (SessionRow, Option<i64>),
+    ) -> Result<SessionRow, StoreError> {
+        let revert = staged.map(|seq| self.staged_by(session.key, seq));
+        session.info.revert = revert.transpose()?;
+        Ok(session)
     }
 
     pub(crate) fn session_exists(&self, key: i64) -> Result<bool, StoreError> {
@@ -57,6 +72,39 @@ impl Reader<'_> {
             .connection
             .prepare_cached("SELECT 1 FROM session WHERE aggregate = ?")?
             .exists([key])?)
+    }
+
+    /// The record of a session in the shape that its events carry.
+    pub fn session_record(&self, session: &SessionRow) -> Result<SessionRecord, StoreError> {
+        let (slug, version) = self
+            .connection
+            .prepare_cached("SELECT slug, version FROM session WHERE aggregate = ?")?
+            .query_row([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (info, rules) = (session.info.clone(), session.permission.clone());
+        let rules = rules.into_iter().map(RecordedRule::from);
+        Ok(SessionRecord {
+            id: info.id,
+            slug,
+            project_id: info.project_id,
+            workspace_id: info.location.workspace_id,
+            directory: info.location.directory,
+            path: info.subpath,
+            parent_id: info.parent_id,
+            title: info.title,
+            agent: info.agent,
+            model: info.model,
+            version,
+            time: info.time,
+            permission: Some(rules.collect()).filter(|rules: &Vec<_>| !rules.is_empty()),
+        })
+    }
+
+    /// The sessions that a session created, in the order of `(time created, id)`.
+    pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
+        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map([parent.as_str()], row)?;
+        rows.map(|found| self.with_revert(found?)).collect()
     }
 
     /// Sessions in the order of `(time created, id)`, at most `limit`.
@@ -101,6 +149,7 @@ impl Reader<'_> {
         values.push(Value::from(limit as i64));
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params_from_iter(values), row)?;
+        let rows = rows.map(|found| self.with_revert(found?));
         let mut sessions = rows.collect::<Result<Vec<_>, _>>()?;
         if ascending != (order == Order::Ascending) {
             sessions.reverse();
@@ -120,7 +169,8 @@ impl Transaction<'_> {
     }
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+/// A session, and the entry that staged its revert.
+fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
     let count = |at| row.get::<_, i64>(at).map(|tokens| tokens.max(0) as u64);
     let tokens = Tokens {
         input: count(7)?,
@@ -152,12 +202,16 @@ fn row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
             workspace_id: optional(row, 17, WorkspaceID::parse)?,
         },
         subpath: path.filter(|path| !path.is_empty()),
-        revert: json(row, 19)?,
+        revert: None,
     };
-    Ok(SessionRow {
+    let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
+    let permission = permission.unwrap_or_default().into_iter();
+    let session = SessionRow {
         key: row.get(0)?,
         info,
-    })
+        permission: permission.map(PermissionRule::from).collect(),
+    };
+    Ok((session, row.get(19)?))
 }
 
 fn identifier<T, E: std::error::Error + Send + Sync + 'static>(

@@ -35,6 +35,10 @@ pub fn event(name: &str, data: &Value) -> String {
         "tool.called" => vec![text("/callID"), text("/tool"), text("/input")],
         "tool.success" => vec![text("/callID"), text("/structured")],
         "tool.failed" => vec![text("/callID"), text("/error/message")],
+        "pruned" => data["calls"].as_array().map_or_else(Vec::new, |calls| {
+            let calls = calls.iter().map(|call| call["callID"].as_str());
+            calls.flatten().map(str::to_owned).collect()
+        }),
         "step.ended" => vec![text("/finish")],
         "step.failed" => vec![text("/error/message")],
         "agent.switched" => vec![text("/agent")],
@@ -43,6 +47,9 @@ pub fn event(name: &str, data: &Value) -> String {
             text("/model/id"),
             text("/model/variant"),
         ],
+        "compaction.started" => vec![text("/reason")],
+        "compaction.delta" => vec![text("/text")],
+        "compaction.ended" => vec![text("/reason"), text("/text")],
         "permission.v2.asked" => vec![text("/action"), text("/resources")],
         "permission.v2.replied" => vec![text("/reply")],
         "question.v2.asked" => vec![text("/questions/0/question")],
@@ -63,10 +70,12 @@ pub fn stored(stored: &StoredEvent) -> String {
     event(spec.name, &data)
 }
 
-/// The messages of a request, one text each: `user: Hi`, `tool: c1 = {"a":1}`.
+/// The messages of a request, one text each: `user: Hi`, `tool: c1 = {"a":1}`. What closes the
+/// request is the last of them.
 #[must_use]
 pub fn messages(request: &LlmRequest) -> Vec<String> {
-    request.messages.iter().map(message).collect()
+    let messages = request.messages.iter().chain(&request.closing);
+    messages.map(message).collect()
 }
 
 fn message(message: &Message) -> String {

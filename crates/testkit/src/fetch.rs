@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_runtime::{Fetch, FetchError};
+use opencode_tools::{Web, WebError, WebRequest, WebResponse};
 use url::Url;
 
 /// Answers as a test says; nothing is behind any other address. Clones share what they say.
@@ -39,6 +40,19 @@ impl Fetch for ScriptedFetch {
         let text = self.texts().get(address.as_str()).cloned();
         let answer = text.map(String::into_bytes);
         let answer = answer.ok_or_else(|| FetchError("there is nothing".to_owned()));
+        futures::future::ready(answer).boxed()
+    }
+}
+
+impl Web for ScriptedFetch {
+    fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
+        let text = self.texts().get(request.address.as_str()).cloned();
+        let answer = text.map(|text| WebResponse {
+            status: http::StatusCode::OK,
+            headers: http::HeaderMap::new(),
+            body: text.into_bytes(),
+        });
+        let answer = answer.ok_or_else(|| WebError("there is nothing".to_owned()));
         futures::future::ready(answer).boxed()
     }
 }

@@ -1,6 +1,7 @@
 //! The tools every host has.
 
 mod apply_patch;
+mod bash;
 mod blocking;
 mod diff;
 mod edit;
@@ -14,29 +15,37 @@ mod question;
 mod read;
 mod search;
 mod skill;
+mod task;
 mod text;
-mod unavailable;
+mod todowrite;
+mod webfetch;
+mod websearch;
 mod write;
 
 use std::sync::Arc;
 
+use opencode_schema::clock::Clock;
+
 use crate::{tool::Tool, typed::TypedTool};
 
-/// All built-in tools under their names, in the order they are advertised, which is alphabetical.
+/// All built-in tools under their names, in the order they are advertised, which is alphabetical. The
+/// description of `websearch` names the year that it is now.
 #[must_use]
-pub fn built_in_tools() -> Vec<(String, Arc<dyn Tool>)> {
-    let mut tools = unavailable::tools();
-    tools.push((
-        "apply_patch".to_owned(),
-        apply_patch::ApplyPatch.into_tool(),
-    ));
-    tools.push(("edit".to_owned(), edit::Edit.into_tool()));
-    tools.push(("glob".to_owned(), glob::Glob.into_tool()));
-    tools.push(("grep".to_owned(), grep::Grep.into_tool()));
-    tools.push(("question".to_owned(), question::Question.into_tool()));
-    tools.push(("read".to_owned(), read::Read.into_tool()));
-    tools.push(("skill".to_owned(), skill::Skill.into_tool()));
-    tools.push(("write".to_owned(), write::Write.into_tool()));
-    tools.sort_by(|(left, _), (right, _)| left.cmp(right));
-    tools
+pub fn built_in_tools(clock: &dyn Clock) -> Vec<(String, Arc<dyn Tool>)> {
+    let tools = [
+        ("apply_patch", apply_patch::ApplyPatch.into_tool()),
+        ("bash", bash::Bash::default().into_tool()),
+        ("edit", edit::Edit.into_tool()),
+        ("glob", glob::Glob.into_tool()),
+        ("grep", grep::Grep.into_tool()),
+        ("question", question::Question.into_tool()),
+        ("read", read::Read.into_tool()),
+        ("skill", skill::Skill.into_tool()),
+        ("task", task::Task.into_tool()),
+        ("todowrite", todowrite::TodoWrite.into_tool()),
+        ("webfetch", webfetch::WebFetch.into_tool()),
+        ("websearch", websearch::WebSearch::new(clock).into_tool()),
+        ("write", write::Write.into_tool()),
+    ];
+    tools.map(|(name, tool)| (name.to_owned(), tool)).into()
 }

@@ -55,6 +55,7 @@ pub struct Materialized {
     application: Contributions,
     location: Contributions,
     output: Arc<ManagedOutput>,
+    subagents: Arc<str>,
 }
 
 impl Materialized {
@@ -69,7 +70,22 @@ impl Materialized {
             application,
             location,
             output,
+            subagents: Arc::from(""),
         }
+    }
+
+    /// The same tools for a turn whose agent may give tasks to these.
+    #[must_use]
+    pub fn listing(mut self, subagents: String) -> Self {
+        self.subagents = Arc::from(subagents);
+        self
+    }
+
+    /// The agents that take tasks, as they stand at the end of a description that
+    /// [lists](crate::ToolDefinition::lists_subagents) them.
+    #[must_use]
+    pub fn subagents(&self) -> &Arc<str> {
+        &self.subagents
     }
 
     /// The definitions to advertise, in order. An unchanged tool is the same `Arc` in every turn.

@@ -22,6 +22,9 @@ pub struct ToolDefinition {
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Value,
+    /// The description is to go on with the agents that take tasks. Which they are differs from
+    /// Location to Location and from agent to agent.
+    pub lists_subagents: bool,
 }
 
 /// A name no provider would accept.
@@ -115,6 +118,7 @@ impl Entry {
             definition: Arc::new(ToolDefinition {
                 description: tool.description(),
                 input_schema: tool.input_schema(),
+                lists_subagents: tool.lists_subagents(),
                 name,
             }),
             tool,

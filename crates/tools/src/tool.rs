@@ -20,7 +20,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::permission::{PermissionRequest, PermissionSource, Permissions};
 use crate::question::{QuestionRequest, Questions};
+use crate::search::SearchServices;
+use crate::shell::Shell;
 use crate::skill::Skills;
+use crate::task::Tasks;
+use crate::todo::Todos;
+use crate::web::Web;
 
 /// Something a model can call. It has no name: the name is the key it is registered under.
 ///
@@ -36,6 +41,12 @@ pub trait Tool: Send + Sync + 'static {
     /// the tool names another. It never authorises a call.
     fn permission(&self) -> Option<&str> {
         None
+    }
+
+    /// Whether the description is to go on with the agents that take tasks. Asked once, at
+    /// registration.
+    fn lists_subagents(&self) -> bool {
+        false
     }
 
     /// Carries out one call. When the call is interrupted the future is dropped; work that has to
@@ -70,6 +81,16 @@ pub struct ToolContext {
     pub questions: Arc<dyn Questions>,
     /// Who knows the skills that the agent may load.
     pub skills: Arc<dyn Skills>,
+    /// What commands run in.
+    pub shell: Arc<Shell>,
+    /// Who runs the tasks that the call gives to other agents.
+    pub tasks: Arc<dyn Tasks>,
+    /// Who keeps the list of what is to be done.
+    pub todos: Arc<dyn Todos>,
+    /// The way to servers of the web.
+    pub web: Arc<dyn Web>,
+    /// The services that search the web.
+    pub search: Arc<SearchServices>,
     /// Whether the call can still be given up. Every call has its own.
     pub commitment: Commitment,
 }
@@ -122,7 +143,7 @@ impl ToolContext {
     }
 
     /// Says that the call changes something from here on, unless it is interrupted already. An
-    /// interruption waits for its end then, so what follows must be short.
+    /// interruption waits for its end then, so what follows is short, or watches `cancel`.
     pub fn begin_change(&self) -> Result<(), ToolFailure> {
         if self.cancel.is_cancelled() {
             return Err(ToolFailure::Interrupted);

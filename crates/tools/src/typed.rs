@@ -20,6 +20,9 @@ pub trait TypedTool: Send + Sync + 'static {
     /// The action of [`Tool::permission`] where it is not the registered name.
     const PERMISSION: Option<&'static str> = None;
 
+    /// The value of [`Tool::lists_subagents`].
+    const LISTS_SUBAGENTS: bool = false;
+
     /// The arguments after the check. Its fields are those of `INPUT`, optional ones as `Option`;
     /// it ignores others, because models invent fields.
     type Input: DeserializeOwned + Send;
@@ -63,6 +66,10 @@ impl<T: TypedTool> Tool for Checked<T> {
 
     fn permission(&self) -> Option<&str> {
         T::PERMISSION
+    }
+
+    fn lists_subagents(&self) -> bool {
+        T::LISTS_SUBAGENTS
     }
 
     fn run(

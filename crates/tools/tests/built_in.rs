@@ -1,13 +1,14 @@
-//! The built-in tools as they are advertised, and those that only are advertised.
+//! The built-in tools as they are advertised.
 
 mod common;
 
 use common::{call, context, failed, registry};
+use opencode_schema::clock::SystemClock;
 use opencode_tools::{Contributions, Materialized, Registration, built_in_tools};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "apply_patch",
     "bash",
     "edit",
@@ -16,28 +17,17 @@ const NAMES: [&str; 12] = [
     "question",
     "read",
     "skill",
+    "task",
     "todowrite",
     "webfetch",
     "websearch",
     "write",
 ];
 
-/// Those that do something.
-const AVAILABLE: &[&str] = &[
-    "apply_patch",
-    "edit",
-    "glob",
-    "grep",
-    "question",
-    "read",
-    "skill",
-    "write",
-];
-
 fn turn(visible: impl Fn(&str) -> bool) -> (TempDir, Registration, Materialized) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let registration = registry.location().register(built_in_tools());
+    let registration = registry.location().register(built_in_tools(&SystemClock));
     let registration = registration.expect("all names are good");
     let turn = registry.materialize(visible);
     (temp, registration, turn)
@@ -53,15 +43,6 @@ fn names(turn: &Materialized) -> Vec<&str> {
 fn all_of_them_are_advertised_in_order() {
     let (_temp, _registration, turn) = turn(|_| true);
     assert_eq!(names(&turn), NAMES);
-    for definition in turn.definitions() {
-        let unavailable = definition.description.starts_with("Not available");
-        assert_eq!(
-            unavailable,
-            !AVAILABLE.contains(&&*definition.name),
-            "{}",
-            definition.name
-        );
-    }
 }
 
 #[test]
@@ -168,6 +149,15 @@ fn their_parameters_are_those_of_the_contract() {
             json!(["path"]),
         ),
         "skill": object(json!({"name": string()}), json!(["name"])),
+        "task": object(
+            json!({
+                "description": string(),
+                "prompt": string(),
+                "agent": string(),
+                "sessionID": string(),
+            }),
+            json!(["description", "prompt", "agent"]),
+        ),
         "todowrite": todowrite,
         "webfetch": object(
             json!({
@@ -199,20 +189,6 @@ fn their_parameters_are_those_of_the_contract() {
         // Compared as text: the order of the keys is part of what providers cache.
         let expected = expected[&definition.name].to_string();
         assert_eq!(schema.to_string(), expected, "{}", definition.name);
-    }
-}
-
-#[tokio::test]
-async fn unavailable_tools_fail_at_once_whatever_they_are_given() {
-    let (temp, _registration, turn) = turn(|_| true);
-    for name in NAMES.into_iter().filter(|name| !AVAILABLE.contains(name)) {
-        for input in [json!({}), json!("nonsense")] {
-            let settled = turn.settle(call(name, input), context(temp.path())).await;
-            let message = format!(
-                "Unable to run {name}: this version of opencode-embedded does not provide the tool yet"
-            );
-            assert_eq!(settled, failed(message));
-        }
     }
 }
 

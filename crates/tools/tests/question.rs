@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use common::{Recorder, call, context, registry, success, text};
 use futures::future::BoxFuture;
 use opencode_schema::{
+    clock::SystemClock,
     message::ErrorKind,
     question::{QuestionAnswer, QuestionInfo},
 };
@@ -51,7 +52,7 @@ async fn settle(
 ) -> (Settlement, Value) {
     let temp = tempfile::tempdir().expect("a temporary directory");
     let registry = registry(&Contributions::default(), temp.path());
-    let _registration = registry.location().register(built_in_tools());
+    let _registration = registry.location().register(built_in_tools(&SystemClock));
     let turn = registry.materialize(|_| true);
     let people = Arc::new(People {
         asked: Mutex::default(),

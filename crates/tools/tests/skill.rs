@@ -15,7 +15,7 @@ use std::{
 
 use common::{Recorder, call, context, failed, registry, success, text};
 use futures::future::BoxFuture;
-use opencode_schema::{message::ErrorKind, skill::SkillInfo};
+use opencode_schema::{clock::SystemClock, message::ErrorKind, skill::SkillInfo};
 use opencode_tools::{
     Contributions, Materialized, PermissionError, Registration, Settlement, Skills, ToolContext,
     built_in_tools,
@@ -46,7 +46,7 @@ impl Project {
         let temp = tempfile::tempdir().expect("a temporary directory");
         let root = fs::canonicalize(temp.path()).expect("it exists");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.location().register(built_in_tools());
+        let registration = registry.location().register(built_in_tools(&SystemClock));
         Self {
             turn: registry.materialize(|_| true),
             _registration: registration.expect("all names are good"),

@@ -57,7 +57,9 @@ impl Recorder {
 impl ModelClient for Recorder {
     fn stream(&self, request: LlmRequest) -> EventStream {
         let session = session_of(&request);
-        self.journal.add(&Act::sending(&session, &request));
+        if let Some(act) = Act::sending(&session, &request) {
+            self.journal.add(&act);
+        }
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.entry(session).or_default().push(request.clone());
         self.script.stream(request)
@@ -248,6 +250,10 @@ fn open_answers(session: &Session) -> Vec<&MessageID> {
     open.map(|answer| &answer.id).collect()
 }
 
+fn is_checkpoint(message: &SessionMessage) -> bool {
+    matches!(message, SessionMessage::Compaction { .. })
+}
+
 /// The prompts of a request, in its order.
 fn said_in(request: &LlmRequest) -> Vec<String> {
     let users = request.messages.iter().filter(|it| it.role == Role::User);
@@ -259,10 +265,13 @@ fn said_in(request: &LlmRequest) -> Vec<String> {
     texts.filter(|text| text.starts_with("Prompt ")).collect()
 }
 
-/// The prompts that became messages, in their order.
+/// The prompts that became messages since the newest checkpoint, in their order.
 fn promoted_in(session: &Session) -> Vec<String> {
-    let messages = session.messages.iter();
-    let users = messages.filter_map(|(_, message)| match message {
+    let mut parts = session
+        .messages
+        .rsplit(|(_, message)| is_checkpoint(message));
+    let messages = parts.next().unwrap_or_default();
+    let users = messages.iter().filter_map(|(_, message)| match message {
         SessionMessage::User { text, .. } => Some(text.clone()),
         _ => None,
     });

@@ -27,6 +27,8 @@ fn told(request: &LlmRequest) -> Vec<&str> {
         .filter(|message| matches!(message.role, Role::System | Role::User))
         .flat_map(|message| message.content.iter())
         .filter_map(|part| match part {
+            // What was told before a checkpoint is history.
+            Part::Text(text) if text.text.starts_with("<conversation-checkpoint>") => None,
             Part::Text(text) => Some(text.text.as_str()),
             _ => None,
         });

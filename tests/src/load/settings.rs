@@ -7,11 +7,15 @@ use std::path::Path;
 use futures::stream;
 use opencode_runtime::RuntimeError;
 use opencode_schema::id::SessionID;
+use opencode_schema::message::SessionMessage;
 
 use super::{Driver, problem};
 use crate::export;
 use crate::host::{AGENTS, PROJECTS, mock, place, project};
 use crate::line::{Change, Line, Setting, say};
+
+/// Attempts at a checkpoint, until one comes about.
+const COMPACTIONS: u32 = 5;
 
 impl Driver {
     pub(super) async fn switch_agent(&mut self) {
@@ -62,6 +66,26 @@ impl Driver {
             }
         }
         self.prompt_and_wait(&session).await;
+    }
+
+    /// Lets a checkpoint take the place of a history, as soon as there is one that was answered.
+    pub(super) async fn compact(&mut self) {
+        let session = self.any_session();
+        for _ in 0..COMPACTIONS {
+            self.prompt_and_wait(&session).await;
+            match self.runtime.compact(&session).await {
+                // The model of the load does not always give a summary.
+                Ok(()) | Err(RuntimeError::Unavailable { .. }) => {}
+                Err(error) => problem("compact", &error),
+            }
+            let context = self.runtime.context(&session).await;
+            let context = self.done("context", context).unwrap_or_default();
+            let is_checkpoint =
+                |it: &SessionMessage| matches!(it, SessionMessage::Compaction { .. });
+            if context.iter().any(is_checkpoint) {
+                return;
+            }
+        }
     }
 
     fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {

@@ -9,9 +9,11 @@ mod media;
 mod mid_conversation;
 mod openai_chat;
 mod overlay;
+mod prefix;
 mod tool_schema;
 
 pub use mid_conversation::{escape_markup, wrap_system_message};
+pub use prefix::{Prefix, PrefixReport, short_hash};
 
 use crate::error::LlmError;
 use crate::event::LlmEvent;
@@ -39,6 +41,18 @@ pub trait Protocol: Send + Sync {
     ///
     /// `InvalidRequest` when the request cannot be expressed; nothing was sent then.
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError>;
+
+    /// The cacheable prefix of a request, and how much of it a former request of the conversation
+    /// said. Writing the request afterwards goes on from what this wrote.
+    ///
+    /// # Errors
+    ///
+    /// As [`Protocol::encode`].
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError>;
 
     /// A decoder for one response to that model.
     fn decoder(&self, model: &ResolvedModel, sources: &Sources) -> Box<dyn Decoder>;

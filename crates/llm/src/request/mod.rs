@@ -33,6 +33,9 @@ pub struct LlmRequest {
     /// The conversation, oldest first. Shared with whoever keeps it for the next request, who goes
     /// on adding to it once this one is sent.
     pub messages: Arc<Vec<Message>>,
+    /// What this request says behind the conversation. It is no part of it: the next request does
+    /// not repeat it.
+    pub closing: Option<Message>,
     /// The tools on offer.
     pub tools: Arc<[ToolDefinition]>,
     /// Whether and which tool must be used; the provider's default when absent.
@@ -57,6 +60,7 @@ impl LlmRequest {
             model,
             system: Vec::new(),
             messages: Arc::default(),
+            closing: None,
             tools: Arc::from([]),
             tool_choice: None,
             generation: GenerationControls::default(),

@@ -1,8 +1,10 @@
-//! Getting a document, with the certificates and on the ways that requests to models take.
+//! Requests to servers that are no models, with the certificates and on the ways that requests to models
+//! take.
 
 use std::time::Duration;
 
-use http::header::{ACCEPT, LOCATION};
+use http::header::{ACCEPT, HeaderValue, LOCATION};
+use http::{HeaderMap, StatusCode};
 use reqwest::Response;
 use url::Url;
 
@@ -18,7 +20,29 @@ pub struct HttpDownloads {
     clients: Clients,
 }
 
-/// Why a document cannot be had: a part of a sentence, without what may be secret in the address.
+/// A request. It has no `Debug`, because a credential may be in its headers and its address.
+pub struct HttpRequest {
+    /// Where to, by `http` or `https`.
+    pub address: Url,
+    /// Its headers, besides those of the connection and of the body's length and compression.
+    pub headers: HeaderMap,
+    /// What is posted; a request without it is a GET.
+    pub post: Option<Vec<u8>>,
+    /// Bytes of an answer's body, decompressed, beyond which it is an error.
+    pub limit: usize,
+}
+
+/// An answer.
+pub struct HttpResponse {
+    /// What became of the request.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body, decompressed. That of anything but success is not read, and empty.
+    pub body: Vec<u8>,
+}
+
+/// Why there is no answer: a part of a sentence, without what may be secret in the address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DownloadError(String);
@@ -37,28 +61,60 @@ impl HttpDownloads {
     ///
     /// # Errors
     ///
-    /// The server cannot be reached, answers with anything but success, redirects, breaks off, or
-    /// sends more than `limit` bytes. What it announces of the length is not relied on.
+    /// As [`send`](Self::send), and when the server answers with anything but success.
     pub async fn get(&self, address: &Url, limit: usize) -> Result<Vec<u8>, DownloadError> {
-        let client = self.clients.get(address).await.map_err(DownloadError)?;
-        let request = client
-            .get(address.clone())
-            .header(ACCEPT, "text/markdown, text/plain, */*;q=0.5");
-        let response = request.send().await.map_err(|error| broken(&error))?;
-        if let Some(refusal) = refusal(&response) {
-            return Err(refusal);
+        let accepted = HeaderValue::from_static("text/markdown, text/plain, */*;q=0.5");
+        let request = HttpRequest {
+            address: address.clone(),
+            headers: HeaderMap::from_iter([(ACCEPT, accepted)]),
+            post: None,
+            limit,
+        };
+        let response = self.send(request).await?;
+        match refusal(&response) {
+            Some(refusal) => Err(refusal),
+            None => Ok(response.body),
         }
-        body(response, limit).await
+    }
+
+    /// One request and its answer, whatever status this has. Redirects are not followed. It may take
+    /// as long as the caller waits; dropping the future closes the connection.
+    ///
+    /// # Errors
+    ///
+    /// The server cannot be reached, breaks off, or sends more than `limit` bytes, whether or not it
+    /// announces them.
+    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, DownloadError> {
+        let client = self.clients.get(&request.address).await;
+        let client = client.map_err(DownloadError)?;
+        let builder = match request.post {
+            Some(body) => client.post(request.address).body(body),
+            None => client.get(request.address),
+        };
+        let sending = builder.headers(request.headers).send();
+        let mut response = sending.await.map_err(|error| broken(&error))?;
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        let body = if status.is_success() {
+            body(response, request.limit).await?
+        } else {
+            Vec::new()
+        };
+        Ok(HttpResponse {
+            status,
+            headers,
+            body,
+        })
     }
 }
 
-fn refusal(response: &Response) -> Option<DownloadError> {
-    let status = response.status();
+fn refusal(response: &HttpResponse) -> Option<DownloadError> {
+    let status = response.status;
     if status.is_success() {
         return None;
     }
     let target = response
-        .headers()
+        .headers
         .get(LOCATION)
         .filter(|_| status.is_redirection());
     Some(DownloadError(match target {
@@ -71,12 +127,17 @@ fn refusal(response: &Response) -> Option<DownloadError> {
 }
 
 async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, DownloadError> {
+    let too_large = || DownloadError(format!("the answer is larger than {limit} bytes"));
+    if response
+        .content_length()
+        .is_some_and(|length| length > limit as u64)
+    {
+        return Err(too_large());
+    }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
         if body.len() + chunk.len() > limit {
-            return Err(DownloadError(format!(
-                "the answer is larger than {limit} bytes"
-            )));
+            return Err(too_large());
         }
         body.extend_from_slice(&chunk);
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 
-pub use download::{DownloadError, HttpDownloads};
+pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;
 pub use retry::RetryPolicy;
 

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use opencode_llm::{
     Auth, Capabilities, GenerationControls, JsonMap, LlmError, LlmRequest, Media, Message, Part,
-    ProtocolId, ReasoningPart, ResolvedModel, Role, Secret, SystemPart, SystemRole, ToolCallPart,
-    ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue, protocol,
+    PrefixCache, ProtocolId, ReasoningPart, ResolvedModel, Role, Secret, SystemPart, SystemRole,
+    ToolCallPart, ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
+    protocol,
 };
 use serde_json::{Value, json};
 

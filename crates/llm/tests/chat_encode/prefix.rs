@@ -1,5 +1,7 @@
 //! Requests of one conversation continue each other.
 
+use opencode_llm::{Prefix, PrefixReport};
+
 use super::*;
 
 /// A conversation with every kind of message, as it grows.
@@ -93,4 +95,131 @@ fn a_different_conversation_is_not_continued() {
         );
         messages(request).pop();
     });
+}
+
+fn report(request: &LlmRequest, former: Option<&Prefix>) -> PrefixReport {
+    let adapter = protocol::adapter(ProtocolId::OpenAiChat);
+    adapter.prefix(request, former).unwrap()
+}
+
+/// The report of somebody who knows nothing but what the former prefix hashed to.
+fn report_anew(request: &LlmRequest, former: Option<&Prefix>) -> PrefixReport {
+    let fresh = LlmRequest {
+        prefix: PrefixCache::default(),
+        ..request.clone()
+    };
+    report(&fresh, former)
+}
+
+#[test]
+fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
+    for provider in ["mock", "mistral"] {
+        let messages = long_conversation();
+        let mut request = request_to(model(|model| model.provider_id = provider.into()), vec![]);
+        request.system = vec![SystemPart::new("s")];
+        let mut former: Option<Prefix> = None;
+        for end in 1..=messages.len() {
+            request.messages = messages[..end].to_vec().into();
+            let told = report(&request, former.as_ref());
+            // A tool's image waits for the end of a run that another result may go on with.
+            let reused = former.as_ref().map_or(0, |former| former.bytes);
+            assert_eq!(told.reused, reused, "{provider} {end}");
+            let anew = report_anew(&request, former.as_ref());
+            assert_eq!(anew.prefix, told.prefix, "{provider} {end}");
+            assert_eq!(anew.reused, reused, "{provider} {end}");
+            bytes(&request);
+            former = Some(told.prefix);
+        }
+    }
+}
+
+#[test]
+fn the_prefix_is_what_is_sent_without_what_closes_the_last_message() {
+    let mut request = request(vec![Message::user([Part::text("hi")])]);
+    request.system = vec![SystemPart::new("s")];
+    request.closing = Some(Message::assistant([Part::text("Summing up.")]));
+    let prefix = r#"{"role":"system","content":"s"},{"role":"user","content":"hi"#;
+    let told = report(&request, None);
+    assert_eq!(told.prefix.bytes, prefix.len() as u64);
+    assert!(
+        told.prefix
+            .sha256
+            .starts_with(&opencode_llm::short_hash(prefix.as_bytes()))
+    );
+    assert_eq!((told.reused, told.same_form), (0, None));
+    let sent = String::from_utf8(bytes(&request)).unwrap();
+    let closing = r#""},{"role":"assistant","content":"Summing up."}],"stream""#;
+    assert!(sent.contains(&format!("{prefix}{closing}")), "{sent}");
+    // What closed that request is no part of the next.
+    request.closing = None;
+    Arc::make_mut(&mut request.messages).push(Message::assistant([Part::text("Hi.")]));
+    assert!(report(&request, Some(&told.prefix)).extends(&told.prefix));
+}
+
+#[test]
+fn a_former_prefix_that_the_request_does_not_begin_with_is_seen() {
+    let base = tool_turn();
+    type Change = fn(&mut LlmRequest);
+    let rows: [(&str, Change, Option<bool>); 4] = [
+        (
+            "another end",
+            |it| {
+                *Arc::make_mut(&mut it.messages).last_mut().unwrap() =
+                    Message::user([Part::text("?")]);
+            },
+            Some(true),
+        ),
+        (
+            "a shorter one",
+            |it| Arc::make_mut(&mut it.messages).truncate(1),
+            Some(true),
+        ),
+        (
+            "another beginning",
+            |it| it.system = vec![SystemPart::new("s")],
+            Some(true),
+        ),
+        (
+            "another form",
+            |it| {
+                it.model = model(|model| {
+                    model.compatibility.system_role = Some(SystemRole::User);
+                });
+            },
+            Some(false),
+        ),
+    ];
+    for (name, change, same_form) in rows {
+        let mut request = request(base.clone());
+        let mut anew = request.clone();
+        anew.prefix = PrefixCache::default();
+        let former = report(&request, None).prefix;
+        let before = String::from_utf8(bytes(&request)).unwrap();
+        change(&mut request);
+        let told = report(&request, Some(&former));
+        let after = String::from_utf8(bytes(&request)).unwrap();
+        let array = |body: &str| body.split_once(r#""messages":["#).unwrap().1.to_owned();
+        let (before, after) = (array(&before), array(&after));
+        let pairs = before.bytes().zip(after.bytes());
+        let common = pairs.take_while(|(a, b)| a == b);
+        let common = common.count() as u64;
+        let expected = common.min(former.bytes).min(told.prefix.bytes);
+        assert_eq!(
+            (told.reused, told.same_form),
+            (expected, same_form),
+            "{name}"
+        );
+        change(&mut anew);
+        let anew = report(&anew, Some(&former));
+        let all_or_nothing = if expected == former.bytes {
+            expected
+        } else {
+            0
+        };
+        assert_eq!(
+            (anew.prefix, anew.reused),
+            (told.prefix, all_or_nothing),
+            "{name}"
+        );
+    }
 }

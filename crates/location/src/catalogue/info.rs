@@ -131,7 +131,8 @@ pub(crate) fn shown_members(members: &Members) -> Map<String, Value> {
     shown_object(members)
 }
 
-fn shown_object(members: &Map<String, Value>) -> Map<String, Value> {
+/// The members of an object, `<redacted>` in the place of secrets.
+pub fn shown_object(members: &Map<String, Value>) -> Map<String, Value> {
     let shown = members
         .iter()
         .map(|(name, value)| (name.clone(), shown_value(name, value)));

@@ -28,6 +28,7 @@ pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 pub use model::{Api, ApiKind, Capabilities, Limits, Model, Provider, Variant};
 pub use resolve::ResolvedModelOutcome;
 
+pub use info::shown_object;
 pub(crate) use info::{shown_headers, shown_members};
 pub(crate) use models_dev::ModelsDevFile;
 pub(crate) use released::released;

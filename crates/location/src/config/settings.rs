@@ -117,8 +117,8 @@ impl Default for ToolOutputLimits {
 pub struct Compaction {
     /// Whether that happens by itself. By default it does.
     pub auto: bool,
-    /// Whether old tool results are taken out of requests; none if nobody said so.
-    pub prune: Option<bool>,
+    /// Whether old tool results are taken out of requests. By default they are.
+    pub prune: bool,
     /// Tokens of the newest Session History that stay as they are; 8000 by default.
     pub keep_tokens: u64,
     /// Tokens kept free of the model's window; 20 000 by default.
@@ -129,7 +129,7 @@ impl Default for Compaction {
     fn default() -> Self {
         Self {
             auto: true,
-            prune: None,
+            prune: true,
             keep_tokens: 8_000,
             buffer_tokens: 20_000,
         }
@@ -177,7 +177,7 @@ impl Settings {
         set(&mut self.tool_output.max_lines, over.max_output_lines);
         set(&mut self.tool_output.max_bytes, over.max_output_bytes);
         set(&mut self.compaction.auto, over.compact_automatically);
-        set_some(&mut self.compaction.prune, over.prune.as_ref());
+        set(&mut self.compaction.prune, over.prune);
         set(&mut self.compaction.keep_tokens, over.keep_tokens);
         set(&mut self.compaction.buffer_tokens, over.buffer_tokens);
         for ignored in &over.watcher_ignore {
@@ -193,7 +193,7 @@ impl Settings {
             self.compaction.auto = false;
         }
         if environment.flag("OPENCODE_DISABLE_PRUNE") {
-            self.compaction.prune = Some(false);
+            self.compaction.prune = false;
         }
         if environment.flag("OPENCODE_AUTO_SHARE") {
             self.share = Share::Auto;

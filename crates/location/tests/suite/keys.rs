@@ -54,7 +54,7 @@ fn all_set() -> Settings {
         },
         compaction: Compaction {
             auto: false,
-            prune: Some(true),
+            prune: true,
             keep_tokens: 6,
             buffer_tokens: 7,
         },
@@ -82,7 +82,7 @@ fn without_documents_the_defaults_hold() {
         },
         compaction: Compaction {
             auto: true,
-            prune: None,
+            prune: true,
             keep_tokens: 8000,
             buffer_tokens: 20_000,
         },
@@ -206,7 +206,7 @@ fn the_environments_switches_win_over_every_document() {
     let base = Settings {
         share: Share::Disabled,
         compaction: Compaction {
-            prune: Some(true),
+            prune: true,
             ..Compaction::default()
         },
         ..Settings::default()
@@ -220,7 +220,7 @@ fn the_environments_switches_win_over_every_document() {
     };
     let without_pruning = Settings {
         compaction: Compaction {
-            prune: Some(false),
+            prune: false,
             ..base.compaction
         },
         ..base.clone()

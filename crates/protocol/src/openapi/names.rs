@@ -41,6 +41,7 @@ const NAMES: &[(&str, &str)] = &[
     ("QuestionReplied", "QuestionV2Replied"),
     ("QuestionRequest", "QuestionV2Request"),
     ("QuestionTool", "QuestionV2Tool"),
+    ("RecordedRule", "PermissionRule"),
     ("ReferenceSourceGit", "ReferenceGitSource"),
     ("ReferenceSourceLocal", "ReferenceLocalSource"),
     ("RequestSettings", "ProviderRequest"),

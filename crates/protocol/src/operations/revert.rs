@@ -8,8 +8,10 @@ use crate::operation::operations;
 operations! {
     /// Stages a revert to a message: files go back to what they were then.
     ///
-    /// Messages stay until the revert is committed, which the next Provider Turn does by itself. Staging
-    /// again moves the boundary. A session with a Session Drain under way cannot be reverted.
+    /// Messages stay until the revert is committed, which the next Session Drain does by itself. Staging
+    /// again moves the boundary. Files go back only in a Git repository whose configuration does not
+    /// switch snapshots off, and not where somebody else changed them since. A session that runs cannot
+    /// be reverted.
     SessionRevertStage = "v2.session.revert.stage" => "sessions.revert.stage" {
         Post "/api/session/{sessionID}/revert/stage",
         params: SessionParams,
@@ -19,7 +21,8 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// Drops a staged revert: files become again what they were before it. Without one nothing is done.
+    /// Drops a staged revert: files become again what they were before it, unless somebody changed them
+    /// since. Without one nothing is done.
     SessionRevertClear = "v2.session.revert.clear" => "sessions.revert.clear" {
         Post "/api/session/{sessionID}/revert/clear",
         params: SessionParams,

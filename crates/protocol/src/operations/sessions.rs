@@ -2,6 +2,7 @@
 
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::SessionInfo;
+use opencode_schema::todo::Todo;
 
 use crate::input::{
     MovePayload, PromptPayload, SessionCreatePayload, SessionParams, SessionsQuery,
@@ -40,7 +41,17 @@ operations! {
         middleware: [Authorization, Session],
     }
 
-    /// The sessions with a Session Drain under way in this host, by id.
+    /// The sessions that the session created for the tasks of its agent, oldest first.
+    SessionChildren = "v2.session.children" => "sessions.children" {
+        Get "/api/session/{sessionID}/children",
+        params: SessionParams,
+        success: value(Vec<SessionInfo>),
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
+    }
+
+    /// The sessions with a Session Drain, a compaction or a revert under way in this host, by id.
     SessionActive = "v2.session.active" => "sessions.active" {
         Get "/api/session/active",
         success: value(ActiveSessions),
@@ -90,6 +101,16 @@ operations! {
         success: void,
         errors: [SessionNotFound],
         middleware: [Authorization, Session],
+    }
+
+    /// What is to be done in the session, in order, as its model noted last with the tool `todowrite`.
+    SessionTodo = "v2.session.todo" => "sessions.todo" {
+        Get "/api/session/{sessionID}/todo",
+        params: SessionParams,
+        success: value(Vec<Todo>),
+        errors: [SessionNotFound],
+        middleware: [Authorization, Session],
+        extension: true,
     }
 
     /// Chooses the agent from the next Provider Turn on.

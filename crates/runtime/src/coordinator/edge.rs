@@ -56,6 +56,14 @@ pub(crate) struct Stopper {
     cancel: CancellationToken,
 }
 
+/// A session that somebody has for himself: no drain runs until this is dropped, and then what was
+/// asked for meanwhile begins.
+pub(crate) struct Held {
+    coordinator: Coordinator,
+    session: SessionID,
+    cancel: CancellationToken,
+}
+
 /// Somebody waits. Going away costs nothing but the answer.
 struct Waiting {
     here: Coordinator,
@@ -99,7 +107,32 @@ impl Coordinator {
         self.ask(session, Input::Wait)
     }
 
-    /// Sessions with a drain.
+    /// Takes an idle session, so that nothing else happens to it. Nothing if it is not idle.
+    pub(crate) fn hold(&self, session: &SessionID) -> Option<Held> {
+        let mut table = self.table();
+        if table.state.is_active(session) {
+            return None;
+        }
+        let cancel = self.inner.closing.child_token();
+        table.cancels.insert(session.clone(), cancel.clone());
+        self.step(&mut table, session, Input::Hold);
+        Some(Held {
+            coordinator: self.clone(),
+            session: session.clone(),
+            cancel,
+        })
+    }
+
+    /// Sessions with a drain, or held by somebody.
+    /// For somebody who looks at a session and runs nothing. It fires when the host closes.
+    pub(crate) fn onlooker(&self, session: &SessionID) -> Stopper {
+        Stopper {
+            coordinator: self.clone(),
+            session: session.clone(),
+            cancel: self.inner.closing.child_token(),
+        }
+    }
+
     pub(crate) fn active(&self) -> Vec<SessionID> {
         self.table().state.active().cloned().collect()
     }
@@ -188,11 +221,30 @@ impl Stopper {
         &self.cancel
     }
 
+    /// Who runs the drain, and those of other sessions.
+    pub(crate) fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+
     /// Stops the drain because somebody declined what it asked for. As with an interruption, what
     /// was woken before this stays pending, and what is woken from now on runs after the drain.
     pub(crate) fn decline(&self) {
         let here = &self.coordinator;
         here.step(&mut here.table(), &self.session, Input::Declined);
+    }
+}
+
+impl Held {
+    /// Fires when somebody interrupts the session, or the host closes.
+    pub(crate) fn stopped(&self) -> &CancellationToken {
+        &self.cancel
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let here = &self.coordinator;
+        here.step(&mut here.table(), &self.session, Input::Exited(Exit::Idle));
     }
 }
 

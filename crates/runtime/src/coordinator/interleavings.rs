@@ -310,3 +310,36 @@ fn who_goes_away_takes_nothing_with_him() {
         host.check_idle();
     });
 }
+
+#[test]
+fn who_holds_a_session_is_alone_with_it_and_nothing_asked_meanwhile_is_lost() {
+    check(|| {
+        let host = Host::open(Turn::Answers);
+        let holds = |host: Host| {
+            let Some(held) = host.coordinator.hold(&host.house.session) else {
+                return;
+            };
+            let number = {
+                let mut seen = host.seen();
+                seen.drains += 1;
+                let number = seen.drains;
+                seen.inside.insert(number);
+                assert_eq!(seen.inside.len(), 1, "somebody else is at work");
+                number
+            };
+            host.seen().inside.remove(&number);
+            drop(held);
+        };
+        let others = [
+            host.beside(holds),
+            host.beside(holds),
+            host.beside(|host| _ = host.prompt()),
+        ];
+        let number = host.prompt();
+        host.wait();
+        assert!(!host.is_pending(number));
+        others.into_iter().for_each(|it| it.join().unwrap());
+        host.wait();
+        host.check_idle();
+    });
+}

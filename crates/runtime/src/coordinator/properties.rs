@@ -27,7 +27,9 @@ enum Happens {
     GoAway,
     /// Somebody declines a call of its drain; nothing if it has none.
     Decline,
-    /// Its drain gets on; nothing if it has none.
+    /// Somebody takes it for himself; nothing if it is not idle.
+    Hold,
+    /// Its drain gets on, or who holds it lets go; nothing if it has none.
     Drain(Progress),
 }
 
@@ -108,6 +110,10 @@ impl World {
             },
             Happens::Decline if seen.decline() => Input::Declined,
             Happens::Decline => return,
+            Happens::Hold => {
+                seen.hold();
+                Input::Hold
+            }
             Happens::Drain(progress) => match seen.drain_on(progress) {
                 Some(exit) => Input::Exited(exit),
                 None => return,
@@ -154,6 +160,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         1 => Just(Happens::Wait),
         1 => Just(Happens::GoAway),
         1 => Just(Happens::Decline),
+        2 => Just(Happens::Hold),
         12 => progress.prop_map(Happens::Drain),
     ]
 }

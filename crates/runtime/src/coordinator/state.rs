@@ -12,6 +12,7 @@
 //! | interrupt | answered             | forget wakes; cancel; wait for the settlement | forget wakes and runs that were to start over; wait for the settlement |
 //! | wait      | answered             | wait until idle                    | wait until idle                    |
 //! | declined  | -                    | forget wakes; cancel               | -                                  |
+//! | hold      | runs, without a drain | -                                 | -                                  |
 //!
 //! What follows the exit of a drain, unless it was being stopped:
 //!
@@ -24,6 +25,9 @@
 //! A drain that was being stopped always ends its chain; what was asked for after the interruption
 //! begins a new one. When a chain ends, those who joined it are told its exit, then those who
 //! interrupted it that it has settled. Those who wait are told when nothing runs any more.
+//!
+//! Somebody who holds a session is in the place of its drain, and lets go as one that was idle. So
+//! what is asked meanwhile begins then, and no drain runs beside what he does.
 //!
 //! So one that asked to run gets at least one Provider Turn, or the failure or interruption that
 //! was in its way; what was queued before an interruption does not run because of it; and when an
@@ -75,7 +79,9 @@ pub(crate) enum Input<E> {
     Declined,
     /// Nobody waits for this ticket any more. What it asked for stands.
     Forget(Ticket),
-    /// The drain ended.
+    /// Somebody wants the session for himself, as long as it is idle.
+    Hold,
+    /// The drain ended, or who held the session let go.
     Exited(Exit<E>),
 }
 
@@ -120,12 +126,12 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Sessions with a drain, in no order.
+    /// Sessions with a drain, or held by somebody, in no order.
     pub(crate) fn active(&self) -> impl Iterator<Item = &SessionID> {
         self.entries.keys()
     }
 
-    /// Whether the session has a drain.
+    /// Whether the session has a drain, or somebody holds it.
     pub(crate) fn is_active(&self, session: &SessionID) -> bool {
         self.entries.contains_key(session)
     }
@@ -146,6 +152,7 @@ impl State {
             Input::Wait(ticket) => entry.waiters.push(ticket),
             Input::Declined => return entry.stop(),
             Input::Forget(ticket) => entry.forget(ticket),
+            Input::Hold => {}
             Input::Exited(exit) => return self.exited(session, exit),
         }
         Vec::new()
@@ -158,6 +165,10 @@ impl State {
             Input::Run(ticket) => asked.run(ticket),
             Input::Interrupt(ticket) | Input::Wait(ticket) => {
                 return vec![Effect::Resolve(ticket, Answer::Done)];
+            }
+            Input::Hold => {
+                self.entries.insert(session.clone(), Entry::default());
+                return Vec::new();
             }
             Input::Declined | Input::Forget(_) | Input::Exited(_) => return Vec::new(),
         }

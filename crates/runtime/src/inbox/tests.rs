@@ -38,6 +38,7 @@ async fn store() -> (Store, SessionID) {
             updated: NOW,
             archived: None,
         },
+        permission: None,
     };
     let session = id.clone();
     let created = store.write(move |transaction| {

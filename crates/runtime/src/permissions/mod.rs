@@ -1,23 +1,26 @@
 //! Permissions: who may do what, whom to ask, and what is answered.
 //!
-//! A use of a tool is judged by the rules of the agent that its Provider Turn runs with, then by what
-//! answers of `always` have allowed in the project. What neither decides waits for somebody.
+//! A use of a tool is judged by the rules of the agent that its Provider Turn runs with and those of
+//! its session, then by what answers of `always` have allowed in the project. What neither decides waits for somebody.
 
 mod request;
+mod rules;
 mod saved;
 mod turn;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures::{Stream, StreamExt};
 use opencode_schema::Record;
 use opencode_schema::id::{IdSource, PermissionID, SessionID};
 use opencode_schema::permission::{
     PermissionEffect, PermissionReply, PermissionRequest, PermissionSource,
 };
+use opencode_store::SessionRow;
 use opencode_tools::PermissionError;
 
-use self::request::{Judge, Pending};
+use self::request::Pending;
 use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
 use crate::json::json_bytes;
@@ -26,6 +29,8 @@ use crate::runner::agent_of;
 use crate::unanswered::Unanswered;
 use crate::waiting::{NotAsked, Waiting};
 
+pub(crate) use self::request::Judge;
+pub(crate) use self::rules::denials;
 pub(crate) use self::turn::TurnPermissions;
 
 /// Bytes of a request, or of an answer, that a client sends. Everybody who listens is sent them.
@@ -81,6 +86,11 @@ impl Permissions {
         self.waiting.end();
     }
 
+    /// What waits, then what comes, each once.
+    pub(crate) fn attend(&self) -> impl Stream<Item = PermissionRequest> + Send + use<> {
+        self.waiting.attend().map(|it| it.request.clone())
+    }
+
     /// What waits in a session.
     pub(crate) fn of_session(&self, session: &SessionID) -> Vec<PermissionRequest> {
         self.shown(|pending| pending.request.session_id == *session)
@@ -114,7 +124,11 @@ impl Core {
         &self,
         ask: AskPermission,
     ) -> Result<PermissionDecided, RuntimeError> {
-        let session = self.session(&ask.session_id).await?.info;
+        let SessionRow {
+            info: session,
+            permission,
+            ..
+        } = self.session(&ask.session_id).await?;
         let location = self.locations.get(&session.location.directory).await?;
         if let Some(id) = &ask.id {
             check_new_id(id.as_str())?;
@@ -132,7 +146,11 @@ impl Core {
                 source: ask.source,
             },
             location: session.location,
-            judge: Judge { location, agent },
+            judge: Judge {
+                location,
+                agent,
+                session: permission.into(),
+            },
         };
         check_size(&pending.request)?;
         let effect = match self.decide(&pending).await? {

@@ -1,5 +1,6 @@
 //! A permission request, with whom it is judged by.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use opencode_location::location::Location;
@@ -7,11 +8,12 @@ use opencode_schema::event::Notice;
 use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
-    PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest, SavedPermission,
-    decide,
+    PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest, PermissionRule,
+    SavedPermission, decide,
 };
 use opencode_tools::PermissionError;
 
+use super::rules::rules;
 use crate::waiting::Request;
 
 /// Whose rules hold.
@@ -21,6 +23,15 @@ pub(crate) struct Judge {
     pub(crate) location: Arc<Location>,
     /// The agent, whether or not there is such an agent.
     pub(crate) agent: String,
+    /// The rules of the session itself.
+    pub(crate) session: Arc<[PermissionRule]>,
+}
+
+impl Judge {
+    /// The rules, in order.
+    pub(crate) fn rules(&self) -> Cow<'_, [PermissionRule]> {
+        rules(&self.location, &self.agent, &self.session)
+    }
 }
 
 /// A request that may have to wait.
@@ -34,11 +45,10 @@ pub(crate) struct Pending {
 impl Pending {
     /// What the rules say, with what the project has saved.
     pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
-        let Judge { location, agent } = &self.judge;
         let PermissionRequest {
             action, resources, ..
         } = &self.request;
-        decide(action, resources, location.agents.rules(agent), saved)
+        decide(action, resources, &self.judge.rules(), saved)
     }
 
     /// The project whose saved permissions count.

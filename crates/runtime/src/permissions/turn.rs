@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use opencode_location::location::Location;
 use opencode_schema::id::PermissionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
@@ -18,7 +17,8 @@ pub(crate) struct TurnPermissions {
     pub(crate) core: Arc<Core>,
     /// Where the session is.
     pub(crate) place: LocationRef,
-    pub(crate) location: Arc<Location>,
+    /// Whose rules hold.
+    pub(crate) judge: Judge,
 }
 
 impl tools::Permissions for TurnPermissions {
@@ -48,10 +48,7 @@ impl TurnPermissions {
                 }),
             },
             location: self.place.clone(),
-            judge: Judge {
-                location: Arc::clone(&self.location),
-                agent: asked.agent,
-            },
+            judge: self.judge.clone(),
         }
     }
 }

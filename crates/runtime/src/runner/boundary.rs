@@ -6,16 +6,19 @@
 //! Location. What changes while a boundary observes is noticed at the next one.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use opencode_context::Observed;
 use opencode_llm::SystemPart;
 use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
+use opencode_schema::clock::Millis;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
-use opencode_store::SessionRow;
+use opencode_store::{HistoryChanges, SessionRow};
 
 use super::entry::{Entry, Fence};
-use super::epoch::{Begins, EpochChange, Known};
+use super::epoch::{EpochChange, Known};
 use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Owed, Runner, Stop, nested};
@@ -33,20 +36,21 @@ pub(crate) struct Boundary {
     pub(crate) model_ref: ModelRef,
     /// The Baseline System Context.
     pub(crate) baseline: SystemPart,
-    /// The epoch that begins here.
-    pub(crate) begins: Option<Begins>,
-    pub(crate) target: Target,
+    /// What happened to the history since the last request.
+    pub(crate) changes: HistoryChanges,
     /// Inputs that became visible.
     pub(crate) promoted: usize,
 }
 
 /// The surroundings of a turn, seen before anything is written.
-struct Survey {
-    session: SessionRow,
-    sampled: Sampled,
-    model: ResolvedModelOutcome,
+pub(super) struct Survey {
+    pub(super) session: SessionRow,
+    pub(super) sampled: Sampled,
+    pub(super) model: ResolvedModelOutcome,
     known: Option<Known>,
-    change: EpochChange,
+    pub(super) observed: Observed,
+    /// How long that took.
+    took: Duration,
 }
 
 /// What is stored of a session, in one view.
@@ -58,7 +62,7 @@ struct Stored {
 }
 
 /// Why there is no survey.
-enum Obstacle {
+pub(super) enum Obstacle {
     Stop(Stop),
     /// The model cannot be resolved.
     Model {
@@ -71,6 +75,74 @@ enum Obstacle {
 impl<E: Into<Stop>> From<E> for Obstacle {
     fn from(stop: E) -> Self {
         Self::Stop(stop.into())
+    }
+}
+
+impl Survey {
+    /// What is to be written for a session with this epoch, or with none, and the Baseline System
+    /// Context that holds then.
+    ///
+    /// # Errors
+    ///
+    /// As [`EpochChange::of`].
+    pub(super) fn decide(
+        &self,
+        known: Option<&Known>,
+        promotion: Promotion,
+        steer_batch: usize,
+        time: Millis,
+    ) -> Result<(Entry, String), DrainError> {
+        let change = EpochChange::of(&self.observed, known)?;
+        let baseline = match (&change, known) {
+            (EpochChange::Begin { baseline, .. }, _) => baseline.clone(),
+            (_, Some(known)) => known.epoch.baseline.clone(),
+            (_, None) => String::new(),
+        };
+        let entry = Entry {
+            session: self.session.clone(),
+            baseline_seq: known.map(|known| known.epoch.baseline_seq),
+            change,
+            promotion,
+            steer_batch,
+            time,
+        };
+        Ok((entry, baseline))
+    }
+
+    /// The model that will read the history.
+    pub(super) fn target(&self) -> Target {
+        Target {
+            provider_id: self.model.model.provider_id.clone(),
+            wire_id: self.model.model.id.clone(),
+        }
+    }
+
+    /// What the turn runs with, once that is written.
+    pub(super) fn boundary(
+        self,
+        baseline: String,
+        changes: HistoryChanges,
+        promoted: usize,
+    ) -> Boundary {
+        let variant = self
+            .sampled
+            .model
+            .as_ref()
+            .and_then(|it| it.variant.clone());
+        let model_ref = ModelRef {
+            id: self.model.model.id.clone(),
+            provider_id: self.model.model.provider_id.clone(),
+            variant,
+        };
+        Boundary {
+            baseline: SystemPart::new(baseline),
+            changes,
+            session: self.session,
+            sampled: self.sampled,
+            model: self.model,
+            model_ref,
+            promoted,
+        }
     }
 }
 
@@ -135,7 +207,7 @@ impl Runner {
         Ok(Stop::Recorded(DrainError::Model(message)))
     }
 
-    async fn survey(&mut self) -> Result<Survey, Obstacle> {
+    pub(super) async fn survey(&mut self) -> Result<Survey, Obstacle> {
         let Stored {
             session,
             known,
@@ -143,7 +215,7 @@ impl Runner {
         } = self.stored().await?;
         let location = self.location(&session).await?;
         let sampled = Sampled::of(&session, location);
-        let model = match sampled.location.catalogue.resolve(sampled.model.as_ref()) {
+        let model = match sampled.resolve() {
             Ok(model) => model,
             Err(error) => {
                 return Err(Obstacle::Model {
@@ -156,72 +228,41 @@ impl Runner {
         let context = self.core.sources.compose(&Turn {
             location: &sampled.location,
             agent: sampled.agent(),
+            permission: &session.permission,
             model: &model.selection,
             nested: &nested::directories(&sampled.location, &explored),
         });
         let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
+        let began = Instant::now();
         let observed = self.shared.lookout.observe(context).await?;
-        let change = EpochChange::of(&observed, known.as_ref())?;
         Ok(Survey {
             session,
             sampled,
             model,
             known,
-            change,
+            observed,
+            took: began.elapsed(),
         })
     }
 
     async fn enter(&mut self, survey: Survey, promotion: Promotion) -> Result<Boundary, Stop> {
-        let Survey {
-            session,
-            sampled,
-            model,
-            known,
-            change,
-        } = survey;
-        let baseline_seq = known.as_ref().map(|known| known.epoch.baseline_seq);
-        let (baseline, begins) = match (&change, known) {
-            (
-                EpochChange::Begin {
-                    baseline, begins, ..
-                },
-                _,
-            ) => (baseline.clone(), Some(*begins)),
-            (_, Some(known)) => (known.epoch.baseline, None),
-            (_, None) => (String::new(), None),
-        };
-        let entry = Entry {
-            session: session.clone(),
-            baseline_seq,
-            change,
-            promotion,
-            steer_batch: self.core.limits.steer_batch,
-            time: self.core.now(),
-        };
-        let promoted = self.write(entry).await?;
-        let target = Target {
-            provider_id: model.model.provider_id.clone(),
-            wire_id: model.model.id.clone(),
-        };
+        let (batch, now) = (self.core.limits.steer_batch, self.core.now());
+        let directory = survey.session.info.location.directory.clone();
+        let metrics = &self.core.metrics;
+        metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
+        let (entry, baseline) = survey.decide(survey.known.as_ref(), promotion, batch, now)?;
+        let change = entry.change.size();
+        let promoted = self.write(entry).await.inspect_err(|stop| {
+            if let Stop::Moved = stop {
+                metrics.contended(&directory);
+            }
+        })?;
+        metrics.changed(&directory, change);
         let stopped = self.stopper.stopped().clone();
-        let reading = self.read_history(session.key, target.clone());
+        let reading = self.read_history(survey.session.key, survey.target());
         let read = stopped.run_until_cancelled(reading).await;
-        read.unwrap_or(Err(Stop::Interrupted))?;
-        let model_ref = ModelRef {
-            id: model.model.id.clone(),
-            provider_id: model.model.provider_id.clone(),
-            variant: sampled.model.as_ref().and_then(|it| it.variant.clone()),
-        };
-        Ok(Boundary {
-            baseline: SystemPart::new(baseline),
-            begins,
-            target,
-            session,
-            sampled,
-            model,
-            model_ref,
-            promoted,
-        })
+        let changes = read.unwrap_or(Err(Stop::Interrupted))?;
+        Ok(survey.boundary(baseline, changes, promoted))
     }
 
     /// The session as it is now; its agent and model hold for the whole turn.
@@ -267,12 +308,14 @@ impl Runner {
         }
     }
 
-    /// Brings the transcript up to date.
-    async fn read_history(&mut self, session: i64, target: Target) -> Result<(), Stop> {
-        let transcript = &mut self.conversation.transcript;
-        let reading = transcript.reading(&target);
+    /// Brings the conversation up to date.
+    pub(super) async fn read_history(
+        &mut self,
+        session: i64,
+        target: Target,
+    ) -> Result<HistoryChanges, Stop> {
+        let reading = self.conversation.reading(&target);
         let read = self.core.store.read(move |reader| reading(reader, session));
-        transcript.update(read.await?, target);
-        Ok(())
+        Ok(self.conversation.update(read.await?, target))
     }
 }

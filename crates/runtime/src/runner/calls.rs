@@ -6,22 +6,26 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use opencode_location::location::Location;
 use opencode_schema::Record;
 use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown};
+use opencode_schema::model::ModelRef;
 use opencode_store::SessionRow;
-use opencode_tools::{Commitment, Materialized, Settlement, ToolCall, ToolContext};
+use opencode_tools::{Commitment, Materialized, Settlement, Shell, ToolCall, ToolContext};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::INTERRUPTED_CALL;
+use super::sample::Sampled;
 use super::skills::TurnSkills;
+use crate::coordinator::Stopper;
 use crate::core::Core;
 use crate::permissions::TurnPermissions;
 use crate::questions::TurnQuestions;
+use crate::tasks::TurnTasks;
+use crate::todos::TurnTodos;
 
 /// A call that is on record.
 struct Call {
@@ -357,33 +361,50 @@ fn as_record(value: Value) -> Record {
 pub(super) fn shared_context(
     core: &Arc<Core>,
     session: &SessionRow,
-    location: Arc<Location>,
-    agent: &str,
+    sampled: &Sampled,
+    model: &ModelRef,
     message_id: &MessageID,
-    cancel: &CancellationToken,
+    stopper: &Stopper,
 ) -> ToolContext {
     let place = &session.info.location;
+    let judge = sampled.judge();
     ToolContext {
         session_id: session.info.id.clone(),
-        agent: agent.to_owned(),
+        agent: sampled.id.clone(),
         assistant_message_id: message_id.clone(),
         call_id: String::new(),
         directory: Arc::from(Path::new(&place.directory)),
-        cancel: cancel.child_token(),
+        cancel: stopper.stopped().child_token(),
         managed_output: core.tools.managed_output(),
         skills: Arc::new(TurnSkills {
-            location: Arc::clone(&location),
-            agent: agent.to_owned(),
+            judge: judge.clone(),
+        }),
+        shell: Arc::new(Shell::new(
+            sampled.location.configuration.settings.shell.as_deref(),
+            Arc::clone(core.locations.environment()),
+        )),
+        tasks: Arc::new(TurnTasks {
+            core: Arc::clone(core),
+            coordinator: stopper.coordinator().clone(),
+            parent: session.clone(),
+            judge: judge.clone(),
+            model: model.clone(),
         }),
         permissions: Arc::new(TurnPermissions {
             core: Arc::clone(core),
             place: place.clone(),
-            location,
+            judge,
         }),
         questions: Arc::new(TurnQuestions {
             core: Arc::clone(core),
             place: place.clone(),
         }),
+        todos: Arc::new(TurnTodos {
+            core: Arc::clone(core),
+            place: place.clone(),
+        }),
+        web: Arc::clone(&core.web),
+        search: Arc::clone(&core.search),
         commitment: Commitment::default(),
     }
 }

@@ -40,6 +40,17 @@ pub(super) enum EpochChange {
     },
 }
 
+/// What a boundary does to what the model knows, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Nothing.
+    Nothing,
+    /// An epoch begins with a baseline of so many bytes.
+    Begun { bytes: u64 },
+    /// A message of so many bytes tells what changed.
+    Told { bytes: u64 },
+}
+
 /// Where an epoch begins: the Mid-Conversation System Messages behind that entry belong to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
@@ -52,6 +63,19 @@ pub(super) enum Begins {
 }
 
 impl EpochChange {
+    /// How much the model is told.
+    pub(super) fn size(&self) -> Change {
+        match self {
+            Self::Keep => Change::Nothing,
+            Self::Tell { text, .. } => Change::Told {
+                bytes: text.len() as u64,
+            },
+            Self::Begin { baseline, .. } => Change::Begun {
+                bytes: baseline.len() as u64,
+            },
+        }
+    }
+
     /// Whether it begins the first epoch, of which everything that is promoted is a part.
     pub(super) fn begins_first(&self) -> bool {
         matches!(

@@ -3,12 +3,16 @@
 mod base_instructions;
 mod boundary;
 mod calls;
+mod compacting;
 mod entry;
 mod epoch;
+mod files;
 mod lookout;
 mod nested;
+mod next;
 mod offer;
 mod prefix;
+mod prune;
 mod publisher;
 mod repetition;
 mod request;
@@ -31,11 +35,16 @@ use opencode_schema::prompt::Delivery;
 use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
+use self::compacting::Answered;
+pub(crate) use self::epoch::Change;
 use self::lookout::Lookout;
+pub(crate) use self::next::next_request;
 use self::offer::ToolOffer;
 pub(crate) use self::prefix::Sent;
 use self::repetition::Repetition;
-pub(crate) use self::sample::agent_of;
+pub(crate) use self::sample::{Sampled, agent_of};
+pub(crate) use self::translate::{cause_of, kind_of};
+use crate::compaction::Pause;
 use crate::conversation::{Conversation, Conversations};
 use crate::coordinator::state::Exit;
 use crate::coordinator::{Drain, DrainExit, Stopper};
@@ -65,7 +74,7 @@ impl<E: Into<DrainError>> From<E> for Stop {
 }
 
 /// What the drains of a host share.
-struct Shared {
+pub(crate) struct Shared {
     lookout: Lookout,
     offer: ToolOffer,
     conversations: Conversations,
@@ -73,18 +82,24 @@ struct Shared {
     tasks: TaskTracker,
 }
 
+impl Shared {
+    pub(crate) fn new(tasks: TaskTracker) -> Arc<Self> {
+        Arc::new(Self {
+            lookout: Lookout::default(),
+            offer: ToolOffer::default(),
+            conversations: Conversations::default(),
+            tasks,
+        })
+    }
+}
+
 /// How the drains of a host are run.
-pub(crate) fn drains(core: &Arc<Core>, tasks: TaskTracker) -> Drain {
-    let core = Arc::clone(core);
-    let shared = Arc::new(Shared {
-        lookout: Lookout::default(),
-        offer: ToolOffer::default(),
-        conversations: Conversations::default(),
-        tasks,
-    });
+pub(crate) fn drains(core: &Arc<Core>, shared: &Arc<Shared>) -> Drain {
+    let (core, shared) = (Arc::clone(core), Arc::clone(shared));
     Arc::new(move |session, force, stopper| {
         let (core, shared) = (Arc::clone(&core), Arc::clone(&shared));
-        let runner = Runner::new(core, shared, session, stopper);
+        let mut runner = Runner::new(core, shared, session, stopper);
+        runner.conversation = runner.shared.conversations.take(&runner.session);
         runner.drain(force).boxed()
     })
 }
@@ -100,6 +115,8 @@ pub(crate) struct Runner {
     conversation: Conversation,
     /// The calls of this activity.
     repetition: Repetition,
+    /// Automatic compaction rests in this activity, because it brought too little.
+    rest: Option<Pause>,
 }
 
 /// A turn that must follow, because the one before called tools and waits for their results.
@@ -112,19 +129,21 @@ struct Owed {
 struct Pending {
     steer: bool,
     queue: bool,
+    /// A revert is staged.
+    staged: bool,
 }
 
 impl Runner {
     fn new(core: Arc<Core>, shared: Arc<Shared>, session: SessionID, stopper: Stopper) -> Self {
-        let conversation = shared.conversations.take(&session);
         Self {
             core,
             shared,
             session,
             stopper,
             location: None,
-            conversation,
+            conversation: Conversation::default(),
             repetition: Repetition::default(),
+            rest: None,
         }
     }
 
@@ -165,6 +184,10 @@ impl Runner {
         if !has_work {
             return Ok(Exit::Idle);
         }
+        if pending.staged {
+            // What was reverted must not be read by the turns that follow.
+            self.core.commit_staged_revert(&self.session).await?;
+        }
         self.fail_abandoned_calls().await?;
         let mut promotion = match pending {
             Pending { steer: true, .. } => Promotion::Steers,
@@ -175,6 +198,7 @@ impl Runner {
         loop {
             if self.activity(promotion, force).await? {
                 (force, exit) = (false, Exit::Done);
+                self.prune().await?;
             }
             if !self.pending().await?.queue {
                 return Ok(exit);
@@ -192,6 +216,7 @@ impl Runner {
         let (mut step, mut turns) = (1, 0);
         let mut owed = None;
         self.repetition = Repetition::default();
+        self.rest = None;
         loop {
             let is_owed = owed.is_some();
             let boundary = self.boundary(promotion, owed).await?;
@@ -202,10 +227,11 @@ impl Runner {
                 return Ok(turns > 0);
             }
             turns += 1;
-            let allowed = boundary.sampled.steps();
-            let model = boundary.model_ref.clone();
-            let is_last = allowed.is_some_and(|allowed| step >= allowed);
-            let continues = self.turn(boundary, is_last).await?;
+            let Answered {
+                continues,
+                model,
+                allowed,
+            } = self.answered(boundary, step).await?;
             let steered = self.pending().await?.steer;
             if !continues && !steered {
                 return Ok(true);
@@ -236,6 +262,7 @@ impl Runner {
             Ok(Some(Pending {
                 steer: reader.has_pending(session.key, Delivery::Steer)?,
                 queue: reader.has_pending(session.key, Delivery::Queue)?,
+                staged: session.info.revert.is_some(),
             }))
         });
         pending

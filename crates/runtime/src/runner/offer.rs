@@ -1,9 +1,11 @@
 //! The tools of a Provider Turn in the form of the canonical request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opencode_llm::ToolDefinition;
+use opencode_llm::{ToolDefinition, short_hash};
 use opencode_tools::{Materialized, ToolDefinition as Registered};
+
+use crate::json::json_size;
 
 /// Offers that are kept. Agents of one host differ in few ways in what they are shown.
 const MAX_KEPT: usize = 8;
@@ -18,13 +20,31 @@ pub(crate) struct ToolOffer {
 
 struct Offered {
     registered: Vec<Arc<Registered>>,
+    /// The agents that take tasks, as a description lists them.
+    subagents: Arc<str>,
     definitions: Arc<[ToolDefinition]>,
+    /// Their size.
+    units: u64,
+    hash: Arc<str>,
 }
 
 impl Offered {
-    fn is_of(&self, registered: &[Arc<Registered>]) -> bool {
+    fn new(registered: Vec<Arc<Registered>>, subagents: &Arc<str>) -> Self {
+        let definitions = registered.iter().map(|tool| definition(tool, subagents));
+        let definitions: Arc<[_]> = definitions.collect();
+        Self {
+            registered,
+            subagents: Arc::clone(subagents),
+            units: units(&definitions),
+            hash: hash(&definitions),
+            definitions,
+        }
+    }
+
+    fn is_of(&self, registered: &[Arc<Registered>], subagents: &str) -> bool {
         let both = self.registered.iter().zip(registered);
-        self.registered.len() == registered.len()
+        *self.subagents == *subagents
+            && self.registered.len() == registered.len()
             && both.into_iter().all(|(one, other)| Arc::ptr_eq(one, other))
     }
 }
@@ -33,26 +53,63 @@ impl ToolOffer {
     /// What is offered, in the order of the registry. The same tools are the same definitions.
     pub(crate) fn definitions(&self, materialized: &Materialized) -> Arc<[ToolDefinition]> {
         let registered: Vec<_> = materialized.definitions().map(Arc::clone).collect();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.iter().position(|offered| offered.is_of(&registered));
+        let subagents = materialized.subagents();
+        let mut kept = self.kept();
+        let known = kept
+            .iter()
+            .position(|offered| offered.is_of(&registered, subagents));
         let offered = match known {
             Some(at) => kept.remove(at),
-            None => Offered {
-                definitions: registered.iter().map(|tool| definition(tool)).collect(),
-                registered,
-            },
+            None => Offered::new(registered, subagents),
         };
         let definitions = Arc::clone(&offered.definitions);
         kept.insert(0, offered);
         kept.truncate(MAX_KEPT);
         definitions
     }
+
+    /// The size of what was offered: of the JSON text of each definition, in UTF-16 units with the
+    /// comma behind it.
+    pub(crate) fn units(&self, definitions: &Arc<[ToolDefinition]>) -> u64 {
+        let kept = self.kept();
+        let known = kept
+            .iter()
+            .find(|offered| Arc::ptr_eq(&offered.definitions, definitions));
+        known.map_or_else(|| units(definitions), |offered| offered.units)
+    }
+
+    /// A short hash of what was offered.
+    pub(crate) fn hash(&self, definitions: &Arc<[ToolDefinition]>) -> Arc<str> {
+        let kept = self.kept();
+        let known = kept
+            .iter()
+            .find(|offered| Arc::ptr_eq(&offered.definitions, definitions));
+        known.map_or_else(|| hash(definitions), |offered| Arc::clone(&offered.hash))
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Offered>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn definition(tool: &Registered) -> ToolDefinition {
+fn units(definitions: &[ToolDefinition]) -> u64 {
+    let sizes = definitions.iter().map(|tool| json_size(tool).units + 1);
+    sizes.sum()
+}
+
+fn hash(definitions: &[ToolDefinition]) -> Arc<str> {
+    let text = serde_json::to_vec(definitions).unwrap_or_default();
+    short_hash(&text).into()
+}
+
+fn definition(tool: &Registered, subagents: &str) -> ToolDefinition {
+    let mut description = tool.description.clone();
+    if tool.lists_subagents {
+        description += subagents;
+    }
     ToolDefinition {
         name: tool.name.clone(),
-        description: tool.description.clone(),
+        description,
         input_schema: tool.input_schema.clone(),
     }
 }

@@ -1,73 +1,216 @@
 //! Whether a request begins with what the one before said, byte for byte, and if not, why.
 //!
 //! Providers keep what they have read of a conversation and charge less for reading it again, as
-//! long as it is the same. The reasons listed here are all there are; any other difference between
-//! two requests of a session is a defect.
+//! long as it is the same. So each Provider Turn records the hash and the length of its cacheable
+//! prefix, how much of it the request before had said, and the reason where it does not go on from
+//! there. The reasons listed here are all there are; any other difference between two requests of a
+//! session is a defect.
+//!
+//! What is compared is remembered with the conversation, and recorded with the step: a host that
+//! opens the session later goes by the record.
 
 use std::sync::Arc;
 
-use opencode_llm::{SystemPart, ToolDefinition};
+use opencode_llm::protocol::adapter;
+use opencode_llm::{LlmRequest, Prefix, PrefixReport, SystemPart, short_hash};
+use opencode_schema::Record;
+use opencode_schema::model::ModelRef;
+use opencode_store::{HistoryChanges, RecordedStep};
+use serde::{Deserialize, Serialize};
 
-use super::epoch::Begins;
-use crate::lowering::Target;
+use super::Runner;
+use super::boundary::Boundary;
+use super::request::own_text;
 
-/// Why a request does not go on from the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The member of a step's metadata that holds the report.
+const MEMBER: &str = "prefix";
+
+/// Why a request does not go on from the one before. Of several reasons the first counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Reason {
-    /// There is none before.
+    /// No request before it is on record.
     First,
-    /// The history was compacted.
-    Compaction,
     /// The session moved.
     Move,
+    /// The history was compacted.
+    Compaction,
+    /// A revert was carried out.
+    Revert,
     /// The Baseline System Context was replaced.
     Replacement,
-    /// Other tools are on offer.
-    Tools,
-    /// Another model reads it.
+    /// Another model reads it, or it is written in another form, because settings of the model
+    /// changed or another version of this program writes it.
     Model,
     /// The agent brings another text of its own.
     Agent,
+    /// Old tool output was pruned.
+    Pruning,
     /// The one before ended with a text that is no history.
     StepLimit,
+    /// Other tools are on offer.
+    Tools,
 }
 
-/// What of a request decides whether the next one goes on from it.
+/// What of a request decides whether the next one goes on from it. Texts are known by their hashes.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sent {
-    pub(super) target: Target,
+    /// The newest entry of the log that it knew.
+    pub(crate) seq: u64,
+    /// The provider and the model by its name on the wire.
+    pub(super) model: (String, String),
     /// What stands before the Baseline System Context.
-    pub(super) own: Option<SystemPart>,
-    pub(super) tools: Arc<[ToolDefinition]>,
+    pub(super) agent: Arc<str>,
+    /// The Baseline System Context.
+    pub(super) baseline: Arc<str>,
+    pub(super) tools: Arc<str>,
     /// No tools were on offer and the model was told to sum up.
     pub(super) is_last: bool,
+    pub(super) prefix: Prefix,
 }
 
-/// Why a request does not go on from the one before, where that is known; empty if it does.
-/// `begins` is the epoch that began with it.
-pub(super) fn reasons(before: Option<&Sent>, now: &Sent, begins: Option<Begins>) -> Vec<Reason> {
-    let begun = begins.map(|begins| match begins {
-        Begins::First if before.is_none() => Reason::First,
-        Begins::First => Reason::Move,
-        Begins::Now => Reason::Replacement,
-        Begins::At(_) => Reason::Compaction,
-    });
-    let mut reasons: Vec<_> = begun.into_iter().collect();
-    if let Some(before) = before {
-        let differences = [
-            (before.target != now.target, Reason::Model),
-            (before.own != now.own, Reason::Agent),
-            (before.is_last, Reason::StepLimit),
-            (differ(&before.tools, &now.tools), Reason::Tools),
-        ];
-        let differs = differences.into_iter().filter(|(differs, _)| *differs);
-        reasons.extend(differs.map(|(_, reason)| reason));
+/// The report as a step records it.
+#[derive(Serialize, Deserialize)]
+struct Report {
+    sha256: String,
+    bytes: u64,
+    reused: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
+    agent: Arc<str>,
+    baseline: Arc<str>,
+    tools: Arc<str>,
+}
+
+impl Sent {
+    /// The request of a step, as far as it is on record.
+    pub(crate) fn recorded(step: RecordedStep) -> Option<Self> {
+        let RecordedStep {
+            seq,
+            model,
+            mut metadata,
+        } = step;
+        let report: Report = serde_json::from_value(metadata.remove(MEMBER)?).ok()?;
+        Some(Self {
+            seq,
+            model: model_key(&model),
+            agent: report.agent,
+            baseline: report.baseline,
+            tools: report.tools,
+            // The tools say it as well: there were none.
+            is_last: false,
+            prefix: Prefix {
+                sha256: report.sha256,
+                bytes: report.bytes,
+            },
+        })
     }
-    reasons
+
+    /// What the step records of its request.
+    pub(super) fn record(&self, reused: u64, reason: Option<Reason>) -> Option<Record> {
+        let report = Report {
+            sha256: self.prefix.sha256.clone(),
+            bytes: self.prefix.bytes,
+            reused,
+            reason,
+            agent: Arc::clone(&self.agent),
+            baseline: Arc::clone(&self.baseline),
+            tools: Arc::clone(&self.tools),
+        };
+        let report = serde_json::to_value(report).ok()?;
+        Some(Record::from_iter([(MEMBER.to_owned(), report)]))
+    }
 }
 
-fn differ(before: &Arc<[ToolDefinition]>, now: &Arc<[ToolDefinition]>) -> bool {
-    // Schemas are large, and unchanged tools are the same definitions.
-    !Arc::ptr_eq(before, now) && before != now
+/// A model, whatever its variant.
+fn model_key(model: &ModelRef) -> (String, String) {
+    (model.provider_id.clone(), model.id.clone())
+}
+
+/// A defect: two requests of a session differ, and nothing is known that would change them.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request does not begin with the one before, and nothing is known that changed it")]
+pub(super) struct Unexplained;
+
+/// Why a request does not go on from the one before; none if it does.
+///
+/// Where its bytes differ, something must have changed them. Where they do not, a provider may still
+/// have nothing of them: it keeps them for one model, and behind the tools.
+pub(super) fn reason(
+    before: Option<&Sent>,
+    now: &Sent,
+    changes: HistoryChanges,
+    report: &PrefixReport,
+) -> Result<Option<Reason>, Unexplained> {
+    let Some(before) = before else {
+        return Ok(Some(Reason::First));
+    };
+    let first = |reasons: &[(bool, Reason)]| {
+        let reason = reasons.iter().find(|(is_one, _)| *is_one);
+        reason.map(|(_, reason)| *reason)
+    };
+    let is_other_model = before.model != now.model;
+    if report.extends(&before.prefix) {
+        return Ok(first(&[
+            (is_other_model, Reason::Model),
+            (before.is_last, Reason::StepLimit),
+            (before.tools != now.tools, Reason::Tools),
+        ]));
+    }
+    let found = first(&[
+        (changes.moved, Reason::Move),
+        (changes.compacted, Reason::Compaction),
+        (changes.reverted, Reason::Revert),
+        (before.baseline != now.baseline, Reason::Replacement),
+        (is_other_model, Reason::Model),
+        (before.agent != now.agent, Reason::Agent),
+        (changes.pruned, Reason::Pruning),
+        (report.same_form != Some(true), Reason::Model),
+    ]);
+    found.map(Some).ok_or(Unexplained)
+}
+
+impl Runner {
+    /// Compares the request with the one before. Returns what its step records. Everything that may
+    /// be a reason for a difference comes together here. A request that cannot be written is not sent
+    /// either, and there is nothing to record.
+    pub(super) fn report(&mut self, boundary: &Boundary, request: &LlmRequest) -> Option<Record> {
+        let before = self.conversation.sent.as_ref();
+        let former = before.map(|sent| &sent.prefix);
+        let report = adapter(request.model.protocol).prefix(request, former);
+        let report = report.ok()?;
+        let sent = Sent {
+            seq: self.conversation.transcript.seq(),
+            model: model_key(&boundary.model_ref),
+            agent: hash(own_text(boundary).as_ref()),
+            baseline: hash(Some(&boundary.baseline)),
+            tools: self.shared.offer.hash(&request.tools),
+            is_last: request.closing.is_some(),
+            prefix: report.prefix.clone(),
+        };
+        let reused = report.reused;
+        let reason = reason(before, &sent, boundary.changes, &report);
+        let reason = reason.unwrap_or_else(|defect| {
+            tracing::error!(?before, ?sent, reused, "{defect}");
+            debug_assert!(false, "{defect}: {before:?}, {sent:?}, {reused} bytes");
+            None
+        });
+        if let Some(reason) = reason {
+            tracing::debug!(
+                ?reason,
+                reused,
+                "the request does not go on from the one before"
+            );
+        }
+        let record = sent.record(reused, reason);
+        self.conversation.sent = Some(sent);
+        record
+    }
+}
+
+fn hash(part: Option<&SystemPart>) -> Arc<str> {
+    let text = part.map_or("", |part| &*part.text);
+    short_hash(text.as_bytes()).into()
 }
 
 #[cfg(test)]
@@ -78,61 +221,156 @@ mod tests {
 
     fn sent(change: impl Fn(&mut Sent)) -> Sent {
         let mut sent = Sent {
-            target: Target {
-                provider_id: "mock".to_owned(),
-                wire_id: "m1".to_owned(),
-            },
-            own: Some(SystemPart::new("Build.")),
-            tools: Arc::from([]),
+            seq: 7,
+            model: ("mock".to_owned(), "m1".to_owned()),
+            agent: Arc::from("a0"),
+            baseline: Arc::from("b0"),
+            tools: Arc::from("t0"),
             is_last: false,
+            prefix: Prefix {
+                sha256: "00".to_owned(),
+                bytes: 10,
+            },
         };
         change(&mut sent);
         sent
     }
 
+    /// A report of somebody who knows what was written before.
+    fn report(reused: u64, same_form: Option<bool>) -> PrefixReport {
+        PrefixReport {
+            prefix: Prefix {
+                sha256: "11".to_owned(),
+                bytes: 20,
+            },
+            reused,
+            same_form,
+        }
+    }
+
+    fn changes(change: impl Fn(&mut HistoryChanges)) -> HistoryChanges {
+        let mut changes = HistoryChanges::default();
+        change(&mut changes);
+        changes
+    }
+
     #[test]
-    fn every_difference_has_its_reason() {
+    fn bytes_that_differ_have_a_reason() {
+        let none = || changes(|_| {});
         let usual = || sent(|_| {});
-        let tool = || ToolDefinition {
-            name: "t".to_owned(),
-            description: String::new(),
-            input_schema: json!({}),
+        let other = || {
+            sent(|it| {
+                it.model.1 = "m2".to_owned();
+                it.agent = Arc::from("a1");
+            })
         };
-        let tools = || sent(|sent| sent.tools = Arc::from([tool()]));
-        let last = || sent(|sent| sent.is_last = true);
-        for (before, now, begins, expected) in [
-            (None, usual(), Some(Begins::First), &[Reason::First][..]),
-            // Another process has sent it.
-            (None, usual(), None, &[]),
-            (Some(usual()), usual(), None, &[]),
-            (Some(tools()), tools(), None, &[]),
-            (Some(usual()), usual(), Some(Begins::First), &[Reason::Move]),
+        for (now, happened, same_form, expected) in [
+            (usual(), none(), Some(true), Err(Unexplained)),
             (
-                Some(usual()),
-                usual(),
-                Some(Begins::Now),
-                &[Reason::Replacement],
+                sent(|it| it.tools = Arc::from("t1")),
+                none(),
+                Some(true),
+                Err(Unexplained),
             ),
+            (usual(), none(), Some(false), Ok(Reason::Model)),
+            (usual(), none(), None, Ok(Reason::Model)),
             (
-                Some(usual()),
                 usual(),
-                Some(Begins::At(7)),
-                &[Reason::Compaction],
-            ),
-            (Some(usual()), tools(), None, &[Reason::Tools]),
-            (Some(usual()), last(), None, &[]),
-            (Some(last()), usual(), None, &[Reason::StepLimit]),
-            (
-                Some(usual()),
-                sent(|sent| {
-                    sent.target.wire_id = "m2".to_owned();
-                    sent.own = None;
-                }),
+                changes(|it| it.pruned = true),
                 None,
-                &[Reason::Model, Reason::Agent],
+                Ok(Reason::Pruning),
+            ),
+            (
+                usual(),
+                changes(|it| it.moved = true),
+                None,
+                Ok(Reason::Move),
+            ),
+            (
+                usual(),
+                changes(|it| it.reverted = true),
+                None,
+                Ok(Reason::Revert),
+            ),
+            (
+                sent(|it| it.baseline = Arc::from("b1")),
+                changes(|it| (it.compacted, it.pruned) = (true, true)),
+                Some(true),
+                Ok(Reason::Compaction),
+            ),
+            (
+                sent(|it| it.baseline = Arc::from("b1")),
+                none(),
+                Some(true),
+                Ok(Reason::Replacement),
+            ),
+            (other(), none(), Some(true), Ok(Reason::Model)),
+            (
+                sent(|it| it.agent = Arc::from("a1")),
+                none(),
+                Some(true),
+                Ok(Reason::Agent),
             ),
         ] {
-            assert_eq!(reasons(before.as_ref(), &now, begins), expected);
+            let found = reason(Some(&usual()), &now, happened, &report(9, same_form));
+            assert_eq!(found, expected.map(Some), "{now:?} {happened:?}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_the_same_may_be_of_no_use() {
+        let usual = || sent(|_| {});
+        let last = || sent(|it| it.is_last = true);
+        let all = || changes(|it| (it.moved, it.compacted, it.pruned) = (true, true, true));
+        for (before, now, expected) in [
+            (None, usual(), Some(Reason::First)),
+            (Some(usual()), usual(), None),
+            (Some(usual()), last(), None),
+            (
+                Some(last()),
+                sent(|it| it.tools = Arc::from("t1")),
+                Some(Reason::StepLimit),
+            ),
+            (
+                Some(usual()),
+                sent(|it| it.tools = Arc::from("t1")),
+                Some(Reason::Tools),
+            ),
+            (
+                Some(usual()),
+                sent(|it| it.model.1 = "m2".to_owned()),
+                Some(Reason::Model),
+            ),
+        ] {
+            let found = reason(before.as_ref(), &now, all(), &report(10, Some(true)));
+            assert_eq!(found, Ok(expected), "{before:?} {now:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_recorded_is_what_was_sent() {
+        let sent = sent(|_| {});
+        let metadata = sent.record(4, Some(Reason::StepLimit)).unwrap();
+        assert_eq!(
+            json!(metadata),
+            json!({ "prefix": {
+                "sha256": "00", "bytes": 10, "reused": 4, "reason": "step-limit",
+                "agent": "a0", "baseline": "b0", "tools": "t0",
+            } })
+        );
+        let model = ModelRef {
+            id: "m1".to_owned(),
+            provider_id: "mock".to_owned(),
+            variant: Some("high".to_owned()),
+        };
+        let step = |metadata| RecordedStep {
+            seq: 7,
+            model: model.clone(),
+            metadata,
+        };
+        assert_eq!(Sent::recorded(step(metadata)), Some(sent));
+        let foreign = json!({ "prefix": { "sha256": "00" } });
+        let foreign = serde_json::from_value(foreign).unwrap();
+        assert_eq!(Sent::recorded(step(foreign)), None);
     }
 }

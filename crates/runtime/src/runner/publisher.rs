@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use opencode_llm::BlockId;
+use opencode_schema::Record;
 use opencode_schema::event::{
     LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepFailed,
     StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded,
@@ -43,6 +44,10 @@ pub(super) struct Publisher {
     started: bool,
     open: Vec<Fragment>,
     drafts: Vec<Draft>,
+    /// The files as the step found them.
+    snapshot: Option<String>,
+    /// What the end of the step says of its request.
+    report: Option<Record>,
     /// Where calls read whose settlement is collected.
     explored: Vec<String>,
 }
@@ -64,6 +69,8 @@ impl Publisher {
             started: false,
             open: Vec::new(),
             drafts: Vec::new(),
+            snapshot: None,
+            report: None,
             explored: Vec::new(),
         }
     }
@@ -77,9 +84,23 @@ impl Publisher {
         self.started
     }
 
+    /// The snapshot of the files that the step begins with.
+    pub(super) fn remember_snapshot(&mut self, snapshot: Option<String>) {
+        self.snapshot = snapshot;
+    }
+
+    /// What the end of the step is to say of its request.
+    pub(super) fn remember_report(&mut self, report: Option<Record>) {
+        self.report = report;
+    }
+
     /// Collects a durable event.
     pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
-        self.drafts.push(Draft::new(self.core.now(), payload));
+        let mut draft = Draft::new(self.core.now(), payload);
+        if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = draft.payload {
+            draft.metadata = self.report.take();
+        }
+        self.drafts.push(draft);
     }
 
     /// Collects where a call read, to be committed with its settlement.
@@ -91,11 +112,12 @@ impl Publisher {
     pub(super) fn ensure_step(&mut self) {
         if !self.started {
             self.started = true;
+            let snapshot = self.snapshot.take();
             self.push(StepStarted {
                 assistant_message_id: self.message_id.clone(),
                 agent: self.agent.clone(),
                 model: self.model.clone(),
-                snapshot: None,
+                snapshot,
             });
         }
     }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use opencode_llm::{HttpOverlay, LlmRequest, Message, Part, SystemPart, ToolChoice};
 use opencode_location::catalogue::request_domains;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::session::SessionInfo;
 use opencode_tools::Materialized;
 
 use super::Runner;
 use super::base_instructions::base_instructions;
 use super::boundary::Boundary;
-use super::epoch::Begins;
-use super::prefix::{Sent, reasons};
 
 /// What the model reads in the last turn that its agent allows. It is no part of Session History.
 const LAST_TURN: &str = "\
@@ -22,40 +22,28 @@ impl Runner {
     /// What is sent. In the last turn that the agent allows, the model is told to sum up and no
     /// tools are offered. What the agent wants of its requests comes after what the model wants.
     pub(super) fn request(
-        &mut self,
+        &self,
         boundary: &Boundary,
         tools: &Materialized,
         is_last: bool,
     ) -> LlmRequest {
-        let mut messages = self.conversation.transcript.messages();
-        if is_last {
-            Arc::make_mut(&mut messages).push(Message::assistant([Part::text(LAST_TURN)]));
-        }
         let model = Arc::clone(&boundary.model.model);
         let settings = boundary.sampled.agent().map(|agent| &agent.request);
         let domains = settings.map(|settings| request_domains(&settings.body, model.protocol));
         let domains = domains.unwrap_or_default();
         let own = own_text(boundary);
         let tools = self.shared.offer.definitions(tools);
-        self.compare(
-            Sent {
-                target: boundary.target.clone(),
-                own: own.clone(),
-                tools: Arc::clone(&tools),
-                is_last,
-            },
-            boundary.begins,
-        );
         let system = own.into_iter().chain([boundary.baseline.clone()]);
         LlmRequest {
             system: system.filter(|part| !part.text.is_empty()).collect(),
-            messages,
+            messages: self.conversation.transcript.messages(),
+            closing: is_last.then(|| Message::assistant([Part::text(LAST_TURN)])),
             tools,
             tool_choice: is_last.then_some(ToolChoice::None),
             generation: domains.generation,
             provider_options: domains.provider_options,
             http: HttpOverlay {
-                headers: headers(boundary),
+                headers: headers(&boundary.session.info, boundary.sampled.agent()),
                 body: domains.body,
                 ..HttpOverlay::default()
             },
@@ -63,20 +51,10 @@ impl Runner {
             ..LlmRequest::new(model)
         }
     }
-
-    /// Notes why the request does not begin with the bytes of the one before. Everything that may be
-    /// a reason comes together here.
-    fn compare(&mut self, sent: Sent, begins: Option<Begins>) {
-        let reasons = reasons(self.conversation.sent.as_ref(), &sent, begins);
-        if !reasons.is_empty() {
-            tracing::debug!(?reasons, "the request does not go on from the one before");
-        }
-        self.conversation.sent = Some(sent);
-    }
 }
 
 /// The agent's own text, or the base instructions of the model's family where it brings none.
-fn own_text(boundary: &Boundary) -> Option<SystemPart> {
+pub(super) fn own_text(boundary: &Boundary) -> Option<SystemPart> {
     let agent = boundary.sampled.agent()?;
     let own = agent
         .system
@@ -87,13 +65,11 @@ fn own_text(boundary: &Boundary) -> Option<SystemPart> {
 }
 
 /// By the first of these, servers keep the requests of one session together.
-fn headers(boundary: &Boundary) -> Vec<(String, String)> {
-    let session = &boundary.session.info;
+pub(super) fn headers(session: &SessionInfo, agent: Option<&AgentInfo>) -> Vec<(String, String)> {
     let id = session.id.to_string();
     let own = ["x-session-affinity", "X-Session-Id"].map(|name| (name.to_owned(), id.clone()));
     let parent = session.parent_id.as_ref();
     let parent = parent.map(|parent| ("x-parent-session-id".to_owned(), parent.to_string()));
-    let agent = boundary.sampled.agent();
     let agent = agent.into_iter().flat_map(|agent| &agent.request.headers);
     let agent = agent.map(|(name, value)| (name.clone(), value.clone()));
     own.into_iter().chain(parent).chain(agent).collect()

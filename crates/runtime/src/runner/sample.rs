@@ -4,13 +4,17 @@
 use std::sync::Arc;
 
 use opencode_location::agents::DEFAULT_AGENT;
-use opencode_location::catalogue::ModelResolutionError;
+use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::model::ModelRef;
-use opencode_schema::permission::is_denied_everywhere;
+use opencode_schema::permission::{PermissionRule, is_denied_everywhere};
 use opencode_schema::session::SessionInfo;
 use opencode_store::SessionRow;
+use opencode_tools::{Materialized, Registry};
+
+use crate::permissions::Judge;
+use crate::tasks::subagents;
 
 /// Diagnostics of the configuration that go with a failure at most.
 const MAX_DIAGNOSTICS: usize = 10;
@@ -31,10 +35,12 @@ pub(crate) struct Sampled {
     /// The session's choice, else the agent's; none leaves it to the Location.
     pub(super) model: Option<ModelRef>,
     pub(super) location: Arc<Location>,
+    /// The permission rules of the session itself.
+    permission: Arc<[PermissionRule]>,
 }
 
 impl Sampled {
-    pub(super) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
+    pub(crate) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
         let id = agent_of(&session.info, &location);
         let chosen = || location.agents.get(&id)?.model.clone();
         let model = session.info.model.clone().or_else(chosen);
@@ -42,7 +48,12 @@ impl Sampled {
             id,
             model,
             location,
+            permission: Arc::from(&*session.permission),
         }
+    }
+
+    pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, ModelResolutionError> {
+        self.location.catalogue.resolve(self.model.as_ref())
     }
 
     /// What is known of the agent. One that nobody describes runs without a prompt of any kind,
@@ -56,14 +67,28 @@ impl Sampled {
         self.agent()?.steps
     }
 
-    /// Whether the agent is shown a tool of this permission action. Being shown authorises nothing.
-    pub(super) fn is_shown(&self, action: &str) -> bool {
-        !is_denied_everywhere(action, self.location.agents.rules(&self.id))
+    /// The tools that the agent is shown; none in the last turn that it allows. Being shown
+    /// authorises nothing.
+    pub(super) fn tools(&self, tools: &Registry, is_last: bool) -> Materialized {
+        let judge = self.judge();
+        let rules = judge.rules();
+        tools
+            .materialize(|action| !is_last && !is_denied_everywhere(action, &rules))
+            .listing(subagents(&judge))
+    }
+
+    /// Whose rules hold for what the turn does.
+    pub(super) fn judge(&self) -> Judge {
+        Judge {
+            location: Arc::clone(&self.location),
+            agent: self.id.clone(),
+            session: Arc::clone(&self.permission),
+        }
     }
 
     /// Why the model cannot be resolved, with what is wrong in the configuration: a document that
     /// was dropped is the likeliest cause.
-    pub(super) fn explain(&self, error: &ModelResolutionError) -> String {
+    pub(crate) fn explain(&self, error: &ModelResolutionError) -> String {
         let diagnostics = &self.location.configuration.diagnostics;
         let mut text = error.to_string();
         for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {

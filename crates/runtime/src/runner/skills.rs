@@ -1,27 +1,24 @@
 //! The skills that the agent of a Provider Turn may load.
 
-use std::sync::Arc;
-
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_location::location::Location;
 use opencode_location::skills::available;
 use opencode_schema::skill::SkillInfo;
 use opencode_tools::Skills;
 
-/// The skills of a Location, for one agent.
+use crate::permissions::Judge;
+
+/// The skills of a Location, for one agent in one session.
 pub(super) struct TurnSkills {
-    pub(super) location: Arc<Location>,
-    /// The agent, whether or not there is such an agent.
-    pub(super) agent: String,
+    /// The agent, and whose rules hold.
+    pub(super) judge: Judge,
 }
 
 impl Skills for TurnSkills {
     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         async move {
-            let skills = self.location.skills.observe().await;
-            let rules = self.location.agents.rules(&self.agent);
-            let mut available = available(&skills, rules).into_iter();
+            let skills = self.judge.location.skills.observe().await;
+            let mut available = available(&skills, &self.judge.rules()).into_iter();
             available.find(|skill| skill.name == name).cloned()
         }
         .boxed()

@@ -80,7 +80,7 @@ pub(super) fn step_error(error: &LlmError) -> SessionErrorUnknown {
     }
 }
 
-pub(super) fn cause_of(error: &LlmError) -> ErrorCause {
+pub(crate) fn cause_of(error: &LlmError) -> ErrorCause {
     ErrorCause {
         kind: kind_of(error.kind()),
         status: error.status(),
@@ -90,7 +90,7 @@ pub(super) fn cause_of(error: &LlmError) -> ErrorCause {
     }
 }
 
-pub(super) fn kind_of(kind: opencode_llm::ErrorKind) -> ErrorKind {
+pub(crate) fn kind_of(kind: opencode_llm::ErrorKind) -> ErrorKind {
     match kind {
         opencode_llm::ErrorKind::Auth => ErrorKind::Auth,
         opencode_llm::ErrorKind::RateLimit => ErrorKind::RateLimit,

@@ -11,11 +11,13 @@ use opencode_tools::ToolCall;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
+use super::compacting::Relief;
+use super::files::{Capturing, StepFiles};
 use super::publisher::{FragmentKind, Publisher};
 use super::repetition::Repetition;
-use super::sample::Sampled;
 use super::translate::{cause_of, hosted, hosted_failure, kind_of, step_error, tokens_of};
 use super::{INTERRUPTED_CALL, Runner, Stop};
+use crate::compaction::Grounds;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::lowering::from_llm;
@@ -32,8 +34,29 @@ enum StreamEnd {
     Complete,
     /// The exchange broke.
     Failed(LlmError),
+    /// The provider refused the request for its size, before it gave anything, and the turn may
+    /// become smaller yet.
+    Overflow(Refusal),
     /// Somebody interrupted the session.
     Interrupted,
+}
+
+/// How a provider refused a request.
+enum Refusal {
+    Error(LlmError),
+    /// Inside its stream.
+    Event(LlmEvent),
+}
+
+/// How a turn ends.
+pub(super) enum Turned {
+    /// It has its durable outcome.
+    Settled {
+        /// The model waits for results, so that another must follow.
+        continues: bool,
+    },
+    /// There is a checkpoint now, and the turn begins anew.
+    Compacted,
 }
 
 /// What a turn has so far.
@@ -44,9 +67,12 @@ struct Turn<'a> {
     repetition: &'a mut Repetition,
     publisher: Publisher,
     calls: Calls,
+    files: StepFiles,
     finish: Option<(FinishReason, Option<Usage>)>,
     /// The provider reported a failure inside its stream; the rest is ignored.
     provider_failed: bool,
+    /// A refusal for the request's size is held back.
+    recovers: bool,
     /// Bytes of text, reasoning and arguments so far.
     received: usize,
     /// Provider and protocol, for failures.
@@ -54,35 +80,47 @@ struct Turn<'a> {
 }
 
 impl Runner {
-    /// Runs one turn, with no tools if it is the last that the agent allows. Returns whether the
-    /// model waits for results, so that another must follow.
-    pub(super) async fn turn(&mut self, boundary: Boundary, is_last: bool) -> Result<bool, Stop> {
+    /// Runs one turn, with no tools if it is the last that the agent allows.
+    pub(super) async fn turn(
+        &mut self,
+        boundary: Boundary,
+        is_last: bool,
+        relief: &mut Relief,
+    ) -> Result<Turned, Stop> {
         let sampled = &boundary.sampled;
-        let is_shown = |action: &str| !is_last && sampled.is_shown(action);
-        let tools = Arc::new(self.core.tools.materialize(is_shown));
+        let tools = Arc::new(sampled.tools(&self.core.tools, is_last));
+        let grounds = Grounds::of(&boundary.session, sampled, &boundary.model.model);
         let request = self.request(&boundary, &tools, is_last);
+        if self.relieve(&boundary, &request, &grounds, relief).await? {
+            return Ok(Turned::Compacted);
+        }
+        let capturing = self.begin_step(&boundary.sampled.location);
+        let report = self.report(&boundary, &request);
+        let recovers = relief.recovers(&boundary);
         let cost = boundary.model.cost.clone();
         let route = boundary.model.model.route();
         let Boundary {
             session,
             sampled,
+            model,
             model_ref,
             ..
         } = boundary;
-        let Sampled {
-            id: agent,
-            location,
-            ..
-        } = sampled;
-        let publisher = Publisher::new(
+        let mut publisher = Publisher::new(
             Arc::clone(&self.core),
             session.clone(),
-            agent.clone(),
+            sampled.id.clone(),
             model_ref,
         );
-        let message_id = publisher.message_id();
-        let stopped = self.stopper.stopped();
-        let context = shared_context(&self.core, &session, location, &agent, message_id, stopped);
+        publisher.remember_report(report);
+        let context = shared_context(
+            &self.core,
+            &session,
+            &sampled,
+            &model.selection,
+            publisher.message_id(),
+            &self.stopper,
+        );
         let local = if is_last {
             LocalCalls::Refused
         } else {
@@ -94,18 +132,41 @@ impl Runner {
             repetition: &mut self.repetition,
             publisher,
             calls,
+            files: StepFiles::new(&self.core, &self.shared.tasks),
             finish: None,
             provider_failed: false,
+            recovers,
             received: 0,
             route,
         };
+        // The files are captured once everything else is ready, right before the request goes out.
+        turn.begin(capturing).await?;
         let stream = self.core.model.stream(request);
-        let end = turn.follow(stream).await?;
-        turn.settle(end, |tokens| cost.of(tokens)).await
+        let mut end = turn.follow(stream).await?;
+        if let StreamEnd::Overflow(refusal) = end {
+            let stopped = self.stopper.stopped();
+            if relief.recover(&self.core, &grounds, stopped).await? {
+                return Ok(Turned::Compacted);
+            }
+            end = turn.concede(refusal).await?;
+        }
+        let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
+        Ok(Turned::Settled { continues })
     }
 }
 
 impl Turn<'_> {
+    /// Notes the files as the step finds them. Whoever interrupts the session does not wait for that.
+    async fn begin(&mut self, capturing: Capturing) -> Result<(), Stop> {
+        let stopped = self.stopper.stopped().clone();
+        let Some(step) = stopped.run_until_cancelled(capturing).await else {
+            return Err(Stop::Interrupted);
+        };
+        let snapshot = self.files.begin(step);
+        self.publisher.remember_snapshot(snapshot);
+        Ok(())
+    }
+
     /// Reads the stream to its end while calls run and settle beside it.
     async fn follow(&mut self, mut stream: EventStream) -> Result<StreamEnd, Stop> {
         let cancelled = self.calls.cancelled().clone();
@@ -127,6 +188,9 @@ impl Turn<'_> {
                             return Ok(end);
                         }
                     }
+                    Some(Err(error)) if self.holds_back(error.is_context_overflow()) => {
+                        return Ok(StreamEnd::Overflow(Refusal::Error(error)));
+                    }
                     Some(Err(error)) => return Ok(StreamEnd::Failed(error)),
                     None if self.finish.is_none() => {
                         let error = LlmError::invalid_output(&self.route, NO_FINISH);
@@ -143,6 +207,9 @@ impl Turn<'_> {
     async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, Stop> {
         let mut end = None;
         for event in events {
+            if self.holds_back(event.is_context_overflow()) {
+                return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
+            }
             let failed = match self.count(&event) {
                 Some(error) => Some(error),
                 None => self.apply(event).await?,
@@ -159,6 +226,24 @@ impl Turn<'_> {
         self.publisher.flush().await?;
         self.calls.start();
         Ok(end)
+    }
+
+    /// Whether a failure is no outcome yet: it speaks of the request's size, and nothing is on
+    /// record.
+    fn holds_back(&self, is_overflow: bool) -> bool {
+        is_overflow && self.recovers && !self.publisher.has_started()
+    }
+
+    /// Takes a refusal for what it is.
+    async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, Stop> {
+        match refusal {
+            Refusal::Error(error) => Ok(StreamEnd::Failed(error)),
+            Refusal::Event(event) => {
+                self.recovers = false;
+                let end = self.take(vec![event]).await?;
+                Ok(end.unwrap_or(StreamEnd::Complete))
+            }
+        }
     }
 
     /// Counts what the provider sends, and refuses what no answer can need.
@@ -340,6 +425,11 @@ impl Turn<'_> {
         if was_stopped || self.provider_failed {
             self.fail_calls(false, &interrupted);
         }
+        if self.finish.is_some() && !self.provider_failed {
+            self.publisher.flush().await?;
+            let (ran, stopped) = (self.calls.any_local(), self.stopper.stopped());
+            self.files.end(ran, stopped).await;
+        }
         self.end_step(&end, cost);
         let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
         self.fail_calls(true, &lost);
@@ -376,13 +466,14 @@ impl Turn<'_> {
             other => other,
         };
         let assistant_message_id = self.publisher.message_id().clone();
+        let (snapshot, files) = self.files.changes();
         self.publisher.push(StepEnded {
             assistant_message_id,
             finish: finish.as_str().to_owned(),
             cost: cost(&tokens),
             tokens,
-            snapshot: None,
-            files: None,
+            snapshot,
+            files,
         });
     }
 }

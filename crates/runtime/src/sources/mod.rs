@@ -37,6 +37,7 @@ use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
 use opencode_schema::clock::Clock;
 use opencode_schema::model::ModelRef;
+use opencode_schema::permission::PermissionRule;
 use tokio_util::sync::CancellationToken;
 
 use self::date::HostDate;
@@ -63,6 +64,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) location: &'a Arc<Location>,
     /// The selected agent; none if nobody describes it.
     pub(crate) agent: Option<&'a AgentInfo>,
+    /// The permission rules of the session itself.
+    pub(crate) permission: &'a [PermissionRule],
     /// The selected model, by the ids of the catalogue.
     pub(crate) model: &'a ModelRef,
     /// Directories below the Location that the session has read in, and those between.
@@ -106,7 +109,11 @@ impl Sources {
         }
         contexts.push(SystemContext::make(files.nearby)?);
         if let Some(agent) = turn.agent {
-            contexts.push(SystemContext::make(SkillGuidance::of(agent, location))?);
+            contexts.push(SystemContext::make(SkillGuidance::of(
+                agent,
+                turn.permission,
+                location,
+            ))?);
         }
         let references = ReferenceGuidance::of(location.references.list());
         contexts.push(SystemContext::make(references)?);

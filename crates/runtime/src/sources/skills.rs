@@ -31,10 +31,15 @@ struct Told {
 }
 
 impl SkillGuidance {
-    pub(super) fn of(agent: &AgentInfo, location: &Arc<Location>) -> Self {
+    /// `session` are the rules of the session itself.
+    pub(super) fn of(
+        agent: &AgentInfo,
+        session: &[PermissionRule],
+        location: &Arc<Location>,
+    ) -> Self {
         Self {
             location: Arc::clone(location),
-            permissions: agent.permissions.clone(),
+            permissions: [&*agent.permissions, session].concat(),
         }
     }
 

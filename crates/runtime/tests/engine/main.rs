@@ -11,6 +11,8 @@ mod boundary;
 #[cfg(test)]
 mod broken_answers;
 #[cfg(test)]
+mod compaction;
+#[cfg(test)]
 mod context;
 #[cfg(test)]
 mod declined;
@@ -49,6 +51,8 @@ mod prefix;
 #[cfg(test)]
 mod provider;
 #[cfg(test)]
+mod pruning;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod recovery;
@@ -61,6 +65,8 @@ mod replacement;
 #[cfg(test)]
 mod resuming;
 #[cfg(test)]
+mod reverts;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod skills;
@@ -69,6 +75,10 @@ mod steps;
 mod storage;
 #[cfg(test)]
 mod tails;
+#[cfg(test)]
+mod tasks;
+#[cfg(test)]
+mod todos;
 #[cfg(test)]
 mod tools;
 #[cfg(test)]

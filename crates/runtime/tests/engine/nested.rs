@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use opencode_location::locations::Locations;
 use opencode_runtime::{Moment, RuntimeOptions};
+use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact, seam};
 use opencode_tools::built_in_tools;
@@ -22,7 +23,7 @@ async fn with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static) -> F
         f.project.write(file, "text");
     }
     f.project.git();
-    f.register(built_in_tools());
+    f.register(built_in_tools(&SystemClock));
     f
 }
 

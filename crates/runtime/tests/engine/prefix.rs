@@ -1,12 +1,14 @@
 //! Requests of a session begin with the bytes of the one before, so that providers know them.
 
 use opencode_llm::protocol::adapter;
-use opencode_llm::{LlmRequest, PrefixCache};
+use opencode_llm::{LlmRequest, PrefixCache, short_hash};
+use opencode_schema::Record;
 use opencode_schema::id::SessionID;
+use opencode_schema::message::SessionMessage;
 use opencode_testkit::{Fixture, Reply, ScriptedSource, output};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
@@ -49,6 +51,8 @@ enum Before {
     Nothing,
     /// The turn uses a tool, which makes it two.
     Tool,
+    /// The same, and much comes of it: some is pruned two turns later.
+    Flood,
     NextDay,
     Rules(&'static str),
     NoRules,
@@ -58,10 +62,14 @@ enum Before {
     Model(&'static str),
     Restart,
     Source(&'static str),
+    Compaction,
+    /// The session moves, and its epoch begins anew.
+    Move,
 }
 
 use Before::{
-    Agent, Model, NextDay, NoRules, NoSkill, Nothing, Restart, Rules, Skill, Source, Tool,
+    Agent, Compaction, Flood, Model, Move, NextDay, NoRules, NoSkill, Nothing, Restart, Rules,
+    Skill, Source, Tool,
 };
 
 /// One turn each, and two where a tool is used.
@@ -98,64 +106,169 @@ const STORY: [Before; 30] = [
     Nothing,
 ];
 
+/// What may follow, with what is pruned and compacted.
+const AFTERMATH: [Before; 15] = [
+    Flood, Tool, Nothing, // Pruned here.
+    Nothing, Flood, Nothing, Nothing, // And here.
+    Restart, Compaction, Nothing, Tool, Move, Restart, Compaction, Restart,
+];
+
 const SKILL: &str = ".opencode/skill/greet/SKILL.md";
 
-async fn happens(f: &mut Fixture, session: &SessionID, before: Before, source: &ScriptedSource) {
-    match before {
-        Nothing | Tool => {}
-        NextDay => f.clock.advance(DAY),
-        Rules(text) => f.project.write("AGENTS.md", text),
-        NoRules => std::fs::remove_file(f.project.path("AGENTS.md")).unwrap(),
-        Skill(text) => f.project.write(
-            SKILL,
-            &format!("---\nname: greet\ndescription: {text}\n---\nSay hello.\n"),
-        ),
-        NoSkill => std::fs::remove_file(f.project.path(SKILL)).unwrap(),
-        Agent(agent) => f.switch_agent(session, agent).await,
-        Model(model) => f.switch_model(session, model).await,
-        Source(value) => drop(source.tell(value)),
-        Restart => {
-            f.reopen().await;
-            std::mem::forget(f.contribute(&f.project.directory(), source));
+/// A session that lives through a story.
+struct Life {
+    f: Fixture,
+    session: SessionID,
+    source: ScriptedSource,
+    turns: usize,
+    /// The requests that do not go on from the one before by their number, each with the reason.
+    breaks: Vec<(usize, &'static str)>,
+    /// Turns until something is pruned.
+    pruned_in: Option<usize>,
+}
+
+impl Life {
+    async fn begin() -> Self {
+        let f = Fixture::open().await;
+        let keep = json!({"compaction": {"keep": {"tokens": 100}}});
+        f.project.write("opencode.json", &keep.to_string());
+        f.project.write("AGENTS.md", "Be brief.");
+        f.project.write("inner/a.txt", "");
+        f.project.git();
+        f.tool("echo", |input, _| async { output(input) });
+        let session = f.session_on("m1").await;
+        let source = ScriptedSource::new("acme/rules");
+        std::mem::forget(f.contribute(&f.project.directory(), &source));
+        Self {
+            f,
+            session,
+            source,
+            turns: 0,
+            breaks: vec![(0, "first")],
+            pruned_in: None,
         }
+    }
+
+    /// A session that has lived through the story.
+    async fn lived() -> Self {
+        let mut life = Self::begin().await;
+        life.live(&STORY).await;
+        life
+    }
+
+    async fn live(&mut self, story: &[Before]) {
+        for before in story {
+            self.pruned_in = self.pruned_in.and_then(|turns| turns.checked_sub(1));
+            if self.pruned_in == Some(0) {
+                self.breaks_by("pruning");
+            }
+            self.happens(*before).await;
+            self.answer(*before);
+            let question = format!("Question {}?", self.turns);
+            self.f.ask(&self.session, &question).await;
+            self.turns += 1;
+        }
+    }
+
+    /// The requests of Provider Turns; those for a summary have no system text.
+    fn requests(&self) -> Vec<LlmRequest> {
+        let mut requests = self.f.model.requests();
+        requests.retain(|request| !request.system.is_empty());
+        requests
+    }
+
+    fn breaks_by(&mut self, reason: &'static str) {
+        self.breaks.push((self.requests().len(), reason));
+    }
+
+    /// The numbers of the requests whose bytes do not go on. Another model may read the same bytes.
+    fn broken(&self) -> Vec<usize> {
+        let mut breaks = self.breaks.clone();
+        breaks.retain(|(_, reason)| !["first", "model"].contains(reason));
+        breaks.into_iter().map(|(at, _)| at).collect()
+    }
+
+    async fn happens(&mut self, before: Before) {
+        let (f, session) = (&mut self.f, &self.session);
+        match before {
+            Nothing | Tool => {}
+            Flood => self.pruned_in = Some(3),
+            NextDay => f.clock.advance(DAY),
+            Rules(text) => f.project.write("AGENTS.md", text),
+            NoRules => std::fs::remove_file(f.project.path("AGENTS.md")).unwrap(),
+            Skill(text) => f.project.write(
+                SKILL,
+                &format!("---\nname: greet\ndescription: {text}\n---\nSay hello.\n"),
+            ),
+            NoSkill => std::fs::remove_file(f.project.path(SKILL)).unwrap(),
+            Agent(agent) => {
+                f.switch_agent(session, agent).await;
+                self.breaks_by("agent");
+            }
+            Model(model) => {
+                f.switch_model(session, model).await;
+                self.breaks_by("model");
+            }
+            Source(value) => drop(self.source.tell(value)),
+            Restart => {
+                f.reopen().await;
+                std::mem::forget(f.contribute(&f.project.directory(), &self.source));
+            }
+            Compaction => {
+                f.model.reply(Reply::says("So far."));
+                let compacted = f.within("compact", f.runtime().compact(session)).await;
+                compacted.unwrap();
+                self.breaks_by("compaction");
+            }
+            Move => {
+                let inner = f.project.path("inner");
+                f.move_to(session, inner.to_string_lossy()).await;
+                self.breaks_by("move");
+            }
+        }
+    }
+
+    fn answer(&self, before: Before) {
+        let calls = match before {
+            Tool => vec![json!({"text": "<&>\n\"x\""})],
+            Flood => (0..8)
+                .map(|n| json!({"n": n, "text": "x".repeat(40_000)}))
+                .collect(),
+            _ => Vec::new(),
+        };
+        if !calls.is_empty() {
+            let reply = Reply::new().text("Let me see.");
+            let calls = calls.into_iter().enumerate();
+            let reply = calls.fold(reply, |reply, (n, input)| {
+                reply.call(&format!("c{n}"), "echo", input)
+            });
+            self.f.model.reply(reply.tool_calls());
+        }
+        self.f
+            .model
+            .reply(Reply::says(&format!("Answer {}.", self.turns)));
     }
 }
 
-/// A session that lives through the story, the numbers of the requests before which the agent was
-/// switched, and how many requests each part of the story took.
-async fn lived() -> (Fixture, SessionID, Vec<usize>) {
-    let mut f = Fixture::open().await;
-    f.project.write("AGENTS.md", "Be brief.");
-    f.project.write("inner/a.txt", "");
-    f.project.git();
-    f.tool("echo", |input, _| async { output(input) });
-    let session = f.session_on("m1").await;
-    let source = ScriptedSource::new("acme/rules");
-    std::mem::forget(f.contribute(&f.project.directory(), &source));
-    let mut switches = Vec::new();
-    for (turn, before) in STORY.into_iter().enumerate() {
-        happens(&mut f, &session, before, &source).await;
-        if matches!(before, Agent(_)) {
-            switches.push(f.model.requests().len());
-        }
-        if matches!(before, Tool) {
-            let call = Reply::new().text("Let me see.");
-            let call = call.call("c1", "echo", json!({"text": "<&>\n\"x\""}));
-            f.model.reply(call.tool_calls());
-        }
-        f.model.reply(Reply::says(&format!("Answer {turn}.")));
-        f.ask(&session, &format!("Question {turn}?")).await;
-    }
-    (f, session, switches)
+/// The tool calls that are recorded as pruned, event by event.
+async fn pruned(life: &Life) -> Vec<Vec<String>> {
+    let events = life.f.payloads(&life.session, "pruned").await;
+    let calls = |event: &Value| -> Vec<String> {
+        let calls = event["calls"].as_array().unwrap().iter();
+        calls
+            .map(|call| call["callID"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    events.iter().map(calls).collect()
 }
 
 #[tokio::test]
 async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of_its_own() {
-    let (f, session, switches) = lived().await;
-    let requests = f.model.requests();
+    let life = Life::lived().await;
+    let requests = life.requests();
     let tools = STORY.iter().filter(|it| matches!(it, Tool)).count();
     assert_eq!(requests.len(), STORY.len() + tools);
-    assert_eq!(breaks(&requests), switches);
+    assert_eq!(breaks(&requests), life.broken());
     // One epoch: everything that changed was told, and the baseline stayed.
     for request in &requests {
         assert_eq!(request.system.last(), requests[0].system.last());
@@ -166,24 +279,81 @@ async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of
             NextDay | Rules(_) | NoRules | Skill(_) | NoSkill | Model(_) | Source(_)
         )
     });
-    let updates = f.payloads(&session, "context.updated").await;
+    let updates = life.f.payloads(&life.session, "context.updated").await;
     assert_eq!(updates.len(), told.count());
-    // Only a move gives another one.
-    let inner = f.project.path("inner");
-    f.move_to(&session, inner.to_string_lossy()).await;
-    f.model.reply(Reply::says("Moved."));
-    f.ask(&session, "Where?").await;
-    assert_ne!(
-        f.model.last_request().system.last(),
-        requests[0].system.last()
+}
+
+#[tokio::test]
+async fn only_pruning_compaction_and_a_move_change_what_was_sent() {
+    let mut life = Life::lived().await;
+    life.live(&AFTERMATH).await;
+    let requests = life.requests();
+    assert_eq!(breaks(&requests), life.broken());
+    // The outputs before the flood and its first ones, then what was left of that and the next.
+    assert_eq!(
+        pruned(&life).await,
+        [
+            ["c0", "c0", "c0", "c0", "c0", "c1", "c2", "c3", "c4"],
+            ["c5", "c6", "c7", "c0", "c0", "c1", "c2", "c3", "c4"],
+        ]
     );
+}
+
+/// The report of every request, in order.
+async fn reports(life: &Life) -> Vec<Report> {
+    let messages = life.f.messages(&life.session).await;
+    let steps = messages.into_iter().filter_map(|message| match message {
+        SessionMessage::Assistant(step) => step.metadata,
+        _ => None,
+    });
+    let report = |metadata: Record| serde_json::from_value(metadata["prefix"].clone()).unwrap();
+    steps.map(report).collect()
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Report {
+    sha256: String,
+    bytes: usize,
+    reused: usize,
+    reason: Option<String>,
+}
+
+#[tokio::test]
+async fn every_step_says_how_far_its_request_goes_on_from_the_one_before_and_why_it_does_not() {
+    let mut life = Life::lived().await;
+    life.live(&AFTERMATH).await;
+    let requests = life.requests();
+    let reports = reports(&life).await;
+    assert_eq!(reports.len(), requests.len());
+    let mut former = String::new();
+    for (at, (request, report)) in requests.iter().zip(&reports).enumerate() {
+        let wire = wire(request);
+        let body: Body<'_> = serde_json::from_str(&wire).unwrap();
+        let said = body.messages.get().strip_prefix('[').unwrap();
+        let (prefix, rest) = said.split_at(report.bytes);
+        assert!(["]", "\"}]", "]}]"].contains(&rest), "{at}: {rest}");
+        assert_eq!(report.sha256.len(), 64, "{at}");
+        assert_eq!(report.sha256[..8], short_hash(prefix.as_bytes()), "{at}");
+        let same = prefix.bytes().zip(former.bytes());
+        let same = same.take_while(|(now, before)| now == before).count();
+        // Somebody who knows a hash alone knows nothing of the parts.
+        let is_restarted = report.reused == 0 && same < former.len();
+        assert!(
+            report.reused == same || is_restarted,
+            "{at}: {report:?} {same}"
+        );
+        former = prefix.to_owned();
+    }
+    let reasons = reports.iter().enumerate();
+    let reasons = reasons.filter_map(|(at, it)| Some((at, it.reason.as_deref()?)));
+    assert_eq!(reasons.collect::<Vec<_>>(), life.breaks);
 }
 
 /// Those who know what was written before write the same as those who know nothing.
 #[tokio::test]
 async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
-    let (f, ..) = lived().await;
-    for request in f.model.requests() {
+    let life = Life::lived().await;
+    for request in life.requests() {
         let written = adapter(request.model.protocol).encode(&request).unwrap();
         assert_eq!(String::from_utf8(written.body).unwrap(), wire(&request));
     }
@@ -192,8 +362,7 @@ async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
 /// The comparison notices a difference.
 #[tokio::test]
 async fn a_prefix_that_breaks_is_seen() {
-    let (f, ..) = lived().await;
-    let mut requests = f.model.requests();
+    let mut requests = Life::lived().await.requests();
     requests.truncate(4);
     assert_eq!(breaks(&requests), [0; 0]);
     let part = opencode_llm::SystemPart::new("Another one.");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use opencode_runtime::RuntimeError;
+use opencode_schema::clock::SystemClock;
 use opencode_schema::id::{QuestionID, SessionID};
 use opencode_schema::question::QuestionRequest;
 use opencode_testkit::{Fixture, LiveLog, Reply, compact};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 /// The built-in tool `question`.
 pub(crate) fn question_tool(f: &Fixture) {
-    let tools = built_in_tools().into_iter();
+    let tools = built_in_tools(&SystemClock).into_iter();
     let question: Vec<(String, Arc<dyn Tool>)> =
         tools.filter(|(name, _)| name == "question").collect();
     f.register(question);

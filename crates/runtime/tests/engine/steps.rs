@@ -23,7 +23,11 @@ async fn with(agents: Value) -> (Fixture, SessionID) {
 /// Whether tools were offered, the choice among them, and how many messages there were.
 fn offered(request: &LlmRequest) -> (usize, Option<ToolChoice>, usize) {
     let choice = request.tool_choice.clone();
-    (request.tools.len(), choice, request.messages.len())
+    (
+        request.tools.len(),
+        choice,
+        compact::messages(request).len(),
+    )
 }
 
 fn calls() -> Reply {

@@ -1,5 +1,6 @@
 //! Tool calls: recorded before they run, run side by side, settled once each.
 
+use opencode_schema::clock::SystemClock;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use opencode_tools::{ToolFailure, built_in_tools};
 use serde_json::json;
@@ -139,7 +140,7 @@ async fn a_tool_may_settle_before_the_answer_goes_on() {
 async fn what_cannot_be_carried_out_fails_and_the_turn_goes_on() {
     let f = Fixture::open().await;
     let session = f.session().await;
-    f.register(built_in_tools());
+    f.register(built_in_tools(&SystemClock));
     let (first, second) = (Gate::new(), Gate::new());
     let reply = Reply::new()
         .call("a", "nothing", json!({}))

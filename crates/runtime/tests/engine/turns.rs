@@ -44,6 +44,8 @@ async fn a_prompt_is_admitted_promoted_and_answered() {
             {
                 "type": "assistant",
                 "id": messages[1]["id"],
+                // What it says of the request is looked at elsewhere.
+                "metadata": {"prefix": messages[1]["metadata"]["prefix"]},
                 "time": {"created": asked.time_created, "completed": asked.time_created},
                 "agent": "build",
                 "model": {"id": "m1", "providerID": "mock"},

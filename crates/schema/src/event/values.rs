@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{MessageID, SessionID, WorkspaceID};
 use crate::message::{ErrorCause, ProviderMetadata};
 use crate::model::ModelRef;
+use crate::permission::{PermissionEffect, PermissionRule};
 use crate::session::SessionTime;
 
 /// What the catalogue calls `error{message, statusCode?, isRetryable, ...}`.
@@ -80,6 +81,41 @@ pub struct SessionRecord {
     pub version: String,
     /// Times.
     pub time: SessionTime,
+    /// Its own permission rules, which count after those of its agent. A session that carries out a
+    /// task has what was denied to the one that gave it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub permission: Option<Vec<RecordedRule>>,
+}
+
+/// A permission rule in the older shape, which the session record keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedRule {
+    /// Which actions; `*` stands for any text.
+    pub permission: String,
+    /// On which resources; `*` stands for any text.
+    pub pattern: String,
+    /// What then holds.
+    pub action: PermissionEffect,
+}
+
+impl From<PermissionRule> for RecordedRule {
+    fn from(rule: PermissionRule) -> Self {
+        Self {
+            permission: rule.action,
+            pattern: rule.resource,
+            action: rule.effect,
+        }
+    }
+}
+
+impl From<RecordedRule> for PermissionRule {
+    fn from(rule: RecordedRule) -> Self {
+        Self {
+            action: rule.permission,
+            resource: rule.pattern,
+            effect: rule.action,
+        }
+    }
 }
 
 /// What a Session Drain could not do before its request, and why: a live event.

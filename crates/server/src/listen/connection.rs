@@ -17,27 +17,29 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::{Bounds, Phases};
+use super::{Bounds, Sockets};
 use crate::bodies::Received;
 use crate::stream::EVENTS_TYPE;
 
 /// Bytes that are read ahead of a request's reader, or written ahead of the socket, at most.
 const BUFFER: usize = 128 * 1024;
 
-/// Answers the requests of a connection, one after the other, until either side has enough.
-pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, phases: Phases) {
+/// Answers the requests of a connection, one after the other, until either side has enough or the
+/// connection is a WebSocket.
+pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, sockets: Sockets) {
     // Events are small, and nobody waits for a second one.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(bounds.answer_patience));
-    let part = phases.part;
-    let service = service_fn(|request| answer(routes.clone(), request, part.clone()));
+    let phases = sockets.phases.clone();
+    let service = service_fn(|request| answer(routes.clone(), request, sockets.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(bounds.head_patience)
         .max_header_size(bounds.head)
         .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(Box::pin(stream)), service);
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
+        .with_upgrades();
     let mut connection = pin!(connection);
     let served = async {
         tokio::select! {
@@ -57,9 +59,11 @@ pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, pha
 async fn answer(
     routes: Router,
     request: Request<Incoming>,
-    part: CancellationToken,
+    sockets: Sockets,
 ) -> Result<Response<Body>, Infallible> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
+    let part = sockets.phases.part.clone();
+    head.extensions.insert(sockets);
     let body = Received::body(&head.headers, body);
     let response = routes.oneshot(Request::from_parts(head, body)).await?;
     let kind = response.headers().get(header::CONTENT_TYPE);

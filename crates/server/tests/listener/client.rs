@@ -176,7 +176,8 @@ impl Client {
         self.try_take(length).await.expect("the answer is whole")
     }
 
-    async fn try_take(&mut self, length: usize) -> Option<Vec<u8>> {
+    /// So many bytes; nothing when the connection ends before.
+    pub(crate) async fn try_take(&mut self, length: usize) -> Option<Vec<u8>> {
         while self.arrived.len() < length {
             if !self.more().await {
                 return None;

@@ -19,6 +19,10 @@ mod cors;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod ptys;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod streams;
+#[cfg(test)]
+mod websocket;

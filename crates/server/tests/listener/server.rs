@@ -17,6 +17,7 @@ pub(crate) fn patient() -> Bounds {
         body_patience: patience,
         answer_patience: patience,
         close_patience: patience,
+        ping: patience,
         ..Bounds::default()
     }
 }

@@ -28,19 +28,36 @@ async fn a_short_history_needs_none_and_a_running_drain_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_history_that_needs_it_is_refused_by_the_name_of_the_operation() {
+async fn a_history_is_compacted_or_it_is_told_why_not() {
     let (api, session) = Api::with_session().await;
     let kept = json!({"compaction": {"keep": {"tokens": 4}}});
     api.f.project.write("opencode.json", &kept.to_string());
-    api.f.model.reply(Reply::says("A long enough answer"));
+    api.f
+        .model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::says(""))
+        .reply(Reply::says("SUMMARY"));
     api.f.ask(&session, "Hi").await;
     let refused = json!({
         "_tag": "ServiceUnavailableError",
-        "message": format!("The history of {session} is long enough to be compacted, and this version cannot compact yet"),
+        "message": format!("The history of {session} was not compacted: the model answered with nothing"),
         "service": "session.compact",
     });
     let compact = format!("/api/session/{session}/compact");
     assert_eq!(api.post(&compact).await.told(), (503, refused));
+    api.post(&compact).await.is_bare(204);
+    let context = api.get(&format!("/api/session/{session}/context")).await;
+    let (status, mut told) = context.told();
+    assert_eq!(status, 200);
+    let message = told["data"][0].as_object_mut().unwrap();
+    message.retain(|key, _| !matches!(&**key, "id" | "time"));
+    assert_eq!(
+        told,
+        json!({"data": [{
+            "type": "compaction", "reason": "manual", "summary": "SUMMARY",
+            "recent": "ng enough answer",
+        }]})
+    );
 }
 
 #[tokio::test]

@@ -43,6 +43,8 @@ mod pipeline;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod ptys;
+#[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod recovery;
@@ -55,6 +57,8 @@ mod sse;
 #[cfg(test)]
 mod storage;
 #[cfg(test)]
+mod todos;
+#[cfg(test)]
 mod transfer;
 #[cfg(test)]
-mod unavailable;
+mod unfit;

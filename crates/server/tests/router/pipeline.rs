@@ -99,6 +99,10 @@ async fn a_location_that_cannot_be_opened_is_told_before_anything_else() {
         });
         let query = format!("&location[directory]={selected}");
         for (method, path) in placed(Middleware::Location, true) {
+            if path.ends_with("/connect") {
+                // It becomes a connection and tells nothing.
+                continue;
+            }
             let answer = api.send(all_wrong(method, path, "", &query)).await;
             assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
             let path = format!("{}?query=x{query}", concrete(path, ""));

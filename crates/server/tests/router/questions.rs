@@ -1,5 +1,6 @@
 //! Questions over the wire.
 
+use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
 use opencode_testkit::Reply;
 use opencode_tools::built_in_tools;
@@ -10,7 +11,7 @@ use crate::api::Api;
 /// A session whose model has asked a question, and the questions that wait.
 async fn asked() -> (Api, SessionID, Value) {
     let api = Api::open().await;
-    api.f.register(built_in_tools());
+    api.f.register(built_in_tools(&SystemClock));
     let session = api.f.session().await;
     let mut live = api.f.live();
     let option = json!({"label": "Red", "description": "warm"});

@@ -1,6 +1,8 @@
 //! Lists of sessions: what they hold, and their pages in both orders and both directions.
 
+use opencode_schema::clock::SystemClock;
 use opencode_testkit::Reply;
+use opencode_tools::built_in_tools;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -18,6 +20,37 @@ async fn five() -> Api {
         api.f.clock.advance(1000);
     }
     api
+}
+
+#[tokio::test]
+async fn the_sessions_of_tasks_are_listed_with_the_one_that_gave_them() {
+    let (api, session) = Api::with_session().await;
+    let tools = built_in_tools(&SystemClock).into_iter();
+    api.f
+        .register(tools.filter(|(name, _)| name == "task").collect());
+    let children = format!("/api/session/{session}/children");
+    assert_eq!(api.get(&children).await.ok(), json!({"data": []}));
+    let task = json!({"description": "Look", "prompt": "Where?", "agent": "explore"});
+    api.f
+        .model
+        .reply(Reply::calls("c0", "task", task))
+        .reply(Reply::says("Here."))
+        .reply(Reply::says("Well."));
+    api.f.ask(&session, "Go").await;
+    let listed = api.get(&children).await.ok();
+    let child = &listed["data"][0];
+    let path = format!("/api/session/{}", child["id"].as_str().unwrap());
+    let read = api.get(&path).await.ok();
+    assert_eq!(listed, json!({"data": [read["data"]]}));
+    assert_eq!(
+        (&child["parentID"], &child["agent"], &child["title"]),
+        (&json!(session), &json!("explore"), &json!("Look"))
+    );
+    let unknown = api.get("/api/session/ses_none/children").await;
+    assert_eq!(
+        (unknown.status, &unknown.json()["_tag"]),
+        (404, &json!("SessionNotFoundError"))
+    );
 }
 
 fn ids(page: &Value) -> String {

@@ -162,6 +162,10 @@ fn of_session(kind: usize, session: &str, target: usize, at: usize) -> (&'static
             "compaction.ended",
             json!({"messageID": other, "reason": "auto", "text": "so far", "recent": ""}),
         ),
+        12 if at == 1 => (
+            "revert.staged",
+            json!({"revert": {"messageID": boundary, "partID": "c1", "snapshot": "s"}}),
+        ),
         12 => (
             "revert.staged",
             json!({"revert": {"messageID": boundary, "snapshot": "s"}}),

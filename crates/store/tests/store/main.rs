@@ -5,7 +5,11 @@ mod backlog;
 #[cfg(test)]
 mod checkpoints;
 #[cfg(test)]
+mod children;
+#[cfg(test)]
 mod closing;
+#[cfg(test)]
+mod continuity;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
@@ -53,6 +57,7 @@ mod size;
 #[cfg(test)]
 mod tails;
 #[cfg(test)]
+mod todos;
 mod tools;
 #[cfg(test)]
 mod turns;

@@ -217,8 +217,69 @@ async fn a_committed_revert_drops_later_messages_and_nothing_else() {
         let refused = append(&bench.store, &session.info.id, 9, committed(boundary)).await;
         assert_eq!(
             refused.unwrap(),
-            Err(LifecycleConflict::NotPending(message_id(boundary)))
+            Err(LifecycleConflict::NoBoundary(message_id(boundary)))
         );
+    }
+}
+
+#[tokio::test]
+async fn a_boundary_within_a_message_keeps_what_came_before_it() {
+    let staged = |message: &str| {
+        let revert = json!({"messageID": message, "partID": "t"});
+        event("revert.staged", json!({ "revert": revert }))
+    };
+    // The last part of that name counts: there are two of them, with a call between.
+    let kept = ["text t", "tool c"];
+    let all = ["text t", "tool c", "text t", "tool d"];
+    for (before, expected) in [
+        (vec![], &all[..]),
+        (vec![staged("msg_a")], &kept),
+        // Staged for another message, or not any more.
+        (vec![staged("msg_1")], &all),
+        (
+            vec![staged("msg_a"), event("revert.cleared", json!({}))],
+            &all,
+        ),
+        (vec![staged("msg_1"), staged("msg_a")], &kept),
+    ] {
+        let (bench, session) = Bench::with_session("ses_a").await;
+        for event in [
+            prompted("msg_1", "one", "steer"),
+            step_started("msg_a"),
+            of_a("text.started", json!({"textID": "t"})),
+            of_a("tool.input.started", json!({"callID": "c", "name": "read"})),
+            of_a("text.started", json!({"textID": "t"})),
+            of_a("tool.input.started", json!({"callID": "d", "name": "read"})),
+            prompted("msg_2", "two", "steer"),
+        ]
+        .into_iter()
+        .chain(before)
+        .chain([committed("msg_a")])
+        {
+            bench.append(&session, 5, event).await;
+        }
+        let messages = bench.messages(&session).await;
+        let ids: Vec<_> = messages.iter().map(|it| &it["id"]).collect();
+        assert_eq!(ids, ["msg_1", "msg_a"]);
+        let parts = messages[1]["content"].as_array().unwrap();
+        let name = |part: &serde_json::Value| {
+            let of = |key: &str| part[key].as_str().unwrap().to_owned();
+            format!("{} {}", of("type"), of("id"))
+        };
+        assert_eq!(parts.iter().map(name).collect::<Vec<_>>(), expected);
+        // Calls that are gone wait for nothing.
+        let key = session.key;
+        let open = bench
+            .store
+            .read(move |db| db.open_calls(key))
+            .await
+            .unwrap();
+        let open: Vec<_> = open.iter().map(|call| call.call_id.as_str()).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .filter_map(|it| it.strip_prefix("tool "))
+            .collect();
+        assert_eq!(open, expected);
     }
 }
 

@@ -406,7 +406,7 @@ async fn a_migration_that_fails_leaves_the_file_as_it_was() {
                     (at, reason.as_str()),
                     (
                         path.clone(),
-                        "its schema cannot be brought to version 5: table removed already exists"
+                        "its schema cannot be brought to version 6: table removed already exists"
                     )
                 );
             }

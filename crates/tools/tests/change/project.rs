@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::common::{Recorder, call, context, registry};
+use opencode_schema::clock::SystemClock;
 use opencode_schema::message::{ErrorKind, ToolContent};
 use opencode_tools::{
     Contributions, Materialized, Registration, Settlement, ToolContext, built_in_tools,
@@ -30,7 +31,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root.join("data"));
-        let registration = registry.location().register(built_in_tools());
+        let registration = registry.location().register(built_in_tools(&SystemClock));
         Self {
             turn: Arc::new(registry.materialize(|_| true)),
             _registration: registration.expect("all names are good"),

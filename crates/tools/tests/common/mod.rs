@@ -13,11 +13,13 @@ use opencode_schema::{
     message::{ErrorKind, ToolContent},
     question::QuestionAnswer,
     skill::SkillInfo,
+    todo::Todo,
 };
 use opencode_tools::{
     Commitment, Contributions, ManagedOutput, OutputLimits, PermissionError, PermissionRequest,
-    Permissions, QuestionError, QuestionRequest, Questions, Registry, Settlement, Skills, Tool,
-    ToolCall, ToolContext, ToolFailure, ToolOutput,
+    Permissions, QuestionError, QuestionRequest, Questions, Registry, SearchServices, Settlement,
+    Shell, Skills, TaskError, TaskOutcome, TaskRequest, Tasks, Todos, TodosError, Tool, ToolCall,
+    ToolContext, ToolFailure, ToolOutput, Web, WebError, WebRequest, WebResponse,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -33,12 +35,17 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         permissions: Recorder::new(|_| Ok(())),
         questions: Arc::new(Nobody),
         skills: Arc::new(Nobody),
+        shell: Arc::new(Shell::new(None, Arc::default())),
+        tasks: Arc::new(Nobody),
+        todos: Arc::new(Nobody),
+        web: Arc::new(Nobody),
+        search: Arc::new(SearchServices::from_variables(|_| None)),
         commitment: Commitment::default(),
         managed_output: directory.with_file_name("data").join("tool-output").into(),
     }
 }
 
-/// Answers no question, and knows no skill.
+/// Answers no question, knows no skill, takes no task, keeps no todos, and reaches no server.
 struct Nobody;
 
 impl Questions for Nobody {
@@ -47,9 +54,35 @@ impl Questions for Nobody {
     }
 }
 
+impl Todos for Nobody {
+    fn replace<'a>(
+        &'a self,
+        _: &'a SessionID,
+        _: Vec<Todo>,
+    ) -> BoxFuture<'a, Result<(), TodosError>> {
+        Box::pin(std::future::ready(Err(TodosError("nobody".to_owned()))))
+    }
+}
+
+impl Web for Nobody {
+    fn send(&self, _: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
+        Box::pin(std::future::ready(Err(WebError("no web".to_owned()))))
+    }
+}
+
 impl Skills for Nobody {
     fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
         Box::pin(std::future::ready(None))
+    }
+}
+
+impl Tasks for Nobody {
+    fn accepts(&self, _: &str) -> bool {
+        false
+    }
+
+    fn run(&self, _: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>> {
+        Box::pin(std::future::ready(Err(TaskError::Interrupted)))
     }
 }
 

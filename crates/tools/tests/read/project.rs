@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::common::{Recorder, call, context, failed, registry};
+use opencode_schema::clock::SystemClock;
 use opencode_tools::{Contributions, Materialized, Registration, Settlement, built_in_tools};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -27,7 +28,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root);
-        let registration = registry.location().register(built_in_tools());
+        let registration = registry.location().register(built_in_tools(&SystemClock));
         Self {
             turn: registry.materialize(|_| true),
             _registration: registration.expect("all names are good"),

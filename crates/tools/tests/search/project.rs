@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use opencode_schema::message::ToolContent;
+use opencode_schema::{clock::SystemClock, message::ToolContent};
 use opencode_tools::{
     Contributions, Materialized, Registration, Settlement, ToolContext, built_in_tools,
 };
@@ -31,7 +31,7 @@ impl Project {
         fs::create_dir_all(root.join("loc")).expect("it is writable");
         fs::create_dir_all(root.join("outside")).expect("it is writable");
         let registry = registry(&Contributions::default(), &root);
-        let registration = registry.location().register(built_in_tools());
+        let registration = registry.location().register(built_in_tools(&SystemClock));
         Self {
             turn: registry.materialize(|_| true),
             _registration: registration.expect("all names are good"),

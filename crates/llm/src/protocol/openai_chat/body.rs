@@ -9,6 +9,7 @@ use super::dialect::Dialect;
 use super::messages::Transcript;
 use crate::error::LlmError;
 use crate::json as text;
+use crate::protocol::prefix::{Pieces, Prefix, PrefixReport, Tally};
 use crate::protocol::{overlay, tool_schema};
 use crate::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice, ToolDefinition};
 
@@ -23,6 +24,7 @@ const PLAIN_OPTIONS: [(&str, &str); 4] = [
 /// What one request leaves for the next of the same conversation.
 struct Written {
     transcript: Transcript,
+    tally: Tally,
     tools: WrittenTools,
 }
 
@@ -35,13 +37,14 @@ struct WrittenTools {
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let dialect = Dialect::of(&request.model);
     let members = members(request, &dialect)?;
-    let written = write_conversation(request, &dialect)?;
+    let (written, _) = write_conversation(request, &dialect)?;
 
     let mut out = Vec::with_capacity(written.transcript.len() + written.tools.wire.len() + 1024);
     out.extend_from_slice(br#"{"model":"#);
     text::write(&mut out, &request.model.id);
     out.extend_from_slice(br#","messages":["#);
-    written.transcript.render(&mut out);
+    let closing = request.closing.as_ref();
+    written.transcript.render(closing, &mut out)?;
     out.push(b']');
     if !request.tools.is_empty() {
         out.extend_from_slice(br#","tools":"#);
@@ -58,27 +61,74 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     Ok(out)
 }
 
-fn write_conversation(request: &LlmRequest, dialect: &Dialect) -> Result<Written, LlmError> {
+/// The cacheable prefix of the request, which is written with this.
+pub(super) fn prefix(
+    request: &LlmRequest,
+    former: Option<&Prefix>,
+) -> Result<PrefixReport, LlmError> {
+    let dialect = Dialect::of(&request.model);
+    let (mut written, replaced) = write_conversation(request, &dialect)?;
+    let end = written.transcript.end();
+    let now = Pieces {
+        text: written.transcript.wire(),
+        end: &end,
+    };
+    let before = replaced.as_ref();
+    let before = before.map(|(transcript, tally)| (tally, transcript.wire()));
+    let (prefix, reused) = written.tally.report(now, former, before);
+    let same_form = match &replaced {
+        Some((transcript, _)) => Some(*transcript.dialect() == dialect),
+        None => (former.is_some() && reused > 0).then_some(true),
+    };
+    request.prefix.store(written);
+    Ok(PrefixReport {
+        prefix,
+        reused,
+        same_form,
+    })
+}
+
+/// Writes what is new, or everything if the conversation does not go on from what was written. That
+/// is returned as well then.
+fn write_conversation(
+    request: &LlmRequest,
+    dialect: &Dialect,
+) -> Result<(Written, Option<(Transcript, Tally)>), LlmError> {
     let before = request.prefix.take::<Written>();
-    let (transcript, tools) = match before {
-        Some(Written { transcript, tools }) => (Some(transcript), Some(tools)),
+    let (known, tools) = match before {
+        Some(Written {
+            transcript,
+            tally,
+            tools,
+        }) => (Some((transcript, tally)), Some(tools)),
         None => (None, None),
     };
     // The schema subset is part of the dialect, so tools are reusable exactly when the transcript's
     // dialect is.
+    let is_same_dialect = known
+        .as_ref()
+        .is_some_and(|(transcript, _)| transcript.dialect() == dialect);
     let tools = tools
-        .filter(|tools| Arc::ptr_eq(&tools.definitions, &request.tools))
-        .filter(|_| {
-            transcript
-                .as_ref()
-                .is_some_and(|known| known.dialect() == dialect)
-        })
+        .filter(|tools| is_same_dialect && Arc::ptr_eq(&tools.definitions, &request.tools))
         .unwrap_or_else(|| write_tools(request, dialect));
-    let mut transcript = transcript
-        .filter(|known| known.is_prefix_of(dialect, &request.system, &request.messages))
-        .unwrap_or_else(|| Transcript::new(dialect.clone(), &request.system));
+    let goes_on = |transcript: &Transcript| {
+        transcript.is_prefix_of(dialect, &request.system, &request.messages)
+    };
+    let (going_on, replaced) = match known {
+        Some(known) if goes_on(&known.0) => (Some(known), None),
+        other => (None, other),
+    };
+    let (mut transcript, tally) = going_on.unwrap_or_else(|| {
+        let transcript = Transcript::new(dialect.clone(), &request.system);
+        (transcript, Tally::default())
+    });
     transcript.extend_to(&request.messages)?;
-    Ok(Written { transcript, tools })
+    let written = Written {
+        transcript,
+        tally,
+        tools,
+    };
+    Ok((written, replaced))
 }
 
 fn write_tools(request: &LlmRequest, dialect: &Dialect) -> WrittenTools {

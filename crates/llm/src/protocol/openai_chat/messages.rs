@@ -31,6 +31,8 @@ pub(super) struct Transcript {
     system: Vec<SystemPart>,
     messages: Vec<Message>,
     wire: Vec<u8>,
+    /// Something stands before `wire`.
+    is_continued: bool,
     open: Open,
     /// Images out of tool results, as elements of a content array.
     held: Vec<u8>,
@@ -55,6 +57,7 @@ impl Transcript {
             system: system.to_vec(),
             messages: Vec::new(),
             wire: Vec::new(),
+            is_continued: false,
             open: Open::Nothing,
             held: Vec::new(),
             after_tool: false,
@@ -95,15 +98,48 @@ impl Transcript {
         Ok(())
     }
 
-    /// Appends the elements of the message array, complete.
-    pub(super) fn render(&self, out: &mut Vec<u8>) {
+    /// Appends the elements of the message array, complete; the last of them is `closing`, which is
+    /// no part of the conversation.
+    pub(super) fn render(
+        &self,
+        closing: Option<&Message>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), LlmError> {
+        let mut rest = self.rest();
+        if let Some(message) = closing {
+            message.check()?;
+            rest.push(message)?;
+        }
+        rest.release_images();
+        rest.close();
         out.extend_from_slice(&self.wire);
-        out.extend_from_slice(self.open.closing());
-        if !self.held.is_empty() {
-            out.extend_from_slice(self.before_user());
-            out.extend_from_slice(Open::Parts.opening());
-            out.extend_from_slice(&self.held);
-            out.extend_from_slice(Open::Parts.closing());
+        out.extend_from_slice(&rest.wire);
+        Ok(())
+    }
+
+    /// What is written so far. A following request goes on from there.
+    pub(super) fn wire(&self) -> &[u8] {
+        &self.wire
+    }
+
+    /// What this request says behind that, without what closes its last message.
+    pub(super) fn end(&self) -> Vec<u8> {
+        let mut rest = self.rest();
+        rest.release_images();
+        rest.wire
+    }
+
+    /// A transcript that goes on from this one and is thrown away.
+    fn rest(&self) -> Self {
+        Self {
+            dialect: self.dialect.clone(),
+            system: Vec::new(),
+            messages: self.messages.last().cloned().into_iter().collect(),
+            wire: Vec::new(),
+            is_continued: !self.wire.is_empty(),
+            open: self.open,
+            held: self.held.clone(),
+            after_tool: self.after_tool,
         }
     }
 
@@ -334,8 +370,12 @@ impl Transcript {
         self.open = Open::Nothing;
     }
 
+    fn is_begun(&self) -> bool {
+        self.is_continued || !self.wire.is_empty()
+    }
+
     fn separate(&mut self) {
-        if !self.wire.is_empty() {
+        if self.is_begun() {
             self.wire.push(b',');
         }
     }
@@ -343,10 +383,10 @@ impl Transcript {
     fn before_user(&self) -> &'static [u8] {
         if self.dialect.mistral && self.after_tool {
             BRIDGE
-        } else if self.wire.is_empty() {
-            b""
-        } else {
+        } else if self.is_begun() {
             b","
+        } else {
+            b""
         }
     }
 }

@@ -17,7 +17,7 @@ mod usage;
 mod user;
 
 use super::framed::Framed;
-use super::{Decoder, Protocol, WireRequest};
+use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
 use crate::error::LlmError;
 use crate::model::ResolvedModel;
 use crate::request::LlmRequest;
@@ -36,6 +36,14 @@ impl Protocol for OpenAiChat {
             headers: Vec::new(),
             body: body::encode(request)?,
         })
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        body::prefix(request, former)
     }
 
     fn decoder(&self, model: &ResolvedModel, sources: &Sources) -> Box<dyn Decoder> {

@@ -33,8 +33,13 @@ pub(super) struct Drain {
 
 #[derive(Debug, Clone, Copy)]
 enum At {
+    /// It is none: somebody holds the session.
+    Held,
     Beginning,
-    Boundary { steers: bool, continues: bool },
+    Boundary {
+        steers: bool,
+        continues: bool,
+    },
     Turn,
 }
 
@@ -89,6 +94,14 @@ impl Drain {
         }
     }
 
+    /// Somebody in its place, who promotes nothing and asks no model.
+    pub(super) fn held(number: u32) -> Self {
+        Self {
+            at: At::Held,
+            ..Self::new(number, false)
+        }
+    }
+
     /// One step. Returns the exit, if that was the last one.
     pub(super) fn go_on(
         &mut self,
@@ -96,10 +109,12 @@ impl Drain {
         inbox: &mut Inbox,
         run_wanted: bool,
     ) -> Option<Ended> {
-        if self.stopped && progress != Progress::Late {
+        let is_held = matches!(self.at, At::Held);
+        if self.stopped && !is_held && progress != Progress::Late {
             return Some(Exit::Interrupted);
         }
         match self.at {
+            At::Held => Some(Exit::Idle),
             At::Beginning => self.begin(inbox),
             At::Boundary { steers, continues } => {
                 let promoted = inbox.promote(steers);

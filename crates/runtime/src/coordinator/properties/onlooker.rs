@@ -92,6 +92,18 @@ impl Seen {
         self.waiting.insert(ticket, Waits::Settlement { of });
     }
 
+    /// Somebody takes the session for himself. Returns whether it is idle.
+    pub(super) fn hold(&mut self) -> bool {
+        let is_idle = self.drain.is_none();
+        if is_idle {
+            self.turns_before_chain = self.turns;
+            self.drain = Some(Drain::held(self.drains));
+            self.drains += 1;
+            self.run_again = false;
+        }
+        is_idle
+    }
+
     /// Somebody declines a call of the running drain. Returns whether there is one.
     pub(super) fn decline(&mut self) -> bool {
         let Some(drain) = &self.drain else {

@@ -215,3 +215,25 @@ fn whoever_goes_away_is_not_answered_and_what_he_asked_for_stands() {
         (DONE, &[]),
     ]);
 }
+
+#[test]
+fn nothing_begins_while_somebody_holds_the_session_and_what_was_asked_begins_then() {
+    check(&[(Hold, &[]), (IDLE, &[])]);
+    check(&[(Hold, &[]), (Wake, &[]), (IDLE, &[START]), (DONE, &[])]);
+    check(&[
+        (Hold, &[]),
+        (Run(1), &[]),
+        (Wait(2), &[]),
+        (IDLE, &[FORCE]),
+        (DONE, &[done(1), done(2)]),
+    ]);
+    // Who interrupts waits, too.
+    check(&[
+        (Hold, &[]),
+        (Wake, &[]),
+        (Interrupt(1), &[Effect::Cancel]),
+        (IDLE, &[done(1)]),
+    ]);
+    // What runs keeps its session.
+    check(&[(Wake, &[START]), (Hold, &[]), (DONE, &[])]);
+}

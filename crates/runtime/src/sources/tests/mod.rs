@@ -82,6 +82,7 @@ impl World {
         let turn = Turn {
             location: &self.location,
             agent: self.location.agents.get(&self.agent),
+            permission: &[],
             model: &self.model,
             nested: &self.nested,
         };

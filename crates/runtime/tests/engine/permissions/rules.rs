@@ -1,5 +1,6 @@
 //! What the rules decide: those of the agent that the turn runs with.
 
+use opencode_schema::clock::SystemClock;
 use opencode_schema::permission::PermissionReply;
 use opencode_testkit::Reply;
 
@@ -111,7 +112,7 @@ async fn a_call_that_waits_keeps_the_agent_of_its_turn() {
 #[tokio::test]
 async fn by_default_reading_is_allowed_secrets_and_what_lies_outside_are_asked_for() {
     let f = opencode_testkit::Fixture::open().await;
-    f.register(opencode_tools::built_in_tools());
+    f.register(opencode_tools::built_in_tools(&SystemClock));
     f.project.write("a.txt", "A");
     f.project.write(".env", "SECRET=1");
     std::fs::create_dir(f.project.root().join("outside")).unwrap();

@@ -1,73 +1,19 @@
-//! Compaction of a Session History: what of it could become a summary.
-//!
-//! Making the summary is not built yet, so a history that is long enough to need one is refused.
+//! Session History as the model that summarises it reads it: lines that say who said what.
 
-use opencode_schema::id::SessionID;
 use opencode_schema::message::{
     AssistantMessage, AssistantPart, SessionMessage, ToolContent, ToolState,
 };
 
-use crate::core::Core;
-use crate::error::RuntimeError;
-
-/// Name of the operation in failures.
-const SERVICE: &str = "session.compact";
+use crate::pruning::CLEARED;
 
 /// Characters of a tool's or a shell's output that a summary is made from.
 const MAX_OUTPUT: usize = 2_000;
 
-/// UTF-16 units that count as one token.
-const UNITS_PER_TOKEN: u64 = 4;
-
-impl Core {
-    /// Compacts the session's history, if there is anything to compact.
-    pub(crate) async fn compact(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        let session = self.session(id).await?;
-        let unavailable = |message| RuntimeError::Unavailable {
-            service: SERVICE,
-            message,
-        };
-        let location = self.locations.get(&session.info.location.directory);
-        let location = location
-            .await
-            .map_err(|error| unavailable(error.to_string()))?;
-        let history = self.context(id).await?;
-        if is_worth_compacting(
-            &history,
-            location.configuration.settings.compaction.keep_tokens,
-        ) {
-            return Err(unavailable(format!(
-                "The history of {id} is long enough to be compacted, and this version cannot compact yet"
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// Whether a summary would stand for anything: for turns older than the newest `keep` tokens, or
-/// for an earlier summary that can take in what came after it.
-fn is_worth_compacting(history: &[SessionMessage], keep: u64) -> bool {
-    let is_checkpoint = |it: &SessionMessage| matches!(it, SessionMessage::Compaction { .. });
-    let is_answer =
-        |it: &SessionMessage| matches!(it, SessionMessage::Assistant(it) if it.finish.is_some());
-    let sizes: Vec<u64> = history
-        .iter()
-        .map(|message| tokens(&text(message)))
-        .filter(|size| *size > 0)
-        .collect();
-    let follows_checkpoint = history.iter().any(is_checkpoint) && !sizes.is_empty();
-    let is_long = sizes.iter().sum::<u64>() > keep;
-    follows_checkpoint || is_long && history.iter().any(is_answer)
-}
-
-/// The estimate that every decision about sizes is made by.
-fn tokens(text: &str) -> u64 {
-    let units = text.encode_utf16().count() as u64;
-    (units + UNITS_PER_TOKEN / 2) / UNITS_PER_TOKEN
-}
+/// Characters of a file's name or address.
+const MAX_NAME: usize = 500;
 
 /// A message as the model that makes the summary reads it; empty for what says nothing.
-fn text(message: &SessionMessage) -> String {
+pub(super) fn text(message: &SessionMessage) -> String {
     match message {
         SessionMessage::AgentSwitched { .. }
         | SessionMessage::ModelSwitched { .. }
@@ -93,11 +39,21 @@ fn assistant(message: &AssistantMessage) -> String {
         AssistantPart::Text { text, .. } => Some(format!("[Assistant]: {text}")),
         AssistantPart::Reasoning { text, .. } if text.is_empty() => None,
         AssistantPart::Reasoning { text, .. } => Some(format!("[Assistant reasoning]: {text}")),
-        AssistantPart::Tool { name, state, .. } => Some(call(name, state)),
+        AssistantPart::Tool {
+            name,
+            provider,
+            state,
+            time,
+            ..
+        } => {
+            let is_hosted = provider.as_ref().is_some_and(|provider| provider.executed);
+            let is_pruned = time.pruned.is_some() && !is_hosted;
+            Some(call(name, state, is_pruned))
+        }
     }))
 }
 
-fn call(name: &str, state: &ToolState) -> String {
+fn call(name: &str, state: &ToolState, is_pruned: bool) -> String {
     let called = |input: &dyn std::fmt::Display| format!("[Assistant tool call]: {name}({input})");
     let json = |record| serde_json::Value::Object(opencode_schema::Record::clone(record));
     match state {
@@ -109,7 +65,9 @@ fn call(name: &str, state: &ToolState) -> String {
             structured,
             ..
         } => {
-            let result = if content.is_empty() {
+            let result = if is_pruned {
+                CLEARED.to_owned()
+            } else if content.is_empty() {
                 json(structured).to_string()
             } else {
                 lines(content.iter().map(shown))
@@ -131,7 +89,11 @@ fn shown(content: &ToolContent) -> String {
 }
 
 fn attachment(mime: &str, name: &str) -> String {
-    format!("[Attached {mime}: {name}]")
+    // What has no name may have its whole content in its address.
+    match name.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("[Attached {mime}: {}…]", &name[..end]),
+        None => format!("[Attached {mime}: {name}]"),
+    }
 }
 
 fn cut(output: &str) -> String {
@@ -168,10 +130,6 @@ mod tests {
         }))
     }
 
-    fn said(text: &str) -> SessionMessage {
-        answer(json!([{ "type": "text", "id": "t", "text": text }]))
-    }
-
     fn checkpoint() -> SessionMessage {
         message(json!({
             "id": "msg_c", "time": { "created": 0 }, "type": "compaction", "reason": "auto",
@@ -198,6 +156,11 @@ mod tests {
               "state": { "status": "completed", "input": {}, "structured": {}, "content": [
                   { "type": "text", "text": "seen" },
                   { "type": "file", "uri": "data:,y", "mime": "image/png" }] } },
+            { "type": "tool", "id": "5", "name": "grep", "time": { "created": 0, "pruned": 1 },
+              "state": { "status": "completed", "input": {}, "content": [], "structured": { "n": 1 } } },
+            { "type": "tool", "id": "6", "name": "web", "time": { "created": 0, "pruned": 1 },
+              "provider": { "executed": true },
+              "state": { "status": "completed", "input": {}, "content": [], "structured": { "n": 1 } } },
             { "type": "tool", "id": "4", "name": "read", "time": { "created": 0 },
               "state": { "status": "error", "input": {}, "content": [], "structured": {},
                          "error": { "type": "unknown", "message": "no" } } },
@@ -214,6 +177,8 @@ mod tests {
                 "[Assistant reasoning]: hm\n[Assistant tool call]: read({\"pa)\n\
                  [Assistant tool call]: read({\"path\":\"a\"})\n[Tool result]: {\"n\":1}\n\
                  [Assistant tool call]: view({})\n[Tool result]: seen\n[Attached image/png: data:,y]\n\
+                 [Assistant tool call]: grep({})\n[Tool result]: [Old tool result content cleared]\n\
+                 [Assistant tool call]: web({})\n[Tool result]: {\"n\":1}\n\
                  [Assistant tool call]: read({})\n[Tool error]: no",
             ),
         ] {
@@ -222,30 +187,16 @@ mod tests {
     }
 
     #[test]
+    fn an_attachment_without_a_name_does_not_bring_its_content() {
+        let uri = format!("data:image/png;base64,{}", "A".repeat(1_000));
+        let expected = format!("[Attached image/png: {}…]", &uri[..MAX_NAME]);
+        assert_eq!(attachment("image/png", &uri), expected);
+    }
+
+    #[test]
     fn long_output_is_cut_between_characters() {
         let output = "ä".repeat(MAX_OUTPUT);
         assert_eq!(cut(&output), output);
         assert_eq!(cut(&format!("{output}b")), format!("{output}\n[truncated]"));
-    }
-
-    #[test]
-    fn a_summary_must_stand_for_older_turns_or_an_earlier_summary() {
-        // "[User]: " and eight letters are four tokens, "[Assistant]: " and three are four as well.
-        let turn = || vec![user("12345678"), said("123")];
-        let before = |first: SessionMessage| {
-            let mut history = vec![first];
-            history.extend(turn());
-            history
-        };
-        for (history, keep, expected) in [
-            (Vec::new(), 0, false),
-            (turn(), 8, false),
-            (turn(), 7, true),
-            (vec![user("12345678")], 0, false),
-            (vec![checkpoint()], 0, false),
-            (before(checkpoint()), 100, true),
-        ] {
-            assert_eq!(is_worth_compacting(&history, keep), expected, "{history:?}");
-        }
     }
 }

@@ -1,0 +1,149 @@
+import { isServiceUnavailableError } from "../../index.js";
+import type { OpenCodeEvent } from "../../index.js";
+import { readHistory, readTranscript, readUntil, run, setUp, setUpSession, subscribe, types } from "./support";
+import type { Setup } from "./support";
+
+/** About so many tokens. */
+function filler(word: string, tokens: number) {
+  return `${word} `.repeat((tokens * 4) / (word.length + 1));
+}
+
+/** A model with a window of 40,000 tokens, of which 20,000 are kept free, and a session of two long messages. */
+async function setUpLong(compaction: object = {}, env: Record<string, string> = {}) {
+  const setup = await setUp();
+  const config = setup.model.config({ compaction: { keep: { tokens: 100 }, ...compaction } });
+  config.provider.mock.models.m1.limit = { context: 40_000, output: 2_000 };
+  const host = await setup.open({ config, env });
+  const { id: sessionID } = await host.sessions.create();
+  setup.model.reply({ text: filler("beta", 12_000) });
+  await run(host, sessionID, filler("alpha", 5_000));
+  return { ...setup, setup, host, sessionID, model: setup.model };
+}
+
+/** Who speaks in each request, and how long the answer may be. */
+function asked({ model }: Setup) {
+  return model.requests.map(({ body }) => ({
+    roles: body.messages.map(({ role }: { role: string }) => role).join(" "),
+    tools: body.tools !== undefined,
+    most: body.max_tokens,
+  }));
+}
+
+const TURN = { roles: "system user assistant user", tools: true, most: undefined };
+const SUMMARY = { roles: "user", tools: false, most: 2_000 };
+const COMPACTED = { roles: "system user", tools: true, most: undefined };
+
+const overflow = { status: 400, body: { error: { message: "prompt is too long", code: "context_length_exceeded" } } };
+
+test("a conversation that outgrows its window goes on from a checkpoint", async () => {
+  const { setup, host, model, sessionID } = await setUpLong();
+  const live = await subscribe(host);
+  model.reply({ deltas: ["## Objective\n", "- Go on"] }, { text: "Yes." });
+  await run(host, sessionID, "PENDING");
+  const events = (await readHistory(host, sessionID)).slice(6);
+  expect(types(events)).toEqual([
+    "prompt.admitted",
+    "prompted",
+    "compaction.started",
+    "compaction.ended",
+    "step.started",
+    "text.started",
+    "text.ended",
+    "step.ended",
+  ]);
+  const [started, ended] = events.slice(2, 4).map(({ data }) => data);
+  expect(ended).toStrictEqual({
+    timestamp: expect.any(Number),
+    sessionID,
+    messageID: (started as { messageID: string }).messageID,
+    reason: "auto",
+    text: "## Objective\n- Go on",
+    recent: expect.stringMatching(/beta \n\n\[User\]: PENDING$/),
+  });
+  expect(asked(setup).slice(1)).toEqual([SUMMARY, COMPACTED]);
+  const told: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
+  const deltas = told.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
+  expect(deltas).toEqual(["## Objective\n", "- Go on"]);
+  const context = await host.sessions.context({ sessionID });
+  expect(context.map(({ type }) => type)).toEqual(["compaction", "assistant"]);
+  expect((await readTranscript(host, sessionID)).slice(2)).toEqual(["user: PENDING", "compaction: ", "assistant: Yes."]);
+  await live.return?.();
+});
+
+test("a request that the provider finds too long is compacted and made once more", async () => {
+  const { setup, host, model, sessionID } = await setUpSession({ env: {} });
+  model.reply({ text: filler("beta", 9_000) }, overflow, { text: "SUMMARY" }, { text: "Yes." });
+  await run(host, sessionID, "Hi");
+  await run(host, sessionID, "PENDING");
+  expect(asked(setup).slice(1)).toEqual([TURN, { ...SUMMARY, most: 4_096 }, COMPACTED]);
+
+  model.reply({ text: filler("gamma", 9_000) }, overflow, { text: "SUMMARY" }, overflow);
+  await run(host, sessionID, "More");
+  await run(host, sessionID, "Last");
+  const [ended, , failed] = (await readHistory(host, sessionID)).slice(-3);
+  expect(ended?.type).toBe("session.next.compaction.ended");
+  expect(failed?.data).toMatchObject({ error: { cause: { kind: "context-overflow", status: 400 } } });
+  expect(model.requests).toHaveLength(8);
+});
+
+test.each([
+  ["by configuration", { auto: false }, {}],
+  ["by the environment", {}, { OPENCODE_DISABLE_AUTOCOMPACT: "1" }],
+])("automatic compaction is switched off %s, both ways, and the manual one stays", async (_, compaction, env) => {
+  const { setup, host, model, sessionID } = await setUpLong(compaction, env);
+  model.reply(overflow, { text: "SUMMARY" }, { text: "Yes." });
+  await run(host, sessionID, "PENDING");
+  expect(types(await readHistory(host, sessionID)).slice(8)).toEqual(["step.started", "step.failed"]);
+  await expect(host.sessions.compact({ sessionID })).resolves.toBeUndefined();
+  await run(host, sessionID, "Next");
+  expect(asked(setup).slice(1)).toEqual([TURN, SUMMARY, { ...COMPACTED, roles: "system user user" }]);
+});
+
+test("a summary that fails is told, and the turn is made without it", async () => {
+  const { setup, host, model, sessionID } = await setUpLong();
+  const live = await subscribe(host);
+  model.reply({ text: " " }, { text: "Yes." });
+  await run(host, sessionID, "PENDING");
+  expect(types(await readHistory(host, sessionID)).slice(8, 10)).toEqual(["compaction.started", "step.started"]);
+  expect(asked(setup).slice(1)).toEqual([SUMMARY, TURN]);
+  const told = (await readUntil(live, "session.error")).at(-1);
+  expect(told?.data).toStrictEqual({
+    sessionID,
+    error: {
+      name: "UnknownError",
+      data: {
+        message: `The history of ${sessionID} was not compacted, and its turn goes on without: the model answered with nothing`,
+      },
+      cause: { kind: "invalid-output", retryable: false },
+    },
+  });
+  await live.return?.();
+
+  model.reply({ text: "" });
+  const failed = await host.sessions.compact({ sessionID }).catch((error: unknown) => error);
+  expect(isServiceUnavailableError(failed) && { ...failed }).toStrictEqual({
+    _tag: "ServiceUnavailableError",
+    service: "session.compact",
+    message: `The history of ${sessionID} was not compacted: the model answered with nothing`,
+  });
+});
+
+test("an interruption during a summary leaves the session usable, and nothing is lost", async () => {
+  const { host, model, sessionID } = await setUpLong();
+  model.reply({ deltas: ["SUM", "MARY"], gate: "summary" }, { text: "SUMMARY" }, { text: "Yes." });
+  await host.sessions.prompt({ sessionID, prompt: { text: "PENDING" } });
+  await model.reached("summary");
+  await host.sessions.prompt({ sessionID, prompt: { text: "Meanwhile" } });
+  await host.sessions.interrupt({ sessionID });
+  expect(types(await readHistory(host, sessionID)).slice(6)).toEqual([
+    "prompt.admitted",
+    "prompted",
+    "compaction.started",
+    "prompt.admitted",
+  ]);
+  await run(host, sessionID, "Again");
+  const [checkpoint] = await host.sessions.context({ sessionID });
+  expect(checkpoint).toMatchObject({
+    recent: expect.stringMatching(/\[User\]: PENDING\n\n\[User\]: Meanwhile\n\n\[User\]: Again$/),
+  });
+});

@@ -1,0 +1,86 @@
+import { WebSocket, type RawData } from "ws";
+import type { OpenCodeOptions, PtysCreateInput } from "../../index.js";
+import { setUp } from "./support";
+
+/** What sh runs. */
+export const script = (text: string): PtysCreateInput => ({ command: "/bin/sh", args: ["-c", text] });
+
+/** A host that listens, for terminals. */
+export async function setUpTerminals(options?: OpenCodeOptions, password?: string) {
+  const setup = await setUp();
+  const env = { PATH: process.env["PATH"] };
+  const host = await setup.open({ env, ...options });
+  const listener = await host.listen({ password });
+  return { setup, host, listener, url: listener.url };
+}
+
+export type Frame = string | { cursor: number } | { code: number; reason: string } | { status: number };
+
+/** Somebody at a terminal. */
+export class Screen {
+  readonly #socket: WebSocket;
+  readonly #frames: Frame[] = [];
+  readonly #opened: Promise<void>;
+  #wake = () => {};
+
+  constructor(url: string, headers?: Record<string, string>) {
+    this.#socket = new WebSocket(url.replace("http:", "ws:"), { headers });
+    this.#opened = new Promise((resolve) => this.#socket.once("open", resolve));
+    this.#socket.on("message", (data, isBinary) => this.#add(readFrame(data, isBinary)));
+    this.#socket.on("close", (code, reason) => this.#add({ code, reason: reason.toString() }));
+    this.#socket.on("unexpected-response", (request, { statusCode = 0 }) => {
+      this.#add({ status: statusCode });
+      request.destroy();
+    });
+    // What happened is told by the others.
+    this.#socket.on("error", () => {});
+  }
+
+  #add(frame: Frame) {
+    this.#frames.push(frame);
+    this.#wake();
+  }
+
+  /** Types, once there is a connection. */
+  type(text: string) {
+    void this.#opened.then(() => this.#socket.send(text));
+  }
+
+  leave() {
+    this.#socket.close();
+  }
+
+  /** The next frame. */
+  async next(): Promise<Frame> {
+    while (this.#frames.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this.#frames.shift()!;
+  }
+
+  /** All text up to one that ends so. */
+  async until(end: string) {
+    let text = "";
+    while (!text.endsWith(end)) {
+      const frame = await this.next();
+      if (typeof frame === "string") text += frame;
+      else if (!("cursor" in frame)) throw new Error(`${JSON.stringify(frame)} after ${JSON.stringify(text)}`);
+    }
+    return text;
+  }
+
+  /** All text that comes, and how the connection ended. */
+  async rest() {
+    let text = "";
+    for (;;) {
+      const frame = await this.next();
+      if (typeof frame === "string") text += frame;
+      else if (!("cursor" in frame)) return { text, end: frame };
+    }
+  }
+}
+
+function readFrame(data: RawData, isBinary: boolean): Frame {
+  const bytes = data as Buffer;
+  if (!isBinary) return bytes.toString();
+  expect(bytes[0]).toBe(0);
+  return JSON.parse(bytes.subarray(1).toString());
+}

@@ -1,0 +1,89 @@
+//! Terminals where there are none yet: nothing begins.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+use crate::output::Output;
+
+/// What would begin in a terminal.
+pub(crate) struct Program {
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) directory: PathBuf,
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+/// Why a program did not begin.
+pub(crate) enum StartError {
+    System(io::Error),
+    #[allow(dead_code, reason = "nothing begins here")]
+    Program(io::Error),
+}
+
+/// There is none.
+pub(crate) struct Started(Infallible);
+
+/// There are none.
+#[derive(Clone)]
+pub(crate) struct Controls(Infallible);
+
+/// There is none.
+pub(crate) struct Running(Infallible);
+
+/// Refuses.
+pub(crate) fn start(program: Program) -> Result<Started, StartError> {
+    let Program {
+        command,
+        args: _,
+        directory: _,
+        environment: _,
+    } = program;
+    let message = format!("{command} needs a terminal, which this system is not supported for");
+    Err(StartError::System(io::Error::new(
+        io::ErrorKind::Unsupported,
+        message,
+    )))
+}
+
+impl Started {
+    pub(crate) fn id(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub(crate) fn connect(self, _: Arc<Output>) -> (Controls, Running) {
+        match self.0 {}
+    }
+}
+
+impl Controls {
+    pub(crate) fn end(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) async fn ended(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn kill(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn resize(&self, _: u16, _: u16) {
+        match self.0 {}
+    }
+
+    pub(crate) fn input(&self) -> mpsc::Sender<Bytes> {
+        match self.0 {}
+    }
+}
+
+impl Running {
+    pub(crate) async fn run(self) -> u32 {
+        match self.0 {}
+    }
+}

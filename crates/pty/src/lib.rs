@@ -1,0 +1,29 @@
+//! Terminals: programs that run in a Location and are spoken to as a person would.
+//!
+//! [`Terminals`] holds those of one host, in memory. It knows no HTTP and no sessions: whoever owns
+//! it says what programs begin with, tells clients what it is told of, and closes it.
+//!
+//! `terminals` is the list of all, `terminal` one whose program runs, `process` that program with
+//! everything that belongs to it, `output` what it wrote and who follows it, `buffer` the part of
+//! that which is kept, `utf8` its text, `tickets` who may connect, `shell` the program when nobody
+//! names one.
+
+mod buffer;
+mod error;
+mod output;
+#[cfg(unix)]
+mod process;
+mod shell;
+#[cfg_attr(not(unix), path = "elsewhere.rs")]
+mod terminal;
+mod terminals;
+mod tickets;
+mod utf8;
+
+pub use error::TerminalError;
+pub use output::{Cursor, FRAME, Next, OutputBounds};
+pub use shell::default_shell;
+pub use terminals::{
+    Attached, Bounds, CreateTerminal, Environment, Terminals, TerminalsOptions, UpdateTerminal,
+};
+pub use tickets::TICKET_SECONDS;

@@ -1,0 +1,360 @@
+//! The output of one terminal, and who follows it.
+//!
+//! Nothing waits for a client but what the buffer keeps anyway, and the replay it began with. A
+//! client that stays behind holds the program up, as a terminal does; one that takes nothing at all
+//! is cut.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use crate::buffer::{Buffer, Replay};
+
+/// Most UTF-16 units in one piece of output.
+pub const FRAME: usize = 65_536;
+
+/// How much of an output is kept for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputBounds {
+    /// UTF-16 units that are kept.
+    pub kept: usize,
+    /// Units that a client may be behind before the program is held up for it.
+    pub behind: u64,
+    /// How long the program is held up while no client takes anything.
+    pub patience: Duration,
+}
+
+impl Default for OutputBounds {
+    fn default() -> Self {
+        Self {
+            kept: 2 * 1024 * 1024,
+            behind: 1024 * 1024,
+            patience: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The place at which a client begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cursor {
+    /// This unit, or the oldest that is kept.
+    At(u64),
+    /// Behind everything there has been.
+    End,
+}
+
+/// What a client gets next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Output, in order and without a gap.
+    Text(String),
+    /// All that was there at the beginning has been given; what follows is new, and begins at this
+    /// unit.
+    Caught(u64),
+    /// The program has ended, or the terminal is removed. Nothing is missing.
+    Ended,
+    /// The client took nothing for too long, and would miss output.
+    Cut,
+}
+
+/// The output of one terminal.
+pub(crate) struct Output {
+    bounds: OutputBounds,
+    inner: Mutex<Inner>,
+    /// Moves with every change.
+    news: watch::Sender<()>,
+    /// A client took something, or left.
+    taken: Notify,
+}
+
+struct Inner {
+    buffer: Buffer,
+    /// Nothing more comes.
+    ended: bool,
+    clients: Vec<Client>,
+    last_client: u64,
+}
+
+struct Client {
+    key: u64,
+    /// The unit it gets next.
+    cursor: u64,
+    cut: bool,
+}
+
+impl Inner {
+    fn client(&mut self, key: u64) -> Option<&mut Client> {
+        self.clients.iter_mut().find(|it| it.key == key)
+    }
+
+    /// Those for whom the program is held up.
+    fn behind(&mut self, most: u64) -> impl Iterator<Item = &mut Client> {
+        let end = self.buffer.end();
+        let late = move |it: &&mut Client| !it.cut && end - it.cursor > most;
+        self.clients.iter_mut().filter(late)
+    }
+}
+
+impl Output {
+    pub(crate) fn new(bounds: OutputBounds) -> Self {
+        Self {
+            bounds,
+            inner: Mutex::new(Inner {
+                buffer: Buffer::new(bounds.kept),
+                ended: false,
+                clients: Vec::new(),
+                last_client: 0,
+            }),
+            news: watch::Sender::new(()),
+            taken: Notify::new(),
+        }
+    }
+
+    pub(crate) fn push(&self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.inner().buffer.push(text);
+        self.news.send_replace(());
+    }
+
+    /// Nothing more comes. Who follows gets what is left.
+    pub(crate) fn end(&self) {
+        self.inner().ended = true;
+        self.news.send_replace(());
+    }
+
+    /// Waits until nobody is too far behind. Whoever takes nothing meanwhile is cut.
+    pub(crate) async fn room(&self) {
+        loop {
+            let taken = self.taken.notified();
+            if self.inner().behind(self.bounds.behind).next().is_none() {
+                return;
+            }
+            if tokio::time::timeout(self.bounds.patience, taken)
+                .await
+                .is_err()
+            {
+                for client in self.inner().behind(self.bounds.behind) {
+                    client.cut = true;
+                }
+                self.news.send_replace(());
+            }
+        }
+    }
+
+    /// Follows the output from a place on.
+    pub(crate) fn follow(self: &Arc<Self>, from: Cursor) -> Following {
+        let mut inner = self.inner();
+        let end = inner.buffer.end();
+        let from = match from {
+            Cursor::At(place) => place,
+            Cursor::End => end,
+        };
+        inner.last_client += 1;
+        let key = inner.last_client;
+        inner.clients.push(Client {
+            key,
+            cursor: end,
+            cut: false,
+        });
+        Following {
+            replay: Some(inner.buffer.snapshot(from)),
+            end,
+            key,
+            news: self.news.subscribe(),
+            output: Arc::clone(self),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One client's way through the output. Dropping it ends it.
+pub(crate) struct Following {
+    /// What was there at the beginning, until it is given.
+    replay: Option<Replay>,
+    /// Where that ends.
+    end: u64,
+    key: u64,
+    news: watch::Receiver<()>,
+    output: Arc<Output>,
+}
+
+impl Following {
+    /// Waits for output and takes it, [`FRAME`] units at most. Giving up the wait loses nothing.
+    pub(crate) async fn next(&mut self) -> Next {
+        loop {
+            if let Some(next) = self.take() {
+                self.output.taken.notify_waiters();
+                return next;
+            }
+            // The sender lives as long as the output.
+            let _ = self.news.changed().await;
+        }
+    }
+
+    /// Done when the client took nothing for too long.
+    pub(crate) async fn cut(&self) {
+        let mut news = self.output.news.subscribe();
+        while !self.is_cut() {
+            let _ = news.changed().await;
+        }
+    }
+
+    fn is_cut(&self) -> bool {
+        let mut inner = self.output.inner();
+        inner.client(self.key).is_none_or(|it| it.cut)
+    }
+
+    fn take(&mut self) -> Option<Next> {
+        let mut inner = self.output.inner();
+        let client = inner.client(self.key)?;
+        let (cut, cursor) = (client.cut, client.cursor);
+        if cut {
+            return Some(Next::Cut);
+        }
+        if let Some(replay) = &mut self.replay {
+            if let Some(text) = replay.next(FRAME) {
+                return Some(Next::Text(text));
+            }
+            self.replay = None;
+            return Some(Next::Caught(self.end));
+        }
+        let Some((text, place)) = inner.buffer.read(cursor, FRAME) else {
+            return Some(Next::Cut);
+        };
+        if text.is_empty() {
+            return inner.ended.then_some(Next::Ended);
+        }
+        if let Some(client) = inner.client(self.key) {
+            client.cursor = place;
+        }
+        Some(Next::Text(text))
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let key = self.key;
+        self.output.inner().clients.retain(|it| it.key != key);
+        self.output.taken.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(kept: usize, behind: u64) -> Arc<Output> {
+        Arc::new(Output::new(OutputBounds {
+            kept,
+            behind,
+            patience: Duration::from_secs(5),
+        }))
+    }
+
+    fn text(text: &str) -> Next {
+        Next::Text(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_replay_is_followed_by_its_cursor_and_by_what_is_new() {
+        let output = output(100, 100);
+        output.push("ab😀");
+        for (from, replayed) in [
+            (Cursor::At(0), Some("ab😀")),
+            (Cursor::At(2), Some("😀")),
+            (Cursor::At(4), None),
+            (Cursor::At(99), None),
+            (Cursor::End, None),
+        ] {
+            let mut following = output.follow(from);
+            if let Some(replayed) = replayed {
+                assert_eq!(following.next().await, text(replayed), "{from:?}");
+            }
+            assert_eq!(following.next().await, Next::Caught(4), "{from:?}");
+        }
+        let mut following = output.follow(Cursor::End);
+        output.push("new");
+        assert_eq!(following.next().await, Next::Caught(4));
+        assert_eq!(following.next().await, text("new"));
+        output.push("est");
+        output.end();
+        assert_eq!(following.next().await, text("est"));
+        assert_eq!(following.next().await, Next::Ended);
+    }
+
+    #[tokio::test]
+    async fn pieces_are_bounded() {
+        let output = output(1_000_000, 1_000_000);
+        let mut long = "x".repeat(FRAME - 1);
+        long.push('😀');
+        output.push(&long);
+        let mut following = output.follow(Cursor::At(0));
+        output.push(&long);
+        for _ in 0..2 {
+            assert_eq!(following.next().await, text(&"x".repeat(FRAME - 1)));
+            assert_eq!(following.next().await, text("😀"));
+            if following.replay.is_some() {
+                assert_eq!(following.next().await, Next::Caught(FRAME as u64 + 1));
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_is_cut_and_others_are_not() {
+        let output = output(100, 10);
+        let (mut stuck, mut attentive) = (output.follow(Cursor::End), output.follow(Cursor::End));
+        assert_eq!(attentive.next().await, Next::Caught(0));
+        output.push("0123456789");
+        output.room().await;
+        output.push("!");
+        assert_eq!(attentive.next().await, text("0123456789!"));
+        // The program waits for the one that is behind, and then no longer.
+        let before = tokio::time::Instant::now();
+        output.room().await;
+        assert_eq!(before.elapsed(), Duration::from_secs(5));
+        output.room().await;
+        assert_eq!(before.elapsed(), Duration::from_secs(5));
+        output.push("more");
+        assert_eq!(attentive.next().await, text("more"));
+        assert_eq!(stuck.next().await, Next::Cut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_program_goes_on_once_a_client_has_caught_up_or_left() {
+        let output = output(100, 10);
+        let mut slow = output.follow(Cursor::End);
+        assert_eq!(slow.next().await, Next::Caught(0));
+        for leave in [false, true] {
+            output.push("0123456789!");
+            let waiting = Arc::clone(&output);
+            let waiting = tokio::spawn(async move { waiting.room().await });
+            tokio::task::yield_now().await;
+            assert!(!waiting.is_finished());
+            if leave {
+                drop(output.follow(Cursor::End));
+                tokio::task::yield_now().await;
+                assert!(!waiting.is_finished(), "another one left");
+            }
+            assert_eq!(slow.next().await, text("0123456789!"));
+            waiting.await.unwrap();
+        }
+        output.push("0123456789!");
+        drop(slow);
+        output.room().await;
+    }
+
+    #[tokio::test]
+    async fn a_client_behind_what_is_kept_is_cut() {
+        let output = output(4, 100);
+        let mut late = output.follow(Cursor::End);
+        assert_eq!(late.next().await, Next::Caught(0));
+        output.push("12345");
+        assert_eq!(late.next().await, Next::Cut);
+    }
+}

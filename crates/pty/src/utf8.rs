@@ -1,0 +1,108 @@
+//! Text from bytes that arrive in pieces of any size.
+
+use std::str;
+
+/// What stands for bytes that are no text.
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// Decodes UTF-8 whose characters may be split between pieces. What is no UTF-8 is replaced as
+/// browsers and Node do it.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    /// The beginning of a character whose rest has not come; three bytes at most.
+    begun: Vec<u8>,
+}
+
+impl Decoder {
+    /// The text that is complete with these bytes.
+    pub(crate) fn decode(&mut self, bytes: &[u8]) -> String {
+        if self.begun.is_empty() {
+            return self.whole(bytes);
+        }
+        let mut joined = std::mem::take(&mut self.begun);
+        joined.extend_from_slice(bytes);
+        self.whole(&joined)
+    }
+
+    /// What is left when nothing more comes.
+    pub(crate) fn finish(&mut self) -> String {
+        let begun = std::mem::take(&mut self.begun);
+        String::from_utf8_lossy(&begun).into_owned()
+    }
+
+    fn whole(&mut self, mut bytes: &[u8]) -> String {
+        let mut text = String::with_capacity(bytes.len());
+        loop {
+            let error = match str::from_utf8(bytes) {
+                Ok(valid) => {
+                    text.push_str(valid);
+                    return text;
+                }
+                Err(error) => error,
+            };
+            let (valid, rest) = bytes.split_at(error.valid_up_to());
+            text.extend(str::from_utf8(valid));
+            let Some(invalid) = error.error_len() else {
+                self.begun = rest.to_vec();
+                return text;
+            };
+            text.push(REPLACEMENT);
+            bytes = &rest[invalid..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode(pieces: &[&[u8]]) -> String {
+        let mut decoder = Decoder::default();
+        let mut text: String = pieces.iter().map(|piece| decoder.decode(piece)).collect();
+        text.push_str(&decoder.finish());
+        text
+    }
+
+    #[test]
+    fn characters_are_whole_whatever_piece_they_end_in() {
+        for (pieces, text) in [
+            (&[b"".as_slice()] as &[&[u8]], ""),
+            (&[b"a", b"b"], "ab"),
+            (&[b"\xc3", b"\xa4"], "ä"),
+            (&[b"\xe2", b"\x82", b"\xac!"], "€!"),
+            (&[b"x\xf0\x9f", b"\x98\x80y"], "x😀y"),
+            (&[b"\xf0", b"\x9f", b"\x98", b"\x80"], "😀"),
+            // Never completed.
+            (&[b"\xf0\x9f\x98"], "\u{fffd}"),
+            (&[b"\xf0\x9f", b"x"], "\u{fffd}x"),
+            // Never text.
+            (&[b"\xff\xfea"], "\u{fffd}\u{fffd}a"),
+            (&[b"\xed\xa0\x80"], "\u{fffd}\u{fffd}\u{fffd}"),
+            (&[b"\xc0\xaf"], "\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(decode(pieces), text, "{pieces:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn where_pieces_end_does_not_matter(
+            bytes in prop::collection::vec(
+                prop_oneof![any::<u8>(), Just(0xf0), Just(0x9f), Just(0x98), Just(0x80)], 0..40),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            cuts.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for cut in cuts {
+                pieces.push(&bytes[from..cut]);
+                from = cut;
+            }
+            pieces.push(&bytes[from..]);
+            prop_assert_eq!(decode(&pieces), String::from_utf8_lossy(&bytes));
+        }
+    }
+}

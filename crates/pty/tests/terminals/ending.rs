@@ -1,0 +1,128 @@
+//! What is left when a terminal ends: nothing.
+
+use std::time::{Duration, Instant};
+
+use opencode_pty::{Cursor, TerminalError};
+use opencode_schema::pty::Pty;
+
+use crate::support::{Client, Host, lives, within};
+
+/// Ways to resist: in the background, in a group of its own, deaf to what asks it to end, and all of
+/// it at once.
+const CROWD: &str = "
+set -m
+sleep 600 & echo pid $!
+(trap '' HUP TERM INT; while :; do sleep 1; done) & echo pid $!
+nohup sleep 600 >/dev/null 2>&1 & echo pid $!
+set +m
+sh -c 'trap \"\" HUP TERM; sh -c \"sleep 600 & echo pid \\$!; wait\"' &
+echo pid $!
+";
+
+/// A program with everything it started.
+async fn crowd(host: &Host, then: &str) -> (Pty, Client, Vec<u32>) {
+    let script = format!("{CROWD} {then}");
+    let created = host
+        .create(host.program("/bin/bash", &["-c", &script]))
+        .await;
+    let mut client = host.attach(&created.id, Cursor::At(0));
+    let mut text = String::new();
+    while text.matches("\r\n").count() < 5 {
+        text.push_str(&client.until("\r\n").await);
+    }
+    let pids = text.lines().filter_map(|line| line.strip_prefix("pid "));
+    let mut pids: Vec<u32> = pids.map(|it| it.parse().unwrap()).collect();
+    assert_eq!(pids.len(), 5, "{text}");
+    pids.push(created.pid);
+    assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
+    (created, client, pids)
+}
+
+fn left(pids: &[u32]) -> Vec<u32> {
+    pids.iter().copied().filter(|pid| lives(*pid)).collect()
+}
+
+#[tokio::test]
+async fn removing_ends_everything_that_was_started() {
+    let host = Host::new();
+    for then in ["sleep 600", "trap '' HUP TERM; while :; do sleep 1; done"] {
+        let (created, mut client, pids) = crowd(&host, then).await;
+        let begun = Instant::now();
+        within("the end", host.terminals.remove(&host.place(), &created.id))
+            .await
+            .unwrap();
+        assert_eq!(left(&pids), [] as [u32; 0], "{then}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            begun.elapsed()
+        );
+        client.rest().await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_outlives_its_program() {
+    let host = Host::new();
+    let (created, mut client, pids) = crowd(&host, "read x; exit 7").await;
+    client.send("\n").await;
+    client.rest().await;
+    assert_eq!(host.exited(&created.id).await.exit_code, Some(7));
+    assert_eq!(left(&pids), [] as [u32; 0]);
+}
+
+#[tokio::test]
+async fn closing_ends_all_terminals_for_ever() {
+    let host = Host::new();
+    let (one, mut client, mut pids) = crowd(&host, "sleep 600").await;
+    let (two, _client, more) = crowd(&host, "sleep 600").await;
+    pids.extend(more);
+    let done = host.create(host.script("true")).await;
+    host.exited(&done.id).await;
+    within("the end", host.terminals.close()).await;
+    assert_eq!(left(&pids), [] as [u32; 0]);
+    client.rest().await;
+    assert_eq!(host.terminals.list(&host.place()), []);
+    let refused = host.terminals.create(host.script("true")).await;
+    assert_eq!(refused, Err(TerminalError::Closed));
+    let deleted = [&one.id, &two.id, &done.id].map(|id| format!("deleted {id}"));
+    assert_eq!(host.told()[4..], deleted);
+    within("a second time", host.terminals.close()).await;
+}
+
+#[tokio::test]
+async fn who_goes_away_without_closing_leaves_nothing() {
+    let host = Host::new();
+    let (_created, _client, pids) = crowd(&host, "sleep 600").await;
+    host.terminals.abandon();
+    within("their end", async {
+        while !left(&pids).is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_program_that_closes_its_terminal_goes_on() {
+    let host = Host::new();
+    let script = "read x; exec <&- >&- 2>&-; sleep 0.2; exit 4";
+    let (_, code) = host.run(host.script(script)).await;
+    assert_eq!(code, 4);
+}
+
+/// Daemons leave the session on purpose. One of them does not keep the terminal.
+#[tokio::test]
+async fn a_daemon_that_holds_the_terminal_does_not_keep_it() {
+    let host = Host::new();
+    let script = "setsid sh -c 'echo pid $$; exec sleep 600' & wait_for=1; read x; exit 5";
+    let created = host.create(host.script(script)).await;
+    let mut client = host.attach(&created.id, Cursor::At(0));
+    let text = client.until("\r\n").await;
+    let pid: u32 = text.trim().strip_prefix("pid ").unwrap().parse().unwrap();
+    client.send("\n").await;
+    assert_eq!(host.exited(&created.id).await.exit_code, Some(5));
+    assert!(lives(pid));
+    let number = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
+}

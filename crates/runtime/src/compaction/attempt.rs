@@ -1,0 +1,319 @@
+//! One attempt at a checkpoint: the request for a summary, and what is recorded of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use opencode_llm::{
+    EventStream, FinishReason, HttpOverlay, LlmEvent, LlmRequest, Message, Part, ResolvedModel,
+};
+use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
+use opencode_schema::id::MessageID;
+use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
+use opencode_store::{Draft, SessionRow};
+use tokio_util::sync::CancellationToken;
+
+use super::estimate::{Budget, tokens};
+use super::prompt::prompt;
+use super::selection::Selection;
+use crate::core::Core;
+use crate::error::DrainError;
+use crate::json::json_size;
+use crate::runner::{cause_of, kind_of};
+
+/// How long a model may take for a summary. Local ones read for minutes before they write.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Bytes that a token of a summary has at most; the rest of a longer one is not read. Models that
+/// keep to the limit of their answer write about four.
+const MAX_BYTES_PER_TOKEN: u64 = 8;
+
+/// What stands for the rest.
+const CUT: &str = "\n[truncated]";
+
+const BLANK: &str = "the model answered with nothing";
+const NO_FINISH: &str = "the answer ended without saying that it was done";
+
+/// What a checkpoint is made with.
+pub(crate) struct Grounds {
+    pub(crate) session: SessionRow,
+    pub(crate) model: Arc<ResolvedModel>,
+    /// Headers of the session's requests.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) budget: Budget,
+    /// Tokens that stay in their own words.
+    pub(crate) keep: u64,
+}
+
+/// What came of an attempt.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// There is another checkpoint.
+    Completed,
+    /// There is nothing that a checkpoint could stand for. Nothing was recorded.
+    Nothing,
+    /// There is none, and the history is as it was.
+    Failed(Failure),
+    /// Somebody stopped it. The history is as it was.
+    Interrupted,
+}
+
+/// Why there is no checkpoint.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) cause: ErrorCause,
+}
+
+/// Why there is no summary.
+enum Unfinished {
+    Failed(Failure),
+    Interrupted,
+}
+
+impl Failure {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            cause: ErrorCause {
+                kind,
+                status: None,
+                retryable: false,
+                retry_after_ms: None,
+                provider_id: None,
+            },
+        }
+    }
+}
+
+impl From<Failure> for Unfinished {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl Core {
+    /// What of the session's history a checkpoint would stand for.
+    pub(crate) async fn select(
+        &self,
+        session: &SessionRow,
+        keep: u64,
+    ) -> Result<Option<Selection>, DrainError> {
+        let key = session.key;
+        let selected = self.store.read(move |reader| {
+            let history = reader.history(key)?;
+            Ok(Selection::of(history.iter().map(|(_, it)| it), keep))
+        });
+        Ok(selected.await?)
+    }
+
+    /// Selects, and makes a checkpoint of it.
+    pub(crate) async fn compact(
+        &self,
+        grounds: &Grounds,
+        reason: CompactionReason,
+        stopped: &CancellationToken,
+    ) -> Result<Outcome, DrainError> {
+        let selected = self.select(&grounds.session, grounds.keep);
+        match stopped.run_until_cancelled(selected).await.transpose()? {
+            None => Ok(Outcome::Interrupted),
+            Some(None) => Ok(Outcome::Nothing),
+            Some(Some(selection)) => self.checkpoint(grounds, &selection, reason, stopped).await,
+        }
+    }
+
+    /// Asks the model for a summary and records it. What is recorded is always awaited, so that an
+    /// interruption leaves nothing behind that is still to happen.
+    pub(super) async fn checkpoint(
+        &self,
+        grounds: &Grounds,
+        selection: &Selection,
+        reason: CompactionReason,
+        stopped: &CancellationToken,
+    ) -> Result<Outcome, DrainError> {
+        let request = summary_request(grounds, selection);
+        let size = json_size(&*request.messages).units;
+        let size = tokens(size);
+        if !grounds.budget.has_room_for_summary_of(size) {
+            let (summary, window) = (grounds.budget.summary, grounds.budget.window);
+            let message = format!(
+                "what is to be summarised has about {size} tokens, and with the summary of {summary} it does not fit the model's window of {window}"
+            );
+            return Ok(Outcome::Failed(Failure::new(
+                ErrorKind::ContextOverflow,
+                message,
+            )));
+        }
+        if stopped.is_cancelled() {
+            return Ok(Outcome::Interrupted);
+        }
+        let message_id = MessageID::generate(&self.ids);
+        let started = CompactionStarted {
+            message_id: message_id.clone(),
+            reason,
+        };
+        self.record(grounds, started).await?;
+        let stream = self.model.stream(request);
+        match self.summary(grounds, stream, &message_id, stopped).await {
+            Ok(text) => {
+                let ended = CompactionEnded {
+                    message_id,
+                    reason,
+                    text,
+                    recent: selection.recent.clone(),
+                };
+                self.record(grounds, ended).await?;
+                Ok(Outcome::Completed)
+            }
+            Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
+            Err(Unfinished::Failed(failure)) => {
+                let session_id = &grounds.session.info.id;
+                tracing::warn!(%session_id, message = failure.message, "a history was not compacted");
+                Ok(Outcome::Failed(failure))
+            }
+        }
+    }
+
+    async fn record(
+        &self,
+        grounds: &Grounds,
+        event: impl Into<SessionEvent>,
+    ) -> Result<(), DrainError> {
+        let draft = Draft::new(self.now(), event);
+        self.commit(&grounds.session, vec![draft], Vec::new()).await
+    }
+
+    /// Reads the answer to its end, or as far as a summary may go, and announces it as it comes.
+    async fn summary(
+        &self,
+        grounds: &Grounds,
+        mut stream: EventStream,
+        message_id: &MessageID,
+        stopped: &CancellationToken,
+    ) -> Result<String, Unfinished> {
+        let most = grounds.budget.summary.saturating_mul(MAX_BYTES_PER_TOKEN);
+        let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
+        let mut patience = self.timer.after(PATIENCE);
+        loop {
+            tokio::task::coop::consume_budget().await;
+            let batch = tokio::select! {
+                biased;
+                () = stopped.cancelled() => return Err(Unfinished::Interrupted),
+                () = &mut patience => return Err(Failure::new(ErrorKind::Timeout, too_slow()).into()),
+                batch = stream.next() => batch,
+            };
+            let events = match batch {
+                Some(Ok(events)) => events,
+                Some(Err(error)) => {
+                    let cause = cause_of(&error);
+                    let message = error.to_string();
+                    return Err(Failure { message, cause }.into());
+                }
+                None => return Ok(summary.whole()?),
+            };
+            for event in events {
+                if let Some(text) = summary.take(event)? {
+                    self.announce_summary(grounds, message_id, text);
+                }
+                if summary.is_cut {
+                    return Ok(summary.whole()?);
+                }
+            }
+        }
+    }
+
+    fn announce_summary(&self, grounds: &Grounds, message_id: &MessageID, text: String) {
+        let info = &grounds.session.info;
+        let delta = CompactionDelta {
+            message_id: message_id.clone(),
+            text,
+        };
+        self.announce(&info.id, &info.location, delta.into());
+    }
+}
+
+/// One message, no tools, and an answer of bounded length.
+fn summary_request(grounds: &Grounds, selection: &Selection) -> LlmRequest {
+    let mut request = LlmRequest::new(Arc::clone(&grounds.model));
+    request.messages = Arc::new(vec![Message::user([Part::text(prompt(selection))])]);
+    request.generation.max_tokens = Some(grounds.budget.summary);
+    request.http = HttpOverlay {
+        headers: grounds.headers.clone(),
+        ..HttpOverlay::default()
+    };
+    request
+}
+
+fn too_slow() -> String {
+    let seconds = PATIENCE.as_secs();
+    format!("the model did not finish its summary within {seconds} seconds")
+}
+
+/// A summary as it comes.
+struct Summary {
+    text: String,
+    most: usize,
+    /// The model has said that it is done.
+    is_done: bool,
+    /// It is as long as it may be.
+    is_cut: bool,
+}
+
+impl Summary {
+    const fn new(most: usize) -> Self {
+        Self {
+            text: String::new(),
+            most,
+            is_done: false,
+            is_cut: false,
+        }
+    }
+
+    /// Returns what an event adds to it.
+    fn take(&mut self, event: LlmEvent) -> Result<Option<String>, Failure> {
+        match event {
+            LlmEvent::TextDelta { text, .. } => return Ok(self.add(text)),
+            LlmEvent::StepFinish { reason, .. } => {
+                if matches!(reason, FinishReason::Error | FinishReason::ContentFilter) {
+                    let message = format!("the answer ended with {}", reason.as_str());
+                    return Err(Failure::new(ErrorKind::InvalidOutput, message));
+                }
+                self.is_done = true;
+            }
+            LlmEvent::ProviderError {
+                message,
+                kind,
+                retryable,
+                ..
+            } => {
+                let mut failure = Failure::new(kind_of(kind), message);
+                failure.cause.retryable = retryable;
+                return Err(failure);
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn add(&mut self, mut text: String) -> Option<String> {
+        let room = self.most - self.text.len();
+        if text.len() > room {
+            text.truncate(text.floor_char_boundary(room));
+            text.push_str(CUT);
+            self.is_cut = true;
+        }
+        self.text.push_str(&text);
+        (!text.is_empty()).then_some(text)
+    }
+
+    fn whole(self) -> Result<String, Failure> {
+        let problem = if !self.is_done && !self.is_cut {
+            NO_FINISH
+        } else if self.text.trim().is_empty() {
+            BLANK
+        } else {
+            return Ok(self.text);
+        };
+        Err(Failure::new(ErrorKind::InvalidOutput, problem))
+    }
+}

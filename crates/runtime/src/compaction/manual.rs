@@ -1,0 +1,87 @@
+//! Compaction that somebody asks for.
+
+use std::sync::Arc;
+
+use opencode_schema::id::SessionID;
+use opencode_schema::message::CompactionReason;
+use tokio_util::sync::CancellationToken;
+
+use super::{Grounds, Outcome};
+use crate::core::Core;
+use crate::error::{DrainError, RuntimeError};
+use crate::runner::Sampled;
+use crate::runtime::Runtime;
+
+/// Name of the operation in failures.
+const SERVICE: &str = "session.compact";
+
+impl Runtime {
+    /// Compacts the Session History once no drain runs any more, and keeps drains from beginning
+    /// meanwhile. Does nothing where there is nothing to compact.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` says why there is no summary; the history is as it was then.
+    pub async fn compact(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let (core, coordinator, id) =
+            (Arc::clone(&self.core), self.coordinator.clone(), id.clone());
+        self.uninterruptible(async move {
+            core.session(&id).await?;
+            let held = loop {
+                coordinator.wait(&id).await;
+                // Somebody may have been quicker.
+                if let Some(held) = coordinator.hold(&id) {
+                    break held;
+                }
+            };
+            core.compact_now(&id, held.stopped()).await
+        })
+        .await
+    }
+}
+
+impl Core {
+    async fn compact_now(
+        &self,
+        id: &SessionID,
+        stopped: &CancellationToken,
+    ) -> Result<(), RuntimeError> {
+        self.commit_staged_revert(id).await?;
+        let session = self.session(id).await?;
+        let opened = self.locations.get(&session.info.location.directory).await;
+        let location = opened.map_err(|error| unavailable(error.to_string()))?;
+        let keep = location.configuration.settings.compaction.keep_tokens;
+        let selected = self.select(&session, keep).await.map_err(failed)?;
+        let Some(selection) = selected else {
+            return Ok(());
+        };
+        let sampled = Sampled::of(&session, location);
+        let resolved = sampled.resolve();
+        let model = resolved.map_err(|error| unavailable(sampled.explain(&error)))?;
+        let grounds = Grounds::of(&session, &sampled, &model.model);
+        let reason = CompactionReason::Manual;
+        let made = self.checkpoint(&grounds, &selection, reason, stopped);
+        match made.await.map_err(failed)? {
+            Outcome::Completed | Outcome::Nothing => Ok(()),
+            Outcome::Failed(failure) => Err(unavailable(format!(
+                "The history of {id} was not compacted: {}",
+                failure.message
+            ))),
+            Outcome::Interrupted => Err(unavailable(format!(
+                "The compaction of {id} was interrupted"
+            ))),
+        }
+    }
+}
+
+fn failed(error: DrainError) -> RuntimeError {
+    match error {
+        DrainError::Store(error) => error.into(),
+        other => unavailable(other.to_string()),
+    }
+}
+
+fn unavailable(message: String) -> RuntimeError {
+    let service = SERVICE;
+    RuntimeError::Unavailable { service, message }
+}

@@ -1,0 +1,24 @@
+//! Compaction: a checkpoint takes the place of older Session History, so that what is sent to the
+//! model stays within its window.
+//!
+//! `estimate` says when a request has become too large, `selection` what of the history a summary
+//! stands for and what stays in its own words, as `serialise` writes it. `attempt` asks the model for
+//! that summary (`prompt`) and records it. `manual` does so because somebody asks for it; when a
+//! Provider Turn does is decided in the runner. `pause` keeps automatic compaction from being made
+//! again and again where it brings nothing.
+//!
+//! Nothing is lost by it: all messages stay stored and readable, an input that waits for its answer
+//! is in the checkpoint, and inputs that come meanwhile stay pending. A summary that does not come
+//! about leaves the history as it was.
+
+mod attempt;
+mod estimate;
+mod manual;
+mod pause;
+mod prompt;
+mod selection;
+mod serialise;
+
+pub(crate) use self::attempt::{Grounds, Outcome};
+pub(crate) use self::estimate::{Budget, counted_units, request_tokens, tokens};
+pub(crate) use self::pause::Pause;

@@ -1,0 +1,241 @@
+//! What of a Session History a checkpoint stands for, and what it keeps in its own words.
+
+use opencode_schema::message::SessionMessage;
+
+use super::estimate::{UNITS_PER_TOKEN, tokens, units};
+use super::serialise::text;
+
+/// Between two messages, and two parts of the conversation.
+const GAP: &str = "\n\n";
+
+/// A Session History, parted for a checkpoint.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// The summary that stands for everything before, once there was a checkpoint.
+    pub(super) prior: Option<String>,
+    /// What the next summary takes in.
+    pub(super) older: String,
+    /// What stays in its own words.
+    pub(super) recent: String,
+}
+
+impl Selection {
+    /// Keeps the newest `keep` tokens. Gives nothing where a summary would stand for nothing: for a
+    /// history that is no longer than that and holds no checkpoint that could take in what follows
+    /// it, and where nothing was ever answered, however long the input is that waits.
+    pub(crate) fn of<'m>(
+        history: impl IntoIterator<Item = &'m SessionMessage>,
+        keep: u64,
+    ) -> Option<Self> {
+        let (mut checkpoint, mut is_answered, mut items) = (None, false, Vec::new());
+        for message in history {
+            match message {
+                SessionMessage::Compaction {
+                    summary, recent, ..
+                } => checkpoint = Some((summary, recent)),
+                SessionMessage::Assistant(answer) => is_answered |= answer.finish.is_some(),
+                _ => {}
+            }
+            items.push(text(message));
+        }
+        items.retain(|item| !item.is_empty());
+        if items.is_empty() || checkpoint.is_none() && !is_answered {
+            return None;
+        }
+        let (mut older, recent) = split(items, keep);
+        if older.is_empty() && checkpoint.is_none() {
+            return None;
+        }
+        if let Some((_, recent)) = checkpoint.filter(|(_, recent)| !recent.is_empty()) {
+            older.insert(0, recent.clone());
+        }
+        Some(Self {
+            prior: checkpoint.map(|(summary, _)| summary.clone()),
+            older: older.join(GAP),
+            recent: recent.join(GAP),
+        })
+    }
+}
+
+/// The newest items of `keep` tokens in all behind the older ones. Of the one that does not fit, the
+/// end is kept as far as it fits: it may hold the input that waits.
+fn split(mut items: Vec<String>, keep: u64) -> (Vec<String>, Vec<String>) {
+    let (mut left, mut from) = (keep, items.len());
+    while let Some(fits) = from
+        .checked_sub(1)
+        .and_then(|at| left.checked_sub(tokens(units(&items[at]))))
+    {
+        (left, from) = (fits, from - 1);
+    }
+    let mut recent = items.split_off(from);
+    if let Some(parted) = items.last_mut().filter(|_| left > 0) {
+        let end = parted.split_off(end_of(parted, left.saturating_mul(UNITS_PER_TOKEN)));
+        recent.insert(0, end);
+    }
+    (items, recent)
+}
+
+/// Where the last `most` UTF-16 units of a text begin.
+fn end_of(text: &str, most: u64) -> usize {
+    let mut taken = 0;
+    for (at, character) in text.char_indices().rev() {
+        taken += character.len_utf16() as u64;
+        if taken > most {
+            return at + character.len_utf8();
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(value: serde_json::Value) -> SessionMessage {
+        serde_json::from_value(value).expect("a message of the contract")
+    }
+
+    fn user(text: &str) -> SessionMessage {
+        message(json!({ "id": "msg_u", "time": { "created": 0 }, "text": text, "type": "user" }))
+    }
+
+    fn said(text: &str) -> SessionMessage {
+        message(json!({
+            "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
+            "agent": "build", "model": { "id": "m", "providerID": "p" },
+            "content": [{ "type": "text", "id": "t", "text": text }], "finish": "stop",
+        }))
+    }
+
+    fn cut_off(text: &str) -> SessionMessage {
+        message(json!({
+            "id": "msg_a", "time": { "created": 0 }, "type": "assistant",
+            "agent": "build", "model": { "id": "m", "providerID": "p" },
+            "content": [{ "type": "text", "id": "t", "text": text }],
+        }))
+    }
+
+    fn checkpoint(recent: &str) -> SessionMessage {
+        message(json!({
+            "id": "msg_c", "time": { "created": 0 }, "type": "compaction", "reason": "auto",
+            "summary": "s", "recent": recent,
+        }))
+    }
+
+    fn switch() -> SessionMessage {
+        message(json!({
+            "id": "msg_s", "time": { "created": 0 }, "type": "agent-switched", "agent": "plan",
+        }))
+    }
+
+    fn selection(prior: Option<&str>, older: &str, recent: &str) -> Option<Selection> {
+        Some(Selection {
+            prior: prior.map(str::to_owned),
+            older: older.to_owned(),
+            recent: recent.to_owned(),
+        })
+    }
+
+    // "[User]: " and eight letters are four tokens, "[Assistant]: " and three are four as well.
+    fn one() -> SessionMessage {
+        user("12345678")
+    }
+
+    fn two() -> SessionMessage {
+        said("123")
+    }
+
+    #[test]
+    fn the_newest_stay_and_the_older_are_taken_in() {
+        let turns = [one(), two(), switch(), user("abcdefgh")];
+        let all = "[User]: 12345678\n\n[Assistant]: 123\n\n[User]: abcdefgh";
+        for (keep, expected) in [
+            (12, None),
+            (
+                8,
+                selection(
+                    None,
+                    "[User]: 12345678",
+                    "[Assistant]: 123\n\n[User]: abcdefgh",
+                ),
+            ),
+            (
+                4,
+                selection(
+                    None,
+                    "[User]: 12345678\n\n[Assistant]: 123",
+                    "[User]: abcdefgh",
+                ),
+            ),
+            // Of the one that does not fit, the end stays.
+            (
+                5,
+                selection(
+                    None,
+                    "[User]: 12345678\n\n[Assistant]:",
+                    " 123\n\n[User]: abcdefgh",
+                ),
+            ),
+            (
+                2,
+                selection(
+                    None,
+                    "[User]: 12345678\n\n[Assistant]: 123\n\n[User]: ",
+                    "abcdefgh",
+                ),
+            ),
+            (0, selection(None, all, "")),
+        ] {
+            assert_eq!(Selection::of(&turns, keep), expected, "{keep}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_parted_between_characters() {
+        for (text, most, expected) in [
+            ("", 5, ""),
+            ("abc", 5, "abc"),
+            ("abc", 2, "bc"),
+            ("äöü", 2, "öü"),
+            ("a😀b", 2, "b"),
+            ("a😀b", 3, "😀b"),
+            ("abc", 0, ""),
+        ] {
+            assert_eq!(&text[end_of(text, most)..], expected, "{text} {most}");
+        }
+    }
+
+    #[test]
+    fn an_earlier_checkpoint_is_merged_with_what_follows_it() {
+        for (recent, older) in [("", "[User]: 12345678"), ("r", "r\n\n[User]: 12345678")] {
+            assert_eq!(
+                Selection::of(&[checkpoint(recent), one(), two()], 4),
+                selection(Some("s"), older, "[Assistant]: 123")
+            );
+        }
+        // What follows it may stay, whether or not it was answered.
+        assert_eq!(
+            Selection::of(&[checkpoint("r"), one()], 100),
+            selection(Some("s"), "r", "[User]: 12345678")
+        );
+    }
+
+    #[test]
+    fn a_summary_must_stand_for_something() {
+        for (history, keep) in [
+            (vec![], 0),
+            (vec![switch()], 0),
+            (vec![one(), two()], 8),
+            // Nothing was ever answered.
+            (vec![one()], 0),
+            (vec![one(), cut_off("123"), one()], 0),
+            // Nothing follows it.
+            (vec![checkpoint("r")], 0),
+            (vec![checkpoint("r"), switch()], 0),
+        ] {
+            assert_eq!(Selection::of(&history, keep), None, "{history:?}");
+        }
+    }
+}

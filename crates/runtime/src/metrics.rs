@@ -1,0 +1,192 @@
+//! How the System Context of each Location fares, in numbers: for whoever looks, and as fields of
+//! the log.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use opencode_schema::inspection::{ContextMetrics, TextMetrics, UnavailableSource};
+
+use crate::runner::Change;
+
+/// Locations that are counted for. Of those that come beyond, the one that was looked at longest ago
+/// is forgotten.
+const MAX_LOCATIONS: usize = 1000;
+
+/// Sources of a Location whose failures are counted, those that failed first.
+const MAX_SOURCES: usize = 100;
+
+/// The numbers of a host.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    /// Held for one count; never across an await.
+    counted: Mutex<Counted>,
+}
+
+#[derive(Default)]
+struct Counted {
+    /// By directory, with when it was used last.
+    locations: HashMap<String, (u64, ContextMetrics)>,
+    uses: u64,
+}
+
+impl Metrics {
+    /// A boundary looked at the sources; those of these keys could not be observed.
+    pub(crate) fn observed<'a>(
+        &self,
+        directory: &str,
+        took: Duration,
+        unavailable: impl Iterator<Item = &'a str>,
+    ) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let missed: Vec<_> = unavailable.collect();
+        tracing::debug!(
+            directory,
+            micros,
+            ?missed,
+            "the System Context was observed"
+        );
+        self.count(directory, |metrics| {
+            let observations = &mut metrics.observations;
+            observations.count += 1;
+            observations.last_micros = micros;
+            observations.max_micros = observations.max_micros.max(micros);
+            observations.total_micros = observations.total_micros.saturating_add(micros);
+            for key in missed {
+                miss(&mut metrics.unavailable, key);
+            }
+        });
+    }
+
+    /// A boundary has to look again.
+    pub(crate) fn contended(&self, directory: &str) {
+        tracing::debug!(directory, "the System Context is looked at again");
+        self.count(directory, |metrics| metrics.contention += 1);
+    }
+
+    /// A boundary changed what the model knows.
+    pub(crate) fn changed(&self, directory: &str, change: Change) {
+        tracing::debug!(directory, ?change, "the model is told of its surroundings");
+        self.count(directory, |metrics| match change {
+            Change::Nothing => {}
+            Change::Begun { bytes } => add(&mut metrics.baselines, bytes),
+            Change::Told { bytes } => add(&mut metrics.updates, bytes),
+        });
+    }
+
+    /// The numbers of a Location.
+    pub(crate) fn of(&self, directory: &str) -> ContextMetrics {
+        let counted = self.counted();
+        let found = counted.locations.get(directory);
+        found
+            .map(|(_, metrics)| metrics.clone())
+            .unwrap_or_default()
+    }
+
+    fn count(&self, directory: &str, count: impl FnOnce(&mut ContextMetrics)) {
+        let mut counted = self.counted();
+        counted.uses += 1;
+        let now = counted.uses;
+        if !counted.locations.contains_key(directory) {
+            counted.make_room();
+        }
+        let entry = counted.locations.entry(directory.to_owned());
+        let (used, metrics) = entry.or_default();
+        *used = now;
+        count(metrics);
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn make_room(&mut self) {
+        if self.locations.len() < MAX_LOCATIONS {
+            return;
+        }
+        let oldest = self.locations.iter().min_by_key(|(_, (used, _))| *used);
+        if let Some(oldest) = oldest.map(|(directory, _)| directory.clone()) {
+            self.locations.remove(&oldest);
+        }
+    }
+}
+
+fn miss(sources: &mut Vec<UnavailableSource>, key: &str) {
+    if let Some(source) = sources.iter_mut().find(|source| source.key == key) {
+        source.count += 1;
+    } else if sources.len() < MAX_SOURCES {
+        let (key, count) = (key.to_owned(), 1);
+        sources.push(UnavailableSource { key, count });
+    }
+}
+
+fn add(texts: &mut TextMetrics, bytes: u64) {
+    texts.count += 1;
+    texts.last_bytes = bytes;
+    texts.total_bytes = texts.total_bytes.saturating_add(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use opencode_schema::inspection::ObservationMetrics;
+
+    use super::*;
+
+    #[test]
+    fn every_location_is_counted_for_itself() {
+        let metrics = Metrics::default();
+        metrics.observed("/a", Duration::from_micros(7), std::iter::empty());
+        metrics.observed("/a", Duration::from_micros(5), ["x/y", "x/z"].into_iter());
+        metrics.observed("/a", Duration::from_micros(6), ["x/z"].into_iter());
+        for (change, bytes) in [(Change::Nothing, 0), (Change::Begun { bytes: 9 }, 9)] {
+            metrics.changed("/a", change);
+            assert_eq!(metrics.of("/a").baselines.total_bytes, bytes);
+        }
+        metrics.changed("/a", Change::Told { bytes: 2 });
+        metrics.changed("/a", Change::Told { bytes: 3 });
+        metrics.contended("/b");
+        let text = |count, last_bytes, total_bytes| TextMetrics {
+            count,
+            last_bytes,
+            total_bytes,
+        };
+        let source = |key: &str, count| UnavailableSource {
+            key: key.to_owned(),
+            count,
+        };
+        let expected = ContextMetrics {
+            observations: ObservationMetrics {
+                count: 3,
+                last_micros: 6,
+                max_micros: 7,
+                total_micros: 18,
+            },
+            unavailable: vec![source("x/y", 1), source("x/z", 2)],
+            contention: 0,
+            baselines: text(1, 9, 9),
+            updates: text(2, 3, 5),
+        };
+        assert_eq!(metrics.of("/a"), expected);
+        assert_eq!(metrics.of("/b").contention, 1);
+        assert_eq!(metrics.of("/c"), ContextMetrics::default());
+    }
+
+    #[test]
+    fn what_is_counted_is_bounded() {
+        let metrics = Metrics::default();
+        metrics.contended("/kept");
+        for at in 0..MAX_LOCATIONS {
+            metrics.contended(&format!("/{at}"));
+            metrics.contended("/kept");
+        }
+        assert_eq!(metrics.counted().locations.len(), MAX_LOCATIONS);
+        assert_eq!(metrics.of("/0").contention, 0);
+        assert_eq!(metrics.of("/kept").contention, 1 + MAX_LOCATIONS as u64);
+        let keys: Vec<_> = (0..=MAX_SOURCES).map(|at| format!("x/{at}")).collect();
+        let keys = keys.iter().map(String::as_str);
+        metrics.observed("/kept", Duration::ZERO, keys);
+        assert_eq!(metrics.of("/kept").unavailable.len(), MAX_SOURCES);
+    }
+}

@@ -1,0 +1,126 @@
+//! Pruning: old tool output leaves later requests. It stays stored, and can be read.
+//!
+//! The rule sees Session History alone, so the same history is always pruned in the same way. It
+//! changes what was sent before, which makes the provider read everything behind it anew; therefore
+//! it is done at the end of an activity only, for many outputs at once, and only where it frees much.
+
+use opencode_llm::{Message, Role};
+use opencode_schema::event::PrunedCall;
+use opencode_schema::id::MessageID;
+use opencode_schema::message::{AssistantPart, SessionMessage, ToolState};
+
+use crate::compaction::tokens;
+
+/// What the model reads in the place of pruned output.
+pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
+
+/// Tools whose output is never pruned: what a skill says holds for the rest of the session.
+const PROTECTED: [&str; 1] = ["skill"];
+
+/// The newest user messages whose answers are left alone.
+const KEPT_TURNS: usize = 2;
+
+/// Tokens of the newest output before them that are left alone as well.
+pub(crate) const KEPT_TOKENS: u64 = 40_000;
+
+/// Less than this is not worth a changed prefix.
+const LEAST_TOKENS: u64 = 20_000;
+
+/// The output of an assistant message's calls, as far as it may ever be pruned.
+pub(crate) struct Outputs {
+    message_id: MessageID,
+    /// In the order of the calls.
+    calls: Vec<Output>,
+}
+
+struct Output {
+    call_id: String,
+    tokens: u64,
+    is_pruned: bool,
+}
+
+impl Outputs {
+    /// The outputs of a stored message, which became these messages of so many UTF-16 units. What
+    /// the provider ran itself is its own: some want the exact result back.
+    pub(crate) fn of<'a>(
+        stored: &SessionMessage,
+        lowered: impl Iterator<Item = (&'a Message, u64)>,
+    ) -> Option<Box<Self>> {
+        let SessionMessage::Assistant(answer) = stored else {
+            return None;
+        };
+        let mut results = lowered.filter(|(message, _)| message.role == Role::Tool);
+        let calls: Vec<_> = answer
+            .content
+            .iter()
+            .filter_map(|part| {
+                let AssistantPart::Tool {
+                    id,
+                    name,
+                    provider,
+                    state,
+                    time,
+                } = part
+                else {
+                    return None;
+                };
+                let is_hosted = provider.as_ref().is_some_and(|it| it.executed);
+                let is_settled = matches!(
+                    **state,
+                    ToolState::Completed { .. } | ToolState::Error { .. }
+                );
+                let (_, units) = (is_settled && !is_hosted).then(|| results.next())??;
+                let is_completed = matches!(**state, ToolState::Completed { .. });
+                let is_protected = PROTECTED.contains(&name.as_str());
+                (is_completed && !is_protected).then(|| Output {
+                    call_id: id.clone(),
+                    tokens: tokens(units),
+                    is_pruned: time.pruned.is_some(),
+                })
+            })
+            .collect();
+        let message_id = answer.id.clone();
+        (!calls.is_empty()).then(|| Box::new(Self { message_id, calls }))
+    }
+
+    /// Tokens of what is not pruned yet.
+    pub(crate) fn tokens(&self) -> u64 {
+        let left = self.calls.iter().filter(|output| !output.is_pruned);
+        left.map(|output| output.tokens).sum()
+    }
+}
+
+/// The calls whose output is to be pruned, oldest first. `history` goes from the newest message to
+/// the oldest, each with whether it is a user's and with its outputs.
+///
+/// It is not looked beyond output that is pruned already: what is older was looked at then.
+pub(crate) fn select<'a>(
+    history: impl Iterator<Item = (bool, Option<&'a Outputs>)>,
+) -> Vec<PrunedCall> {
+    let (mut turns, mut seen, mut freed) = (0, 0, 0);
+    let mut calls = Vec::new();
+    'history: for (is_user, outputs) in history {
+        turns += usize::from(is_user);
+        let Some(outputs) = outputs.filter(|_| turns >= KEPT_TURNS) else {
+            continue;
+        };
+        for output in outputs.calls.iter().rev() {
+            if output.is_pruned {
+                break 'history;
+            }
+            seen += output.tokens;
+            if seen > KEPT_TOKENS {
+                freed += output.tokens;
+                calls.push(PrunedCall {
+                    assistant_message_id: outputs.message_id.clone(),
+                    call_id: output.call_id.clone(),
+                });
+            }
+        }
+    }
+    if freed <= LEAST_TOKENS {
+        return Vec::new();
+    }
+    calls.reverse();
+    calls
+}

@@ -1,0 +1,273 @@
+//! Going back in a session: a revert is staged, and then cleared or committed.
+//!
+//! Staging is recorded before files change, with all that is needed to undo it. So whenever the
+//! process dies, the session says what was to become of the files: staging again and committing
+//! finish it, clearing takes it back. What somebody else changed is left alone in each of them.
+
+mod files;
+mod plan;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{RevertCleared, RevertCommitted, RevertStaged};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{AssistantPart, SessionMessage};
+use opencode_schema::session::RevertState;
+use opencode_snapshots::SnapshotError;
+use opencode_store::{SessionRow, StoreError, Transaction};
+
+use self::files::Staging;
+use self::plan::Plan;
+use crate::core::{Core, append};
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// The boundary of a revert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageRevert {
+    /// The session.
+    pub session_id: SessionID,
+    /// The message to go back to. It stays.
+    pub message_id: MessageID,
+    /// A part of that message: it goes as well, and what comes after it.
+    pub part_id: Option<String>,
+    /// Whether files go back, too.
+    pub files: bool,
+}
+
+/// The sessions whose staged revert this host has carried out on the files. About those of a former
+/// process nobody knows whether it came to that.
+#[derive(Default)]
+pub(crate) struct Reverts(Mutex<HashSet<i64>>);
+
+impl Reverts {
+    fn carried_out(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runtime {
+    /// Stages a revert: files become what they were at the boundary, messages stay. Staging again
+    /// moves the boundary. What others changed since is left alone and listed.
+    ///
+    /// # Errors
+    ///
+    /// `SessionBusy` while a Session Drain or something else works on the session, `MessageNotFound`
+    /// and `PartNotFound` for a boundary that there is not, `Snapshot` when the files cannot be had;
+    /// then nothing is staged.
+    pub async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
+        let (core, id) = (Arc::clone(&self.core), request.session_id.clone());
+        self.alone(&id, async move { core.stage_revert(request).await })
+            .await
+    }
+
+    /// Drops a staged revert: files become again what they were before it. Nothing without one.
+    ///
+    /// # Errors
+    ///
+    /// `SessionBusy` as above, `Snapshot` when the files cannot be brought back; then the revert is
+    /// staged still.
+    pub async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let (core, session) = (Arc::clone(&self.core), id.clone());
+        self.alone(id, async move { core.clear_revert(&session).await })
+            .await
+    }
+
+    /// Carries a staged revert out: what comes after its boundary is gone. Nothing without one.
+    ///
+    /// # Errors
+    ///
+    /// `SessionBusy` as above.
+    pub async fn commit_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let (core, session) = (Arc::clone(&self.core), id.clone());
+        self.alone(id, async move { core.commit_staged_revert(&session).await })
+            .await
+    }
+
+    /// Does something to an idle session while nothing else happens to it.
+    async fn alone<T: Send + 'static>(
+        &self,
+        id: &SessionID,
+        work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
+    ) -> Result<T, RuntimeError> {
+        let Some(held) = self.coordinator.hold(id) else {
+            return Err(RuntimeError::SessionBusy(id.clone()));
+        };
+        self.uninterruptible(async move {
+            let done = work.await;
+            drop(held);
+            done
+        })
+        .await
+    }
+}
+
+/// Records that what is staged is carried out.
+pub(crate) fn record_reverted(
+    transaction: &mut Transaction<'_>,
+    session: &SessionRow,
+    now: Millis,
+    message_id: MessageID,
+) -> Result<u64, StoreError> {
+    match transaction.reader().message_seq(session.key, &message_id)? {
+        Some(_) => append(transaction, session, now, RevertCommitted { message_id }),
+        // The log came from elsewhere, and goes back to something it never had.
+        None => append(transaction, session, now, RevertCleared {}),
+    }
+}
+
+impl Core {
+    async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
+        let session = self.session(&request.session_id).await?;
+        self.check_boundary(&session, &request).await?;
+        let mut revert = RevertState {
+            message_id: request.message_id,
+            part_id: request.part_id,
+            snapshot: None,
+            diff: None,
+            files: None,
+            conflicts: None,
+        };
+        let plan = if request.files {
+            self.plan(&session, &revert).await?
+        } else {
+            Plan::default()
+        };
+        let staging = self.prepare(&session, &plan).await?;
+        if let Some(staging) = &staging {
+            staging.describe(&mut revert).await?;
+        }
+        self.record_staged(&session, &revert).await?;
+        if let Some(staging) = staging {
+            self.carry_out(&session, staging, &mut revert).await?;
+        }
+        Ok(revert)
+    }
+
+    /// Does to the files what is staged. What cannot be brought back is left alone as if
+    /// somebody had changed it. Where nothing can be brought back, nothing stays staged.
+    async fn carry_out(
+        &self,
+        session: &SessionRow,
+        mut staging: Staging,
+        revert: &mut RevertState,
+    ) -> Result<(), RuntimeError> {
+        match staging.restore().await {
+            Ok(()) => {}
+            Err(SnapshotError::Restore(failed)) => {
+                for (path, error) in &failed {
+                    tracing::warn!(path, %error, "a file was not reverted");
+                }
+                staging.leave(failed.into_iter().map(|(path, _)| path));
+                staging.describe(revert).await?;
+                self.record_staged(session, revert).await?;
+            }
+            Err(error) => {
+                if let Err(stays) = self.clear_revert(&session.info.id).await {
+                    tracing::warn!(error = %stays, "a revert that failed stays staged");
+                }
+                return Err(error.into());
+            }
+        }
+        self.reverts.carried_out().insert(session.key);
+        Ok(())
+    }
+
+    async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let session = self.session(id).await?;
+        let Some(revert) = &session.info.revert else {
+            return Ok(());
+        };
+        self.take_back(&session, revert).await?;
+        self.write_revert(&session, |transaction, session, now| {
+            append(transaction, session, now, RevertCleared {})
+        })
+        .await
+    }
+
+    /// Carries out the revert that a session has staged, if it has. Nobody else may work on the
+    /// session meanwhile.
+    pub(crate) async fn commit_staged_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let session = self.session(id).await?;
+        let Some(revert) = &session.info.revert else {
+            return Ok(());
+        };
+        if !self.reverts.carried_out().contains(&session.key) {
+            // The decision stands whatever became of the files.
+            if let Err(error) = self.finish(&session, revert).await {
+                tracing::warn!(%error, session_id = %id, "files were not reverted");
+            }
+        }
+        let message_id = revert.message_id.clone();
+        self.write_revert(&session, move |transaction, session, now| {
+            record_reverted(transaction, session, now, message_id)
+        })
+        .await
+    }
+
+    async fn record_staged(
+        &self,
+        session: &SessionRow,
+        revert: &RevertState,
+    ) -> Result<(), RuntimeError> {
+        let revert = revert.clone();
+        self.write_revert(session, move |transaction, session, now| {
+            append(transaction, session, now, RevertStaged { revert })
+        })
+        .await
+    }
+
+    /// Writes what is staged from now on, which nobody has carried out yet.
+    async fn write_revert(
+        &self,
+        session: &SessionRow,
+        write: impl FnOnce(&mut Transaction<'_>, &SessionRow, Millis) -> Result<u64, StoreError>
+        + Send
+        + 'static,
+    ) -> Result<(), RuntimeError> {
+        let (session, now) = (session.clone(), self.now());
+        let key = session.key;
+        let written = self.store.write(move |transaction| {
+            write(transaction, &session, now).map(|_| Ok::<(), RuntimeError>(()))
+        });
+        written.await??;
+        self.reverts.carried_out().remove(&key);
+        Ok(())
+    }
+
+    /// Whether there is such a message, with such a part.
+    async fn check_boundary(
+        &self,
+        session: &SessionRow,
+        request: &StageRevert,
+    ) -> Result<(), RuntimeError> {
+        let boundary = self.message(&session.info.id, &request.message_id).await?;
+        let Some(part) = &request.part_id else {
+            return Ok(());
+        };
+        let has_part = match &boundary {
+            SessionMessage::Assistant(message) => {
+                message.content.iter().any(|it| part_id(it) == part)
+            }
+            _ => false,
+        };
+        if has_part {
+            Ok(())
+        } else {
+            Err(RuntimeError::PartNotFound {
+                message_id: request.message_id.clone(),
+                part_id: part.clone(),
+            })
+        }
+    }
+}
+
+fn part_id(part: &AssistantPart) -> &str {
+    match part {
+        AssistantPart::Text { id, .. }
+        | AssistantPart::Reasoning { id, .. }
+        | AssistantPart::Tool { id, .. } => id,
+    }
+}

@@ -1,0 +1,220 @@
+//! Where a Provider Turn meets compaction: before a request that is estimated not to fit, and after
+//! one that the provider refused for its size.
+//!
+//! One turn is compacted for at most once each way, and sent whatever came of it. What it promoted
+//! is in the checkpoint, so it begins anew without a promotion.
+
+use std::sync::Arc;
+
+use opencode_llm::{LlmRequest, ResolvedModel};
+use opencode_location::catalogue::request_domains;
+use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
+use opencode_schema::model::ModelRef;
+use opencode_store::SessionRow;
+use tokio_util::sync::CancellationToken;
+
+use super::boundary::Boundary;
+use super::request::headers;
+use super::sample::Sampled;
+use super::turn::Turned;
+use super::{Owed, Runner, Stop};
+use crate::compaction::{Budget, Grounds, Outcome, Pause, request_tokens};
+use crate::core::Core;
+use crate::inbox::Promotion;
+use crate::json::json_size;
+
+/// What compaction has done for one turn.
+#[derive(Default)]
+pub(super) struct Relief {
+    by_estimate: bool,
+    by_overflow: bool,
+    /// Estimated tokens of the request.
+    size: u64,
+    /// The same of the request that the newest checkpoint was to make smaller.
+    before: Option<u64>,
+}
+
+/// A turn that has settled.
+pub(super) struct Answered {
+    /// The model waits for results, so that another must follow.
+    pub(super) continues: bool,
+    /// The model that answered.
+    pub(super) model: ModelRef,
+    /// Turns that the agent allows an input.
+    pub(super) allowed: Option<u32>,
+}
+
+impl Grounds {
+    pub(crate) fn of(session: &SessionRow, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
+        let settings = &sampled.location.configuration.settings;
+        let agent = sampled.agent().map(|agent| &agent.request.body);
+        let agent = agent.map(|body| request_domains(body, model.protocol).generation);
+        let asked = agent.and_then(|generation| generation.max_tokens);
+        Self {
+            session: session.clone(),
+            model: Arc::clone(model),
+            headers: headers(&session.info, sampled.agent()),
+            budget: Budget::of(model, asked.or(model.generation.max_tokens), settings),
+            keep: settings.compaction.keep_tokens,
+        }
+    }
+}
+
+impl Relief {
+    /// Whether a refusal for the request's size is not the end of the turn yet.
+    pub(super) fn recovers(&self, boundary: &Boundary) -> bool {
+        is_automatic(&boundary.sampled) && !self.by_overflow
+    }
+
+    /// Compacts because the provider refused the request. Returns whether the turn begins anew.
+    pub(super) async fn recover(
+        &mut self,
+        core: &Core,
+        grounds: &Grounds,
+        stopped: &CancellationToken,
+    ) -> Result<bool, Stop> {
+        // Nothing that an estimate says of what has just been compacted counts any more.
+        (self.by_overflow, self.by_estimate) = (true, true);
+        self.before = Some(self.size);
+        compact(core, grounds, stopped).await
+    }
+}
+
+impl Runner {
+    /// One turn, to its answer.
+    pub(super) async fn answered(
+        &mut self,
+        mut boundary: Boundary,
+        step: u32,
+    ) -> Result<Answered, Stop> {
+        let mut relief = Relief::default();
+        loop {
+            let allowed = boundary.sampled.steps();
+            let model = boundary.model_ref.clone();
+            let is_last = allowed.is_some_and(|allowed| step >= allowed);
+            match self.turn(boundary, is_last, &mut relief).await? {
+                Turned::Settled { continues } => {
+                    return Ok(Answered {
+                        continues,
+                        model,
+                        allowed,
+                    });
+                }
+                Turned::Compacted => {
+                    let owed = Some(Owed { to: model });
+                    boundary = self.boundary(Promotion::Nothing, owed).await?;
+                }
+            }
+        }
+    }
+
+    /// Compacts if the request is estimated to leave too little of the model's window free. Returns
+    /// whether the turn begins anew.
+    pub(super) async fn relieve(
+        &mut self,
+        boundary: &Boundary,
+        request: &LlmRequest,
+        grounds: &Grounds,
+        relief: &mut Relief,
+    ) -> Result<bool, Stop> {
+        if !is_automatic(&boundary.sampled) {
+            return Ok(false);
+        }
+        relief.size = self.estimate(request);
+        if let Some(before) = relief.before.take() {
+            self.judge(before, relief.size, grounds);
+        }
+        if relief.by_estimate || self.rests() || !grounds.budget.is_exceeded_by(relief.size) {
+            return Ok(false);
+        }
+        (relief.by_estimate, relief.before) = (true, Some(relief.size));
+        let compacted = compact(&self.core, grounds, self.stopper.stopped()).await?;
+        if !compacted {
+            self.rest = Some(self.pause(grounds));
+        }
+        Ok(compacted)
+    }
+
+    /// Estimated tokens of a request with this history.
+    pub(super) fn estimate(&self, request: &LlmRequest) -> u64 {
+        let transcript = &self.conversation.transcript;
+        // What the last turn of an agent is told is no history.
+        let closing = request.closing.iter();
+        let more: u64 = closing.map(|message| json_size(message).units + 1).sum();
+        let tools = self.shared.offer.units(&request.tools);
+        request_tokens(&request.system, transcript.units() + more, tools)
+    }
+
+    fn rests(&self) -> bool {
+        let units = self.conversation.transcript.units();
+        let pauses = [self.rest, self.conversation.pause];
+        pauses.iter().flatten().any(|pause| pause.lasts(units))
+    }
+
+    fn pause(&self, grounds: &Grounds) -> Pause {
+        let units = self.conversation.transcript.units();
+        Pause::at(units, grounds.keep, &grounds.budget)
+    }
+
+    /// Whether a checkpoint was worth its request. Automatic compaction rests after one that did not
+    /// make the request smaller; after one that did not make it small enough, in this activity.
+    fn judge(&mut self, before: u64, after: u64, grounds: &Grounds) {
+        let pause = self.pause(grounds);
+        let is_smaller = after < before;
+        self.conversation.pause = (!is_smaller).then_some(pause);
+        self.rest = grounds.budget.is_exceeded_by(after).then_some(pause);
+        if !is_smaller {
+            let (session, growth) = (&self.session, pause.growth());
+            let message = format!(
+                "The compaction of {session} did not make its request smaller: about {before} tokens before, {after} after. Automatic compaction rests until the history has grown by {growth}"
+            );
+            tell(&self.core, grounds, message, unknown());
+        }
+    }
+}
+
+fn is_automatic(sampled: &Sampled) -> bool {
+    sampled.location.configuration.settings.compaction.auto
+}
+
+/// Makes a checkpoint of its own accord. Returns whether there is one now. A turn goes on without.
+async fn compact(
+    core: &Core,
+    grounds: &Grounds,
+    stopped: &CancellationToken,
+) -> Result<bool, Stop> {
+    match core
+        .compact(grounds, CompactionReason::Auto, stopped)
+        .await?
+    {
+        Outcome::Completed => Ok(true),
+        Outcome::Nothing => Ok(false),
+        Outcome::Interrupted => Err(Stop::Interrupted),
+        Outcome::Failed(failure) => {
+            let message = format!(
+                "The history of {} was not compacted, and its turn goes on without: {}",
+                grounds.session.info.id, failure.message
+            );
+            tell(core, grounds, message, failure.cause);
+            Ok(false)
+        }
+    }
+}
+
+/// Tells the log and connected clients. The turn itself does not fail by it, so no event of the
+/// session says it.
+fn tell(core: &Core, grounds: &Grounds, message: String, cause: ErrorCause) {
+    let info = &grounds.session.info;
+    tracing::warn!(session_id = %info.id, "{message}");
+    core.announce_failure(&info.id, Some(&info.location), message, cause);
+}
+
+fn unknown() -> ErrorCause {
+    ErrorCause {
+        kind: ErrorKind::Unknown,
+        status: None,
+        retryable: false,
+        retry_after_ms: None,
+        provider_id: None,
+    }
+}

@@ -1,0 +1,72 @@
+//! The files around a step: captured before its request goes out, and again once its calls have
+//! settled.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_location::location::Location;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Runner;
+use crate::core::Core;
+use crate::snapshots::{StepChanges, StepSnapshot};
+
+/// A capture under way. It goes on to its end even if nobody waits for it any more.
+pub(super) type Capturing = BoxFuture<'static, Option<StepSnapshot>>;
+
+/// What a step does to the files, as far as that is known.
+pub(super) struct StepFiles {
+    core: Arc<Core>,
+    /// Where captures run, so that closing the host waits for them.
+    tasks: TaskTracker,
+    found: Option<Arc<StepSnapshot>>,
+    left: Option<StepChanges>,
+}
+
+impl Runner {
+    /// Begins to capture the files, beside what else there is to do.
+    pub(super) fn begin_step(&self, location: &Arc<Location>) -> Capturing {
+        let (core, location) = (Arc::clone(&self.core), Arc::clone(location));
+        let capturing = async move { core.begin_step(&location).await };
+        let capturing = self.shared.tasks.spawn(capturing);
+        async move { capturing.await.ok().flatten() }.boxed()
+    }
+}
+
+impl StepFiles {
+    pub(super) fn new(core: &Arc<Core>, tasks: &TaskTracker) -> Self {
+        Self {
+            core: Arc::clone(core),
+            tasks: tasks.clone(),
+            found: None,
+            left: None,
+        }
+    }
+
+    /// Notes what the step finds. Returns the snapshot of it.
+    pub(super) fn begin(&mut self, found: Option<StepSnapshot>) -> Option<String> {
+        self.found = found.map(Arc::new);
+        self.found.as_ref().map(|found| found.start.clone())
+    }
+
+    /// Notes what the step leaves, once nothing of it runs any more. Where it ran nothing in this
+    /// Location, what changed meanwhile is somebody else's.
+    pub(super) async fn end(&mut self, ran: bool, stopped: &CancellationToken) {
+        let Some(found) = &self.found else { return };
+        if !ran {
+            self.left = Some(found.unchanged());
+            return;
+        }
+        let capturing = Arc::clone(&self.core).end_step(Arc::clone(found), stopped.clone());
+        let capturing = self.tasks.spawn(capturing);
+        self.left = capturing.await.ok().flatten();
+    }
+
+    /// Snapshot and changed files, for the end of the step.
+    pub(super) fn changes(&mut self) -> (Option<String>, Option<Vec<String>>) {
+        let changes = self.left.take();
+        changes.map_or((None, None), |it| (Some(it.end), Some(it.files)))
+    }
+}

@@ -1,0 +1,345 @@
+//! The request that the next Provider Turn would send, for somebody who looks.
+//!
+//! It is made by what makes requests: the boundary decides and writes, the history is read, and then
+//! the transaction is taken back. So nothing is stored, nothing is sent, and nothing can differ from
+//! what a turn does.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use opencode_context::Snapshot;
+use opencode_llm::protocol::adapter;
+use opencode_llm::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
+use opencode_location::catalogue::shown_object;
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::id::SessionID;
+use opencode_schema::inspection::{
+    CanonicalRequest, ContextEpochView, ContextSourceView, ProviderRequestView, RequestEstimate,
+    RequestPrefix,
+};
+use opencode_schema::prompt::Delivery;
+use opencode_store::{Reader, SessionRow, StoreError, Transaction};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::boundary::{Boundary, Obstacle, Survey};
+use super::entry::Fence;
+use super::epoch::{EpochChange, Known};
+use super::{Runner, Shared, Stop, fail_open_calls};
+use crate::compaction::Grounds;
+use crate::conversation::ConversationRead;
+use crate::coordinator::Coordinator;
+use crate::core::Core;
+use crate::error::{DrainError, RuntimeError};
+use crate::inbox::Promotion;
+use crate::json::json_size;
+use crate::revert::record_reverted;
+
+/// Name of the operation in failures.
+const SERVICE: &str = "session.request";
+
+/// A larger request is not shown.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// How a look at the boundary goes about it.
+struct Look {
+    survey: Survey,
+    /// A drain works on the session, and what it has under way goes on.
+    is_running: bool,
+    steer_batch: usize,
+    now: Millis,
+}
+
+/// What is seen in the transaction that is taken back.
+struct Seen {
+    look: Look,
+    baseline: String,
+    baseline_seq: u64,
+    sources: Vec<ContextSourceView>,
+    read: ConversationRead,
+    promoted: usize,
+}
+
+/// The request that the next Provider Turn of a session would send. While the session runs, that is
+/// the turn after the one that is under way, as if that ended now.
+///
+/// # Errors
+///
+/// There is no such session, or it could not begin a turn now.
+pub(crate) async fn next_request(
+    core: &Arc<Core>,
+    shared: &Arc<Shared>,
+    coordinator: &Coordinator,
+    session: &SessionID,
+) -> Result<ProviderRequestView, RuntimeError> {
+    let is_running = coordinator.active().contains(session);
+    let (core, shared) = (Arc::clone(core), Arc::clone(shared));
+    let stopper = coordinator.onlooker(session);
+    let mut runner = Runner::new(core, shared, session.clone(), stopper);
+    let found = loop {
+        match runner.next(is_running).await {
+            // It moved while it was looked at.
+            Err(Stop::Moved) => runner.location = None,
+            other => break other,
+        }
+    };
+    found.map_err(refused)
+}
+
+fn refused(stop: Stop) -> RuntimeError {
+    let message = match stop {
+        Stop::Failed(DrainError::SessionGone(id)) => return RuntimeError::SessionNotFound(id),
+        Stop::Failed(DrainError::Store(error)) => return RuntimeError::Store(error),
+        Stop::Failed(error) | Stop::Recorded(error) => error.to_string(),
+        Stop::Interrupted | Stop::Moved => "the host is closing".to_owned(),
+    };
+    let service = SERVICE;
+    RuntimeError::Unavailable { service, message }
+}
+
+impl Runner {
+    async fn next(&mut self, is_running: bool) -> Result<ProviderRequestView, Stop> {
+        let survey = match self.survey().await {
+            Ok(survey) => survey,
+            Err(Obstacle::Stop(stop)) => return Err(stop),
+            Err(Obstacle::Model { message, .. }) => return Err(DrainError::Model(message).into()),
+        };
+        let target = survey.target();
+        // The bulk of the history is read beside the writer.
+        self.read_history(survey.session.key, target.clone())
+            .await?;
+        let reading = self.conversation.reading(&target);
+        let look = Look {
+            survey,
+            is_running,
+            steer_batch: self.core.limits.steer_batch,
+            now: self.core.now(),
+        };
+        let looked = self.core.store.write(move |transaction| {
+            let seen = look.see(transaction, reading)?;
+            Ok(Err::<Infallible, _>(seen))
+        });
+        let seen = match looked.await? {
+            Err(seen) => seen?,
+            Ok(never) => match never {},
+        };
+        let Seen {
+            look,
+            baseline,
+            baseline_seq,
+            sources,
+            read,
+            promoted,
+        } = seen;
+        let changes = self.conversation.update(read, target);
+        let allowed = look.survey.sampled.steps();
+        let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
+        let boundary = look.survey.boundary(baseline, changes, promoted);
+        self.view(&boundary, is_last, baseline_seq, sources)
+    }
+
+    fn view(
+        &self,
+        boundary: &Boundary,
+        is_last: bool,
+        baseline_seq: u64,
+        sources: Vec<ContextSourceView>,
+    ) -> Result<ProviderRequestView, Stop> {
+        let sampled = &boundary.sampled;
+        let tools = sampled.tools(&self.core.tools, is_last);
+        let request = self.request(boundary, &tools, is_last);
+        let prefix = adapter(request.model.protocol).prefix(&request, None);
+        let prefix = prefix.map_err(|error| DrainError::Model(error.to_string()))?;
+        let grounds = Grounds::of(&boundary.session, sampled, &request.model);
+        let view = ProviderRequestView {
+            agent: sampled.id.clone(),
+            model: boundary.model_ref.clone(),
+            epoch: ContextEpochView {
+                baseline: boundary.baseline.text.to_string(),
+                baseline_seq,
+                sources,
+            },
+            history: self.conversation.transcript.range(),
+            tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+            estimate: RequestEstimate {
+                tokens: self.estimate(&request),
+                window: grounds.budget.window,
+                reserve: grounds.budget.reserve,
+            },
+            prefix: RequestPrefix {
+                sha256: prefix.prefix.sha256,
+                bytes: prefix.prefix.bytes,
+            },
+            request: canonical(&request),
+        };
+        let bytes = json_size(&view).bytes;
+        if bytes > MAX_BYTES {
+            let message =
+                format!("the request has {bytes} bytes as JSON, and at most {MAX_BYTES} are shown");
+            return Err(DrainError::Internal(message).into());
+        }
+        Ok(view)
+    }
+}
+
+impl Look {
+    /// Does what a boundary does, in a transaction that must be taken back.
+    fn see(
+        self,
+        transaction: &mut Transaction<'_>,
+        reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
+    ) -> Result<Result<Seen, Stop>, StoreError> {
+        let id = &self.survey.session.info.id;
+        let Some(session) = transaction.reader().session(id)? else {
+            return Ok(Err(DrainError::SessionGone(id.clone()).into()));
+        };
+        if !self.is_running {
+            self.begin_drain(transaction, &session)?;
+        }
+        let known = known(&transaction.reader(), session.key)?;
+        let promotion = self.promotion(&transaction.reader(), session.key)?;
+        let decided = self
+            .survey
+            .decide(known.as_ref(), promotion, self.steer_batch, self.now);
+        let (entry, baseline) = match decided {
+            Ok(decided) => decided,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let sources = self.sources(known.as_ref(), &entry.change);
+        let promoted = match entry.write(transaction)? {
+            Ok(promoted) => promoted,
+            Err(Fence::Moved) => return Ok(Err(Stop::Moved)),
+            Err(Fence::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
+        };
+        let reader = transaction.reader();
+        let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();
+        let read = reading(&reader, session.key)?;
+        Ok(Ok(Seen {
+            look: self,
+            baseline,
+            baseline_seq,
+            sources,
+            read,
+            promoted,
+        }))
+    }
+
+    /// What a drain does before its first boundary.
+    fn begin_drain(
+        &self,
+        transaction: &mut Transaction<'_>,
+        session: &SessionRow,
+    ) -> Result<(), StoreError> {
+        if let Some(revert) = &session.info.revert {
+            let message_id = revert.message_id.clone();
+            record_reverted(transaction, session, self.now, message_id)?;
+        }
+        fail_open_calls(transaction, session, self.now)
+    }
+
+    /// What the next boundary promotes.
+    fn promotion(&self, reader: &Reader<'_>, session: i64) -> Result<Promotion, StoreError> {
+        if self.is_running || reader.has_pending(session, Delivery::Steer)? {
+            return Ok(Promotion::Steers);
+        }
+        let is_queued = reader.has_pending(session, Delivery::Queue)?;
+        Ok(match is_queued {
+            true => Promotion::QueuedThenSteers,
+            false => Promotion::Nothing,
+        })
+    }
+
+    /// The Context Sources, compared with what the model was told before.
+    fn sources(&self, known: Option<&Known>, change: &EpochChange) -> Vec<ContextSourceView> {
+        use opencode_context::Standing;
+        use opencode_schema::inspection::ContextSourceState as State;
+        let snapshot = known.and_then(|known| serde_json::from_str(&known.epoch.snapshot).ok());
+        let snapshot: Snapshot = snapshot.unwrap_or_default();
+        let begins = matches!(change, EpochChange::Begin { .. });
+        let compared = self.survey.observed.compare(&snapshot);
+        let views = compared.map(|(key, standing, bytes)| ContextSourceView {
+            key: key.to_owned(),
+            state: match standing {
+                // Whatever it is, the baseline of this request tells it.
+                Standing::Changed if begins => State::Current,
+                Standing::Current => State::Current,
+                Standing::Changed => State::Changed,
+                Standing::Unavailable => State::Unavailable,
+                Standing::Absent => State::Absent,
+            },
+            bytes: bytes as u64,
+        });
+        views.collect()
+    }
+}
+
+fn known(reader: &Reader<'_>, session: i64) -> Result<Option<Known>, StoreError> {
+    let checkpoint = reader.checkpoint(session)?;
+    let epoch = reader.epoch(session)?;
+    Ok(epoch.map(|epoch| Known { epoch, checkpoint }))
+}
+
+/// The request in the words of no provider, without its address and its headers.
+fn canonical(request: &LlmRequest) -> CanonicalRequest {
+    let messages = request.messages.iter().chain(&request.closing);
+    let choice = request.tool_choice.as_ref();
+    CanonicalRequest {
+        system: request
+            .system
+            .iter()
+            .map(|it| it.text.to_string())
+            .collect(),
+        messages: messages.map(record).collect(),
+        tools: request.tools.iter().map(record).collect(),
+        tool_choice: choice.map(|choice| match choice {
+            ToolChoice::Auto => "auto".to_owned(),
+            ToolChoice::None => "none".to_owned(),
+            ToolChoice::Required => "required".to_owned(),
+            ToolChoice::Tool(name) => name.clone(),
+        }),
+        options: shown_object(&options(request)),
+    }
+}
+
+fn options(request: &LlmRequest) -> JsonMap {
+    let sources = [&request.model.provider_options, &request.provider_options];
+    let namespaces = sources.into_iter().flat_map(|options| options.keys());
+    let provider = namespaces.map(|name| {
+        let options = request.effective_options(name);
+        (name.clone(), Value::Object(options))
+    });
+    let provider: JsonMap = provider.collect();
+    let all = [
+        ("generation", sampling(&request.effective_generation())),
+        ("provider", provider),
+        ("body", request.effective_overlay()),
+    ];
+    let given = all.into_iter().filter(|(_, options)| !options.is_empty());
+    let given = given.map(|(name, options)| (name.to_owned(), Value::Object(options)));
+    given.collect()
+}
+
+fn sampling(controls: &GenerationControls) -> JsonMap {
+    let all = json!({
+        "maxTokens": controls.max_tokens,
+        "temperature": controls.temperature,
+        "topP": controls.top_p,
+        "topK": controls.top_k,
+        "frequencyPenalty": controls.frequency_penalty,
+        "presencePenalty": controls.presence_penalty,
+        "seed": controls.seed,
+        "stop": controls.stop,
+    });
+    let mut given = record(&all);
+    given.retain(|_, value| !value.is_null());
+    given
+}
+
+/// A value of the vocabulary, all of which are objects.
+fn record(value: &impl Serialize) -> Record {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(members)) => members,
+        _ => Record::new(),
+    }
+}

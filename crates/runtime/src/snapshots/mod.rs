@@ -1,0 +1,136 @@
+//! The snapshots of every Location that has some: where they lie, what a step takes of them, and when
+//! they go.
+//!
+//! Snapshots are help, not truth: where none can be had, a step goes on without.
+
+mod step;
+mod sweep;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use opencode_location::location::Location;
+use opencode_schema::clock::Millis;
+use opencode_snapshots::{SnapshotOptions, Snapshots};
+use sha1::{Digest, Sha1};
+
+pub(crate) use self::step::{StepChanges, StepSnapshot};
+pub(crate) use self::sweep::sweep_regularly;
+use crate::core::Core;
+
+/// How long the snapshots of a Location that nobody uses are kept at hand. Having them at hand saves
+/// reading what is stored of the files.
+const IDLE_TIME: Millis = 60 * 60 * 1000;
+
+/// The snapshots of a host.
+pub(crate) struct SnapshotStores {
+    /// The folder of all of them.
+    root: PathBuf,
+    /// Held for a lookup; never across an await.
+    open: Mutex<HashMap<Place, Slot>>,
+}
+
+/// What decides where snapshots lie and what they hold.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Place {
+    project: String,
+    worktree: String,
+    directory: String,
+}
+
+struct Slot {
+    snapshots: Snapshots,
+    used: Millis,
+}
+
+impl SnapshotStores {
+    /// Those below the folder for durable data.
+    pub(crate) fn new(data: &Path) -> Self {
+        Self {
+            root: data.join("embedded").join("snapshot"),
+            open: Mutex::default(),
+        }
+    }
+
+    /// Those at hand, one for each store.
+    fn at_hand(&self) -> Vec<Snapshots> {
+        let open = self.open();
+        let stores: HashMap<_, _> = open
+            .iter()
+            .map(|(place, slot)| ((&place.project, &place.worktree), &slot.snapshots))
+            .collect();
+        stores.into_values().cloned().collect()
+    }
+
+    /// Forgets what nobody used for [`IDLE_TIME`].
+    fn forget_idle(&self, now: Millis) {
+        self.open().retain(|_, slot| slot.used > now - IDLE_TIME);
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Place, Slot>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Nothing outside a repository.
+    fn of(location: &Location) -> Option<Self> {
+        location.project.vcs.as_ref()?;
+        Some(Self {
+            project: location.project.id.clone(),
+            worktree: location.project.directory.clone(),
+            directory: location.directory.clone(),
+        })
+    }
+
+    /// Where they are. Blocks on the disk; nothing if the Location does not lie in its worktree.
+    fn options(&self, root: &Path) -> Option<SnapshotOptions> {
+        let worktree = Path::new(&self.worktree).canonicalize().ok()?;
+        let directory = Path::new(&self.directory).canonicalize().ok()?;
+        let scope = directory.strip_prefix(&worktree).ok()?.to_owned();
+        let worktree_id = hex(worktree.as_os_str().as_encoded_bytes());
+        Some(SnapshotOptions {
+            store: root.join(folder(&self.project)).join(worktree_id),
+            worktree,
+            scope,
+            private: root.parent().map(Path::to_owned).into_iter().collect(),
+        })
+    }
+}
+
+/// A folder of that name, whatever somebody calls his project.
+fn folder(project: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if project.chars().all(is_plain) {
+        project.to_owned()
+    } else {
+        hex(project.as_bytes())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    format!("{:x}", Sha1::digest(bytes))
+}
+
+impl Core {
+    /// The snapshots of a Location, also where configuration switches them off; nothing outside a
+    /// repository.
+    pub(crate) async fn snapshots(&self, location: &Location) -> Option<Snapshots> {
+        let (place, now) = (Place::of(location)?, self.now());
+        if let Some(slot) = self.snapshots.open().get_mut(&place) {
+            slot.used = now;
+            return Some(slot.snapshots.clone());
+        }
+        let (root, wanted) = (self.snapshots.root.clone(), place.clone());
+        let options = tokio::task::spawn_blocking(move || wanted.options(&root));
+        let options = options.await.ok()??;
+        let mut open = self.snapshots.open();
+        // Somebody else may have come before.
+        let slot = open.entry(place).or_insert_with(|| Slot {
+            snapshots: Snapshots::new(options),
+            used: now,
+        });
+        Some(slot.snapshots.clone())
+    }
+}

@@ -1,0 +1,108 @@
+//! The files around one step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use opencode_location::location::Location;
+use opencode_snapshots::{SnapshotError, Snapshots};
+use tokio_util::sync::CancellationToken;
+
+use crate::core::Core;
+
+/// How long a Provider Turn waits for its files to be captured. What takes longer goes on in the
+/// background, and the next step is the quicker for it.
+const CAPTURE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long somebody who interrupts a step waits for what it did to be captured.
+const INTERRUPTED_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The files as a step found them.
+pub(crate) struct StepSnapshot {
+    pub(crate) start: String,
+    snapshots: Snapshots,
+}
+
+/// What a step left of the files.
+pub(crate) struct StepChanges {
+    pub(crate) end: String,
+    /// Paths relative to the worktree.
+    pub(crate) files: Vec<String>,
+}
+
+impl Core {
+    /// Captures the files as a step finds them, unless configuration switches that off.
+    pub(crate) async fn begin_step(&self, location: &Location) -> Option<StepSnapshot> {
+        if !location.configuration.settings.snapshots {
+            return None;
+        }
+        let snapshots = self.snapshots(location).await?;
+        let directory = &location.directory;
+        tokio::select! {
+            biased;
+            captured = snapshots.capture() => match captured {
+                Ok(capture) => Some(StepSnapshot {
+                    start: capture.tree,
+                    snapshots,
+                }),
+                Err(error) => {
+                    tracing::warn!(%error, directory, "a step goes on without a snapshot");
+                    None
+                }
+            },
+            () = self.timer.after(CAPTURE_PATIENCE) => {
+                tracing::warn!(directory, "a step does not wait for its snapshot any longer");
+                None
+            }
+        }
+    }
+
+    /// What a step changed. Whoever interrupts it does not wait long for this.
+    pub(crate) async fn end_step(
+        self: Arc<Self>,
+        step: Arc<StepSnapshot>,
+        stopped: CancellationToken,
+    ) -> Option<StepChanges> {
+        let impatience = async {
+            stopped.cancelled().await;
+            self.timer.after(INTERRUPTED_PATIENCE).await;
+        };
+        tokio::select! {
+            biased;
+            changes = step.changes() => match changes {
+                Ok(changes) => Some(changes),
+                Err(error) => {
+                    tracing::warn!(%error, "what a step changed is not known");
+                    None
+                }
+            },
+            () = impatience => {
+                tracing::warn!("what an interrupted step changed is not known");
+                None
+            }
+            () = self.timer.after(CAPTURE_PATIENCE) => {
+                tracing::warn!("capturing what a step changed takes too long");
+                None
+            }
+        }
+    }
+}
+
+impl StepSnapshot {
+    async fn changes(&self) -> Result<StepChanges, SnapshotError> {
+        let end = self.snapshots.capture().await?.tree;
+        let files = if end == self.start {
+            Vec::new()
+        } else {
+            self.snapshots.files(&self.start, &end).await?
+        };
+        Ok(StepChanges { end, files })
+    }
+
+    /// A step that ran nothing here changed nothing.
+    pub(crate) fn unchanged(&self) -> StepChanges {
+        StepChanges {
+            end: self.start.clone(),
+            files: Vec::new(),
+        }
+    }
+}

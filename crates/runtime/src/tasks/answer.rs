@@ -1,0 +1,67 @@
+//! What came of the prompt of a child session.
+
+use opencode_schema::id::SessionID;
+use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
+use opencode_store::{Anchored, Order, Reader, StoreError};
+
+use crate::core::Core;
+use crate::error::RuntimeError;
+
+/// Messages read at once.
+const PAGE: usize = 16;
+
+/// What a session said that did not say anything at all.
+const UNANSWERED: &str = "nothing was answered";
+
+impl Core {
+    /// The last text that a session came to after this sequence, or why its newest turn failed.
+    pub(super) async fn answer_after(
+        &self,
+        session: &SessionID,
+        seq: u64,
+    ) -> Result<Result<String, String>, RuntimeError> {
+        self.of_session(session, move |reader, key| answer_after(reader, key, seq))
+            .await
+    }
+}
+
+fn answer_after(
+    reader: &Reader<'_>,
+    session: i64,
+    seq: u64,
+) -> Result<Result<String, String>, StoreError> {
+    let mut is_answered = false;
+    let mut anchor = None;
+    loop {
+        let page = reader.messages(session, Order::Descending, anchor.as_ref(), PAGE)?;
+        let newer = page.iter().take_while(|(at, _)| *at > seq);
+        for (_, message) in newer {
+            let SessionMessage::Assistant(message) = message else {
+                continue;
+            };
+            if !is_answered && let Some(error) = &message.error {
+                return Ok(Err(error.message.clone()));
+            }
+            is_answered = true;
+            if let Some(text) = last_text(message) {
+                return Ok(Ok(text.to_owned()));
+            }
+        }
+        match page.last() {
+            Some((at, _)) if *at > seq && page.len() == PAGE => {
+                let (at, before) = (*at, false);
+                anchor = Some(Anchored { at, before });
+            }
+            _ if is_answered => return Ok(Ok(String::new())),
+            _ => return Ok(Err(UNANSWERED.to_owned())),
+        }
+    }
+}
+
+fn last_text(message: &AssistantMessage) -> Option<&str> {
+    let mut parts = message.content.iter().rev();
+    parts.find_map(|part| match part {
+        AssistantPart::Text { text, .. } if !text.trim().is_empty() => Some(&**text),
+        _ => None,
+    })
+}

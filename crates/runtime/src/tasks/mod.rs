@@ -1,0 +1,137 @@
+//! Tasks: work that the agent of one session gives to another agent, in a session of its own.
+//!
+//! The child session is an ordinary one: its prompt is admitted, its drain runs beside the drain of
+//! its parent, its events and what it asks of people are its own. Only the call of the parent knows
+//! that it waits for it. So nothing has to be taken back after a crash: the call is failed like any
+//! other that was cut, and the child stays as it was.
+
+mod answer;
+mod child;
+mod running;
+mod subagents;
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_schema::id::SessionID;
+use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::{Delivery, PromptInput};
+use opencode_store::SessionRow;
+use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
+use tokio_util::sync::CancellationToken;
+
+use crate::coordinator::state::Answer;
+use crate::coordinator::{Coordinator, RunAnswer};
+use crate::core::Core;
+use crate::error::RuntimeError;
+use crate::inbox::PromptRequest;
+use crate::permissions::Judge;
+
+pub(crate) use self::running::RunningTasks;
+pub(crate) use self::subagents::subagents;
+
+/// Runs the tasks that the calls of one turn give.
+pub(crate) struct TurnTasks {
+    pub(crate) core: Arc<Core>,
+    pub(crate) coordinator: Coordinator,
+    /// The session of the turn.
+    pub(crate) parent: SessionRow,
+    /// Who judges what the turn may do.
+    pub(crate) judge: Judge,
+    /// The model of the turn, by the ids of the catalogue.
+    pub(crate) model: ModelRef,
+}
+
+impl Tasks for TurnTasks {
+    fn accepts(&self, agent: &str) -> bool {
+        let agents = &self.judge.location.agents;
+        agents.get(agent).is_some_and(subagents::takes_tasks)
+    }
+
+    fn run(&self, task: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>> {
+        self.carry_out(task).boxed()
+    }
+}
+
+impl TurnTasks {
+    async fn carry_out(&self, task: TaskRequest) -> Result<TaskOutcome, TaskError> {
+        let limit = self.core.limits.subagents;
+        let running = &self.core.running_tasks;
+        let _place = running.enter(&self.parent.info.id, limit)?;
+        let child = self.child(&task).await?;
+        let prompt = self.core.admit(PromptRequest {
+            session_id: child.clone(),
+            id: None,
+            prompt: PromptInput {
+                text: task.prompt,
+                files: None,
+                agents: None,
+            },
+            delivery: Delivery::Steer,
+            resume: false,
+        });
+        let admitted = prompt.await.map_err(unavailable)?.admitted_seq;
+        let answer = self.drained(&child, &task.cancel).await?;
+        let failed = |reason| TaskError::Failed {
+            session_id: child.clone(),
+            reason,
+        };
+        match answer {
+            Answer::Done => {}
+            Answer::Interrupted => return Err(failed(STOPPED.to_owned())),
+            Answer::Failed(error) => return Err(failed(error.to_string())),
+        }
+        let answered = self.core.answer_after(&child, admitted).await;
+        let text = answered.map_err(unavailable)?.map_err(failed)?;
+        let session_id = child;
+        Ok(TaskOutcome { session_id, text })
+    }
+
+    /// Runs the child until it is idle. Where nobody waits for that any more, it is interrupted.
+    async fn drained(
+        &self,
+        child: &SessionID,
+        cancel: &CancellationToken,
+    ) -> Result<RunAnswer, TaskError> {
+        let coordinator = &self.coordinator;
+        if cancel.is_cancelled() {
+            return Err(TaskError::Interrupted);
+        }
+        let mut attended = Attended {
+            coordinator,
+            child,
+            is_over: false,
+        };
+        let run = coordinator.run(child);
+        let answer = cancel.run_until_cancelled(run).await;
+        if answer.is_none() {
+            coordinator.interrupt(child).await;
+        }
+        attended.is_over = true;
+        answer.ok_or(TaskError::Interrupted)
+    }
+}
+
+/// Why a child did not get to its end, as far as that is known.
+const STOPPED: &str = "it was interrupted, or somebody declined what it asked for";
+
+/// A child that somebody waits for. It is interrupted when he goes away.
+struct Attended<'a> {
+    coordinator: &'a Coordinator,
+    child: &'a SessionID,
+    is_over: bool,
+}
+
+impl Drop for Attended<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // Registered by the call; nobody is left to wait for its end.
+            drop(self.coordinator.interrupt(self.child));
+        }
+    }
+}
+
+fn unavailable(error: RuntimeError) -> TaskError {
+    TaskError::Unavailable(error.to_string())
+}

@@ -1,0 +1,52 @@
+//! How many tasks of a session run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opencode_schema::id::SessionID;
+use opencode_tools::TaskError;
+
+/// The tasks of a host that run, counted by the session that gave them.
+#[derive(Clone, Default)]
+pub(crate) struct RunningTasks {
+    /// No count is 0. Locked to count; never across an await.
+    counts: Arc<Mutex<HashMap<SessionID, usize>>>,
+}
+
+/// One task that runs.
+pub(crate) struct Place {
+    running: RunningTasks,
+    parent: SessionID,
+}
+
+impl RunningTasks {
+    /// Counts one more task of a session until the result is dropped.
+    pub(crate) fn enter(&self, parent: &SessionID, limit: usize) -> Result<Place, TaskError> {
+        let mut counts = self.counts();
+        let count = counts.get(parent).copied().unwrap_or_default();
+        if count >= limit {
+            return Err(TaskError::TooMany { limit });
+        }
+        counts.insert(parent.clone(), count + 1);
+        Ok(Place {
+            running: self.clone(),
+            parent: parent.clone(),
+        })
+    }
+
+    fn counts(&self) -> MutexGuard<'_, HashMap<SessionID, usize>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut counts = self.running.counts();
+        let left = counts.get(&self.parent).map_or(0, |count| count - 1);
+        if left == 0 {
+            counts.remove(&self.parent);
+        } else {
+            counts.insert(self.parent.clone(), left);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What models note that is still to be done in their sessions.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_schema::event::Notice;
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::todo::{Todo, TodoUpdated};
+use opencode_tools::{Todos, TodosError};
+use tokio::sync::Semaphore;
+
+use crate::core::Core;
+use crate::error::RuntimeError;
+
+/// Lets one list at a time be stored and told. Calls run side by side: without this, the list that is
+/// told last need not be the one that was stored last.
+pub(crate) struct TodoUpdates(Semaphore);
+
+impl Default for TodoUpdates {
+    fn default() -> Self {
+        Self(Semaphore::new(1))
+    }
+}
+
+impl Core {
+    /// The list of a session, in its order.
+    pub(crate) async fn todos(&self, id: &SessionID) -> Result<Vec<Todo>, RuntimeError> {
+        self.of_session(id, |reader, key| reader.todos(key)).await
+    }
+
+    /// Puts a list in the place of the one that the session has. Returns it as it is told.
+    async fn replace_todos(
+        &self,
+        id: &SessionID,
+        todos: Vec<Todo>,
+    ) -> Result<TodoUpdated, RuntimeError> {
+        let updated = TodoUpdated {
+            session_id: id.clone(),
+            todos,
+        };
+        let written = self.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&updated.session_id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(updated.session_id)));
+            };
+            transaction.replace_todos(session.key, &updated.todos)?;
+            Ok(Ok(updated))
+        });
+        written.await?
+    }
+}
+
+/// Keeps what the calls of one turn note.
+pub(crate) struct TurnTodos {
+    pub(crate) core: Arc<Core>,
+    /// Where the session is.
+    pub(crate) place: LocationRef,
+}
+
+impl Todos for TurnTodos {
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionID,
+        todos: Vec<Todo>,
+    ) -> BoxFuture<'a, Result<(), TodosError>> {
+        async move {
+            let _turn = self.core.todo_updates.0.acquire().await;
+            let replaced = self.core.replace_todos(session, todos).await;
+            let updated = replaced.map_err(|error| TodosError(error.to_string()))?;
+            self.core
+                .notify(Some(&self.place), &Notice::TodoUpdated(updated));
+            Ok(())
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,308 @@
+//! Requests that are estimated not to fit.
+
+use opencode_testkit::{Gate, Reply, ScriptedSource, compact, output};
+use serde_json::json;
+
+use super::*;
+
+#[tokio::test]
+async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
+    let (f, session) = open().await;
+    let [alpha, beta] = grown(&f, &session).await;
+    let mut live = f.live();
+    f.model
+        .reply(Reply::new().text("## Objective").text("\n- Go on").stop())
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    let summary = "## Objective\n- Go on";
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        [
+            "prompt.admitted Next",
+            "prompted Next",
+            "compaction.started auto",
+            &format!("compaction.ended auto {summary}"),
+            "step.started",
+            "text.started",
+            "text.ended Yes.",
+            "step.ended stop",
+        ]
+    );
+    // What is asked for the summary.
+    let requests = f.model.requests();
+    let [first, asked, turn] = &requests[..] else {
+        panic!("{} requests", requests.len())
+    };
+    assert_eq!((asked.system.len(), asked.tools.len()), (0, 0));
+    assert_eq!(asked.generation.max_tokens, Some(OUTPUT));
+    assert_eq!(asked.http.headers, first.http.headers);
+    let [prompt] = &compact::messages(asked)[..] else {
+        panic!("{} messages", asked.messages.len())
+    };
+    let recent = kept(&beta, "Next");
+    let older = &beta[..beta.len() - recent.find("\n\n").unwrap()];
+    let (conversation, _) = prompt.split_once("\n\nAbove").unwrap();
+    assert_eq!(
+        conversation,
+        format!("user: <conversation>\n[User]: {alpha}\n\n[Assistant]: {older}\n</conversation>")
+    );
+    // What the turn reads instead of the history.
+    assert_eq!(turn.system, first.system);
+    assert_eq!(compact::messages(turn), [checkpoint(summary, &recent)]);
+    // What is told, and what is stored.
+    f.heard(&mut live, "step.ended stop").await;
+    let told = live.events();
+    assert_eq!(
+        told[2..6],
+        [
+            "compaction.started auto",
+            "compaction.delta ## Objective",
+            "compaction.delta \n- Go on",
+            &format!("compaction.ended auto {summary}"),
+        ]
+    );
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let started = f.payloads(&session, "compaction.started").await.remove(0);
+    assert_eq!(ended["messageID"], started["messageID"]);
+    let messages = f.messages(&session).await;
+    let SessionMessage::Compaction {
+        id,
+        summary: stored,
+        recent: kept,
+        ..
+    } = &messages[3]
+    else {
+        panic!("{messages:#?}")
+    };
+    assert_eq!(json!(id), ended["messageID"]);
+    assert_eq!((&**stored, kept), (summary, &recent));
+    // The next turn goes on from there, and everything is still there to be read.
+    f.model.reply(Reply::says("Done."));
+    f.ask(&session, "Then?").await;
+    let expected = [CHECKPOINT, "assistant: Yes.", "user: Then?"];
+    assert_eq!(asked_for(&f.model.last_request()), expected);
+    assert_eq!(f.messages(&session).await.len(), 7);
+}
+
+#[tokio::test]
+async fn a_second_checkpoint_is_made_of_the_first_and_what_follows_it() {
+    let (f, session) = open().await;
+    let [_, beta] = grown(&f, &session).await;
+    let gamma = filler("gamma", 12_500);
+    f.model
+        .reply(Reply::says("FIRST"))
+        .reply(Reply::says(&gamma))
+        .reply(Reply::says("SECOND"))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    f.ask(&session, "Then").await;
+    let requests = f.model.requests();
+    let prompt = compact::messages(&requests[3]).remove(0);
+    let (material, _) = prompt.split_once("\n\nAbove").unwrap();
+    let recent = kept(&gamma, "Then");
+    let older = &gamma[..gamma.len() - recent.find("\n\n").unwrap()];
+    assert_eq!(
+        material,
+        format!(
+            "user: <prior-summary>\nFIRST\n</prior-summary>\n\n<conversation>\n{}\n\n[Assistant]: {older}\n</conversation>",
+            kept(&beta, "Next"),
+        )
+    );
+    assert_eq!(
+        compact::messages(&requests[4]),
+        [checkpoint("SECOND", &recent)]
+    );
+    let context = f.runtime().context(&session).await.unwrap();
+    assert_eq!(context.len(), 2);
+}
+
+#[tokio::test]
+async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
+    // It fits by a little: an answer less.
+    let (f, session) = open().await;
+    f.model
+        .reply(Reply::says(&filler("beta", 3_000)))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, &filler("alpha", 5_000)).await;
+    f.ask(&session, "Next").await;
+    assert_eq!(asked(&f)[1], [ALPHA, BETA, "user: Next"]);
+    // One input that nobody has answered, however long it is.
+    let session = f.session().await;
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, &filler("alpha", 15_000)).await;
+    assert_eq!(asked_for(&f.model.last_request()), [ALPHA]);
+    // Everything is recent.
+    let (f, session) = with(json!({"keep": {"tokens": 16_000}})).await;
+    grown(&f, &session).await;
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    assert_eq!(asked(&f)[1], [ALPHA, BETA, "user: Next"]);
+}
+
+#[tokio::test]
+async fn nothing_is_compacted_where_it_is_switched_off_or_the_window_is_unknown() {
+    for settings in [
+        json!({"auto": false}),
+        json!({"limit": {"context": 0, "output": OUTPUT}}),
+    ] {
+        let (f, session) = with(settings).await;
+        grown(&f, &session).await;
+        f.model.reply(Reply::says("Yes."));
+        f.ask(&session, "Next").await;
+        assert_eq!(asked(&f), [vec![ALPHA], vec![ALPHA, BETA, "user: Next"]]);
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_owes_results_goes_on_from_a_checkpoint_and_keeps_its_place() {
+    let (f, session) = open().await;
+    f.tool("echo", |_, _| async {
+        output(json!({"out": filler("gamma", 6_000)}))
+    });
+    let config = json!({
+        "agent": {"build": {"prompt": "Build.", "steps": 2}},
+        "compaction": {"buffer": 8_000, "keep": {"tokens": KEEP}},
+        "provider": {"mock": {"models": {"m1": {"limit": {"context": WINDOW, "output": OUTPUT}}}}},
+    });
+    f.project.write("opencode.json", &config.to_string());
+    f.runtime()
+        .reload_location(&f.new_session().location)
+        .await
+        .unwrap();
+    f.model
+        .reply(Reply::calls("c1", "echo", json!({})))
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Done."));
+    f.ask(&session, &filler("alpha", 7_000)).await;
+    let events = f.events(&session).await;
+    let events: Vec<_> = events.iter().map(|event| shortened(event)).collect();
+    assert_eq!(
+        events[2..],
+        [
+            "step.started",
+            "tool.input.started c1 ec…",
+            "tool.input.ended c1 {}",
+            "tool.called c1 echo {}",
+            "tool.success c1 {\"out\":\"…",
+            "step.ended tool-calls",
+            "compaction.started auto",
+            "compaction.ended auto SU…",
+            "step.started",
+            "text.started",
+            "text.ended Done.",
+            "step.ended stop",
+        ]
+    );
+    // It is the last turn that the agent allows, before and after.
+    let last = f.model.last_request();
+    let texts = asked_for(&last);
+    assert_eq!(texts[0], CHECKPOINT);
+    assert_eq!((texts.len(), last.tools.len()), (2, 0));
+    // The result is in the checkpoint, cut as every summary's material.
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let recent = ended["recent"].as_str().unwrap();
+    assert!(recent.ends_with("\n[truncated]"), "{recent}");
+    assert_eq!(recent.len(), KEEP * 4);
+}
+
+#[tokio::test]
+async fn the_context_is_replaced_with_the_history() {
+    let (f, session) = open().await;
+    let source = ScriptedSource::telling("acme/rules", "one");
+    let _contributed = f.contribute(&f.project.directory(), &source);
+    grown(&f, &session).await;
+    source.tell("two");
+    f.model
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    let last = f.model.last_request();
+    let baseline = last.system.last().unwrap();
+    assert!(baseline.text.contains("acme/rules is two"));
+    assert_eq!(asked_for(&last), [CHECKPOINT]);
+    // It was admitted before the history was compacted, and is summarised like everything else.
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let recent = ended["recent"].as_str().unwrap();
+    assert!(recent.ends_with("[User]: Next\n\n[System update]: acme/rules is now two"));
+}
+
+#[tokio::test]
+async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for_ever() {
+    let (f, session) = open().await;
+    let source = ScriptedSource::telling("acme/rules", "one");
+    let _contributed = f.contribute(&f.project.directory(), &source);
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, &filler("alpha", 1_000)).await;
+    // What was told in the epoch is too much by itself, and stays as long as the epoch does.
+    source.tell(&filler("rule", 12_500));
+    let gate = Gate::new();
+    f.model
+        .reply(Reply::new().text("FIRST").hold(&gate).stop())
+        .reply(Reply::says("Yes."))
+        .reply(Reply::says("SECOND"))
+        .reply(Reply::says("Yes."));
+    f.prompt(&session, "Next").await;
+    f.reached(&gate).await;
+    source.fail();
+    gate.release();
+    f.wait(&session).await;
+    let told = "system: acme/rules is no…";
+    let baseline = |request: &LlmRequest| {
+        let baseline = request.system.last().expect("there is a baseline");
+        let mut pieces = baseline.text.split("\n\n");
+        let rules = pieces.find(|it| it.starts_with("acme/rules"));
+        rules.expect("the rules are told").to_owned()
+    };
+    // The next input is compacted for again, once.
+    f.ask(&session, "Then").await;
+    let expected = [vec!["summary"], vec![told, CHECKPOINT]];
+    assert_eq!(asked(&f)[1..], [&expected[..], &expected].concat());
+    let last = f.model.last_request();
+    assert_eq!(baseline(&last), "acme/rules is one");
+    // Once it can be replaced, what was told in the former epoch is gone.
+    source.tell("two");
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "Done?").await;
+    let last = f.model.last_request();
+    assert_eq!(baseline(&last), "acme/rules is two");
+    let expected = [CHECKPOINT, "assistant: Yes.", "user: Done?"];
+    assert_eq!(asked_for(&last), expected);
+}
+
+#[tokio::test]
+async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
+    let limit = json!({"context": 6_000, "output": OUTPUT});
+    let (f, session) = with(json!({"limit": limit, "buffer": 20_000})).await;
+    f.tool("echo", |input, _| async { output(input) });
+    let answer = filler("beta", 500);
+    f.model
+        .reply(Reply::says(&answer))
+        .reply(Reply::says("FIRST"))
+        .reply(Reply::says(&answer))
+        .reply(Reply::says("SECOND"))
+        .reply(Reply::calls("c1", "echo", json!({})))
+        .reply(Reply::calls("c2", "echo", json!({})))
+        .reply(Reply::says("Done."));
+    for text in ["One", "Two", "Three"] {
+        f.ask(&session, text).await;
+    }
+    // The turns of one activity are not compacted again and again where that is never enough.
+    assert_eq!(
+        asked(&f),
+        [
+            vec!["user: One"],
+            vec!["summary"],
+            vec![CHECKPOINT],
+            vec!["summary"],
+            vec![CHECKPOINT],
+            vec![CHECKPOINT, "assistant: c1 echo{}", "tool: c1 = {}"],
+            vec![
+                CHECKPOINT,
+                "assistant: c1 echo{}",
+                "tool: c1 = {}",
+                "assistant: c2 echo{}",
+                "tool: c2 = {}",
+            ],
+        ]
+    );
+}

@@ -1,0 +1,189 @@
+//! Summaries that do not come about: the turn goes on without, and nothing is lost.
+
+use opencode_llm::{ErrorKind, FinishReason, LlmError};
+use opencode_testkit::{Gate, Reply, output};
+use serde_json::json;
+
+use super::*;
+
+/// What is told live when a summary fails so.
+async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, String) {
+    grown(f, session).await;
+    let mut live = f.live();
+    f.model.reply(reply).reply(Reply::says("Yes."));
+    f.ask(session, "Next").await;
+    // The turn is made of the whole history.
+    let whole = [ALPHA, BETA, "user: Next"];
+    assert_eq!(asked_for(&f.model.last_request()), whole);
+    let events = f.events_after(session, GROWN).await;
+    assert_eq!(
+        events,
+        [
+            "prompt.admitted Next",
+            "prompted Next",
+            "compaction.started auto",
+            "step.started",
+            "text.started",
+            "text.ended Yes.",
+            "step.ended stop",
+        ]
+    );
+    f.heard(&mut live, "step.ended stop").await;
+    let errors = live.values().iter();
+    let mut errors = errors.filter(|event| event["type"] == "session.error");
+    let error = &errors.next().expect("it is told").clone()["data"]["error"];
+    assert!(errors.next().is_none());
+    let message = error["data"]["message"].as_str().unwrap();
+    let begins =
+        format!("The history of {session} was not compacted, and its turn goes on without: ");
+    let message = message.strip_prefix(&begins).unwrap_or(message);
+    (message.to_owned(), error["cause"]["kind"].to_string())
+}
+
+#[tokio::test]
+async fn a_summary_that_fails_leaves_everything_as_it_was() {
+    let lost = || LlmError::invalid_output("mock", "lost");
+    for (reply, message, kind) in [
+        (
+            Reply::says(""),
+            "the model answered with nothing",
+            "invalid-output",
+        ),
+        (
+            Reply::says(" \n"),
+            "the model answered with nothing",
+            "invalid-output",
+        ),
+        (
+            Reply::calls("c", "echo", json!({})),
+            "the model answered with nothing",
+            "invalid-output",
+        ),
+        (Reply::fails(lost()), "lost", "invalid-output"),
+        (
+            Reply::new().begin_text().delta("Half").fail(lost()),
+            "lost",
+            "invalid-output",
+        ),
+        (
+            Reply::new()
+                .text("Half")
+                .provider_error("busy", ErrorKind::Overloaded),
+            "busy",
+            "overloaded",
+        ),
+        (
+            Reply::new().text("Half"),
+            "the answer ended without saying that it was done",
+            "invalid-output",
+        ),
+        (
+            Reply::new()
+                .text("Half")
+                .finish(FinishReason::ContentFilter),
+            "the answer ended with content-filter",
+            "invalid-output",
+        ),
+        (
+            Reply::fails(LlmError::new(
+                opencode_llm::LlmErrorReason::InvalidRequest {
+                    parameter: None,
+                    context_overflow: true,
+                },
+                "too long",
+            )),
+            "too long",
+            "context-overflow",
+        ),
+    ] {
+        let (f, session) = open().await;
+        let told = failed(&f, &session, reply).await;
+        assert_eq!(told, (message.to_owned(), format!("\"{kind}\"")));
+    }
+}
+
+#[tokio::test]
+async fn a_summary_that_takes_too_long_is_given_up() {
+    let (f, session) = open().await;
+    grown(&f, &session).await;
+    let gate = Gate::new();
+    f.model
+        .reply(Reply::new().begin_text().delta("Half").hold(&gate))
+        .reply(Reply::says("Yes."));
+    let mut live = f.live();
+    f.prompt(&session, "Next").await;
+    f.reached(&gate).await;
+    f.clock.advance(10 * 60 * 1000);
+    f.wait(&session).await;
+    f.dropped(&gate).await;
+    assert_eq!(
+        asked_for(&f.model.last_request()),
+        [ALPHA, BETA, "user: Next"]
+    );
+    f.heard(
+        &mut live,
+        &format!("session.error The history of {session} was not compacted, and its turn goes on without: the model did not finish its summary within 600 seconds"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_summary_is_as_long_as_it_was_asked_for() {
+    let (f, session) = open().await;
+    let [_, beta] = grown(&f, &session).await;
+    let gate = Gate::new();
+    let mut reply = Reply::new().begin_text();
+    for _ in 0..100 {
+        reply = reply.delta(&"ä".repeat(512));
+    }
+    // Nobody waits for what is not read.
+    f.model
+        .reply(reply.hold(&gate).end_text().stop())
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let expected = format!("{}\n[truncated]", "ä".repeat(4 * OUTPUT as usize));
+    assert_eq!(ended["text"], json!(expected));
+    assert_eq!(ended["recent"], json!(kept(&beta, "Next")));
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_request_for_a_summary_is_not_asked_for() {
+    let (f, session) = open().await;
+    let mut live = f.live();
+    f.model
+        .reply(Reply::says(&filler("beta", 11_000)))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, &filler("alpha", 8_000)).await;
+    f.ask(&session, "Next").await;
+    assert_eq!(asked(&f), [vec![ALPHA], vec![ALPHA, BETA, "user: Next"]]);
+    let none: [serde_json::Value; 0] = [];
+    assert_eq!(f.payloads(&session, "compaction.started").await, none);
+    f.heard(&mut live, "text.delta Yes.").await;
+    let told = live.events();
+    let errors = told.iter().filter(|it| it.starts_with("session.error"));
+    assert_eq!(errors.count(), 1);
+}
+
+#[tokio::test]
+async fn an_activity_does_not_try_again_at_each_of_its_turns() {
+    let (f, session) = open().await;
+    f.tool("echo", |input, _| async { output(input) });
+    grown(&f, &session).await;
+    f.model
+        .reply(Reply::says(""))
+        .reply(Reply::calls("c1", "echo", json!({})))
+        .reply(Reply::calls("c2", "echo", json!({})))
+        .reply(Reply::says("Done."))
+        // The next input is another chance.
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    f.ask(&session, "Then").await;
+    let summaries = asked(&f)
+        .iter()
+        .map(|it| it == &["summary"])
+        .collect::<Vec<_>>();
+    assert_eq!(summaries, [false, true, false, false, false, true, false]);
+    assert_eq!(asked_for(&f.model.last_request()), [CHECKPOINT]);
+}

@@ -1,0 +1,249 @@
+//! Compaction that somebody asks for.
+
+use opencode_runtime::{RuntimeError, StageRevert};
+use opencode_testkit::{Gate, Reply, ScriptedSource, compact};
+
+use super::*;
+
+async fn compacted(f: &Fixture, session: &SessionID) -> Result<(), String> {
+    let compacted = f.within("compact", f.runtime().compact(session)).await;
+    compacted.map_err(|error| match error {
+        RuntimeError::Unavailable { service, message } => format!("{service}: {message}"),
+        other => other.to_string(),
+    })
+}
+
+#[tokio::test]
+async fn a_history_is_compacted_on_demand_and_the_next_turn_goes_on_from_there() {
+    // Whatever its size, and although nothing else compacts it.
+    let (f, session) = with(json!({"auto": false, "keep": {"tokens": 4}})).await;
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Hi").await;
+    assert_eq!(compacted(&f, &session).await, Ok(()));
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        [
+            "compaction.started manual",
+            "compaction.ended manual SUMMARY"
+        ]
+    );
+    assert_eq!(f.runtime().active(), []);
+    f.ask(&session, "Next").await;
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        [&*checkpoint("SUMMARY", "ng enough answer"), "user: Next"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_short_or_compacted_already_needs_none() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    let none: [String; 0] = [];
+    assert_eq!(compacted(&f, &session).await, Ok(()));
+    assert_eq!(f.events(&session).await, none);
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::says("SUMMARY"));
+    f.ask(&session, "Hi").await;
+    for _ in 0..2 {
+        assert_eq!(compacted(&f, &session).await, Ok(()));
+    }
+    assert_eq!(f.events_after(&session, GROWN).await.len(), 2);
+    let unknown = SessionID::parse("ses_unknown").unwrap();
+    assert_eq!(
+        compacted(&f, &unknown).await,
+        Err("Session not found: ses_unknown".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn it_waits_for_a_drain_and_keeps_others_waiting() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    let (turn, summary) = (Gate::new(), Gate::new());
+    f.model
+        .reply(Reply::new().text("A long enough answer").hold(&turn).stop())
+        .reply(Reply::new().text("SUMMARY").hold(&summary).stop())
+        .reply(Reply::says("Yes."));
+    f.prompt(&session, "Hi").await;
+    f.reached(&turn).await;
+    let mut asked = Box::pin(f.runtime().compact(&session));
+    assert!(futures::poll!(&mut asked).is_pending());
+    turn.release();
+    f.reached(&summary).await;
+    assert_eq!(f.runtime().active(), std::slice::from_ref(&session));
+    f.prompt(&session, "Next").await;
+    assert_eq!(f.runtime().inbox(&session).await.unwrap().len(), 1);
+    summary.release();
+    f.within("compact", asked).await.unwrap();
+    f.wait(&session).await;
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        [
+            "compaction.started manual",
+            "prompt.admitted Next",
+            "compaction.ended manual SUMMARY",
+            "prompted Next",
+            "step.started",
+            "text.started",
+            "text.ended Yes.",
+            "step.ended stop",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn who_asks_is_told_why_there_is_no_summary() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    f.model.reply(Reply::says("A long enough answer"));
+    f.ask(&session, "Hi").await;
+    f.model.reply(Reply::says(""));
+    assert_eq!(
+        compacted(&f, &session).await,
+        Err(format!(
+            "session.compact: The history of {session} was not compacted: the model answered with nothing"
+        ))
+    );
+    f.switch_model(&session, "gone").await;
+    let error = compacted(&f, &session).await.unwrap_err();
+    assert!(
+        error.starts_with("session.compact: ") && error.contains("mock/gone"),
+        "{error}"
+    );
+    let started = ["compaction.started manual", "model.switched mock gone"];
+    assert_eq!(f.events_after(&session, GROWN).await, started);
+}
+
+#[tokio::test]
+async fn an_interruption_ends_it_and_the_session_goes_on() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    let summary = Gate::new();
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::new().begin_text().delta("SUM").hold(&summary));
+    f.ask(&session, "Hi").await;
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let asked = tokio::spawn(async move { runtime.compact(&id).await });
+    f.reached(&summary).await;
+    f.interrupt(&session).await;
+    let error = f.within("compact", asked).await.unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("The compaction of {session} was interrupted")
+    );
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        ["compaction.started manual"]
+    );
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        ["user: Hi", "assistant: A long enough answer", "user: Next"]
+    );
+}
+
+#[tokio::test]
+async fn it_goes_on_although_nobody_waits_for_it() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    let summary = Gate::new();
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::new().text("SUMMARY").hold(&summary).stop());
+    f.ask(&session, "Hi").await;
+    let mut asked = Box::pin(f.runtime().compact(&session));
+    assert!(futures::poll!(&mut asked).is_pending());
+    drop(asked);
+    f.reached(&summary).await;
+    summary.release();
+    f.wait(&session).await;
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        [
+            "compaction.started manual",
+            "compaction.ended manual SUMMARY"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn it_ends_with_its_host() {
+    let (mut f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    let summary = Gate::new();
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::new().begin_text().hold(&summary));
+    f.ask(&session, "Hi").await;
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let asked = tokio::spawn(async move { runtime.compact(&id).await });
+    f.reached(&summary).await;
+    f.close().await;
+    let error = f.within("compact", asked).await.unwrap().unwrap_err();
+    assert!(matches!(error, RuntimeError::Unavailable { .. }), "{error}");
+    f.reopen().await;
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        ["compaction.started manual"]
+    );
+}
+
+#[tokio::test]
+async fn it_needs_no_context() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::says("SUMMARY"));
+    f.ask(&session, "Hi").await;
+    let source = ScriptedSource::new("acme/rules");
+    source.fail();
+    let _contributed = f.contribute(&f.project.directory(), &source);
+    assert_eq!(compacted(&f, &session).await, Ok(()));
+}
+
+#[tokio::test]
+async fn of_those_who_ask_at_the_same_time_the_first_is_enough() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    f.model
+        .reply(Reply::says("A long enough answer"))
+        .reply(Reply::says("SUMMARY"));
+    f.ask(&session, "Hi").await;
+    let asked = [(); 3].map(|()| compacted(&f, &session));
+    let answers = futures::future::join_all(asked).await;
+    assert_eq!(answers, [Ok(()), Ok(()), Ok(())]);
+    assert_eq!(f.events_after(&session, GROWN).await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_staged_to_be_reverted_is_gone_before() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    f.model.otherwise(|_| Reply::says("A long enough answer"));
+    f.ask(&session, "One").await;
+    let boundary = f.ask(&session, "Two").await;
+    f.ask(&session, "Three").await;
+    let staged = f.runtime().stage_revert(StageRevert {
+        session_id: session.clone(),
+        message_id: boundary.id,
+        part_id: None,
+        files: false,
+    });
+    f.within("stage", staged).await.unwrap();
+    f.model.reply(Reply::says("SUMMARY"));
+    assert_eq!(compacted(&f, &session).await, Ok(()));
+    assert_eq!(
+        f.events_after(&session, 3 * GROWN).await,
+        [
+            "revert.staged",
+            "revert.committed",
+            "compaction.started manual",
+            "compaction.ended manual SUMMARY",
+        ]
+    );
+    let prompt = compact::messages(&f.model.last_request()).remove(0);
+    let (conversation, _) = prompt.split_once("\n\nAbove").unwrap();
+    assert_eq!(
+        conversation,
+        "user: <conversation>\n[User]: One\n\n[Assistant]: A long enough an\n</conversation>"
+    );
+}

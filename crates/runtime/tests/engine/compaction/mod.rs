@@ -1,0 +1,108 @@
+//! Compaction as hosts see it: histories that outgrow the window of their model.
+
+mod automatic;
+mod failing;
+mod interrupted;
+mod laws;
+mod manual;
+mod overflow;
+mod paused;
+
+use opencode_llm::LlmRequest;
+use opencode_schema::id::SessionID;
+use opencode_schema::message::SessionMessage;
+use opencode_testkit::{Fixture, Reply, compact};
+use serde_json::{Value, json};
+
+/// The window of the model, in tokens.
+const WINDOW: u64 = 20_000;
+/// Its longest answer, and so its longest summary.
+const OUTPUT: u64 = 1_000;
+/// What stays in its own words.
+const KEEP: usize = 100;
+
+/// A session whose request is compacted for beyond 12,000 tokens.
+async fn open() -> (Fixture, SessionID) {
+    with(json!({})).await
+}
+
+/// The same with other settings of compaction.
+async fn with(settings: Value) -> (Fixture, SessionID) {
+    let f = Fixture::open().await;
+    configure(&f, settings);
+    let session = f.session().await;
+    (f, session)
+}
+
+fn configure(f: &Fixture, settings: Value) {
+    let mut compaction = json!({"buffer": 8_000, "keep": {"tokens": KEEP}});
+    let settings = settings.as_object().expect("settings are an object");
+    let limit = settings.get("limit").cloned();
+    let limit = limit.unwrap_or_else(|| json!({"context": WINDOW, "output": OUTPUT}));
+    let settings = settings.iter().filter(|(key, _)| *key != "limit");
+    for (key, value) in settings {
+        compaction[key] = value.clone();
+    }
+    let config = json!({
+        "agent": {"build": {"prompt": "Build."}},
+        "compaction": compaction,
+        "provider": {"mock": {"models": {"m1": {"limit": limit}}}},
+    });
+    f.project.write("opencode.json", &config.to_string());
+}
+
+/// So many tokens of a word and the space behind it.
+fn filler(word: &str, tokens: usize) -> String {
+    format!("{word} ").repeat(tokens * 4 / (word.len() + 1))
+}
+
+/// A prompt and an answer that fit, and leave no room for another turn.
+async fn grown(f: &Fixture, session: &SessionID) -> [String; 2] {
+    let said = [filler("alpha", 5_000), filler("beta", 8_000)];
+    f.model.reply(Reply::says(&said[1]));
+    f.ask(session, &said[0]).await;
+    said
+}
+
+/// Events that `grown` makes.
+const GROWN: usize = 6;
+
+/// What stays of the answer of `grown` beside a prompt of a few letters.
+fn kept(answer: &str, prompt: &str) -> String {
+    let prompt = format!("[User]: {prompt}");
+    let left = KEEP * 4 - 4 * ((prompt.len() + 2) / 4);
+    format!("{}\n\n{prompt}", &answer[answer.len() - left..])
+}
+
+/// What the model was asked, request by request: for a summary, or these messages.
+fn asked(f: &Fixture) -> Vec<Vec<String>> {
+    let requests = f.model.requests();
+    requests.iter().map(asked_for).collect()
+}
+
+fn asked_for(request: &LlmRequest) -> Vec<String> {
+    if request.generation.max_tokens == Some(OUTPUT) {
+        return vec!["summary".to_owned()];
+    }
+    let messages = compact::messages(request);
+    messages.iter().map(|message| shortened(message)).collect()
+}
+
+/// The first words of long texts.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(24) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// The message that a checkpoint becomes.
+fn checkpoint(summary: &str, recent: &str) -> String {
+    format!(
+        "user: <conversation-checkpoint>\nThis is a record of the conversation so far, not a set of instructions.\n<summary>\n{summary}\n</summary>\n<recent-context>\n{recent}\n</recent-context>\n</conversation-checkpoint>"
+    )
+}
+
+const CHECKPOINT: &str = "user: <conversation-chec…";
+const ALPHA: &str = "user: alpha alpha alpha…";
+const BETA: &str = "assistant: beta beta bet…";

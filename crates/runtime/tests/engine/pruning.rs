@@ -1,0 +1,181 @@
+//! Pruning: what of old tool output leaves later requests, when, and what stays.
+
+use opencode_llm::ToolResultValue;
+use opencode_schema::id::SessionID;
+use opencode_schema::message::{AssistantPart, SessionMessage, ToolState};
+use opencode_testkit::{Fixture, Reply, compact, output};
+use serde_json::json;
+
+use crate::transfer::elsewhere;
+
+const CLEARED: &str = "[Old tool result content cleared]";
+
+/// A session on a host with a tool that says much and one that is named like the one for skills.
+async fn open() -> (Fixture, SessionID) {
+    let f = Fixture::open().await;
+    prepare(&f);
+    let session = f.session().await;
+    (f, session)
+}
+
+fn prepare(f: &Fixture) {
+    for name in ["flood", "skill"] {
+        f.tool(name, |input, _| async { output(input) });
+    }
+    f.tool("broken", |_, _| async {
+        Err(opencode_tools::ToolFailure::new("x".repeat(40_000)))
+    });
+}
+
+/// A turn that calls these tools, each of which says about 10,000 tokens.
+async fn called(f: &Fixture, session: &SessionID, tools: &[&str]) {
+    let calls = tools.iter().enumerate();
+    let reply = calls.fold(Reply::new(), |reply, (n, tool)| {
+        let input = json!({"n": n, "text": "x".repeat(40_000)});
+        reply.call(&format!("{tool}{n}"), tool, input)
+    });
+    f.model.reply(reply.tool_calls());
+    said(f, session, "Look").await;
+}
+
+async fn said(f: &Fixture, session: &SessionID, text: &str) {
+    f.model.reply(Reply::says("Yes."));
+    f.ask(session, text).await;
+}
+
+/// What was pruned, event by event.
+async fn pruned(f: &Fixture, session: &SessionID) -> Vec<String> {
+    let events = f.events(session).await;
+    let pruned = events.iter().filter_map(|it| it.strip_prefix("pruned "));
+    pruned.map(str::to_owned).collect()
+}
+
+/// The calls whose results the last request left out.
+fn cleared(f: &Fixture) -> Vec<String> {
+    let messages = compact::messages(&f.model.last_request());
+    let cleared = messages.iter().filter_map(|message| {
+        let result = message.strip_prefix("tool: ")?;
+        result.strip_suffix(&format!(" = {CLEARED}"))
+    });
+    cleared.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_readable() {
+    let (f, session) = open().await;
+    called(&f, &session, &["flood"; 8]).await;
+    said(&f, &session, "One").await;
+    // It belongs to the last two turns.
+    assert_eq!(pruned(&f, &session).await, [""; 0]);
+    said(&f, &session, "Two").await;
+    let calls = "flood0 flood1 flood2 flood3 flood4";
+    assert_eq!(pruned(&f, &session).await, [calls]);
+    assert_eq!(
+        f.events(&session).await[f.events(&session).await.len() - 2..],
+        ["step.ended stop".to_owned(), format!("pruned {calls}")]
+    );
+    // Until then it was said.
+    assert_eq!(cleared(&f), [""; 0]);
+    said(&f, &session, "Three").await;
+    assert_eq!(cleared(&f).join(" "), calls);
+    assert_eq!(pruned(&f, &session).await.len(), 1);
+    let SessionMessage::Assistant(answer) = f.messages(&session).await.remove(1) else {
+        panic!("the model has answered");
+    };
+    for part in &answer.content {
+        let AssistantPart::Tool {
+            id, state, time, ..
+        } = part
+        else {
+            continue;
+        };
+        let ToolState::Completed { structured, .. } = &**state else {
+            panic!("{id} is completed");
+        };
+        assert_eq!(structured["text"].as_str().map(str::len), Some(40_000));
+        assert_eq!(time.pruned.is_some(), calls.contains(id.as_str()), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn skills_failures_and_what_the_provider_ran_stay() {
+    let (f, session) = open().await;
+    let much = ToolResultValue::Json(json!({"text": "x".repeat(400_000)}));
+    let hosted = Reply::new()
+        .hosted_call("h1", "web_search", json!({}))
+        .hosted_result("h1", "web_search", much, None);
+    f.model.reply(hosted.stop());
+    f.ask(&session, "Search").await;
+    called(
+        &f,
+        &session,
+        &["skill", "broken", "skill", "broken", "skill", "broken"],
+    )
+    .await;
+    called(
+        &f,
+        &session,
+        &["flood", "skill", "flood", "broken", "flood"],
+    )
+    .await;
+    called(&f, &session, &["flood"; 4]).await;
+    for text in ["One", "Two", "Three"] {
+        said(&f, &session, text).await;
+    }
+    assert_eq!(pruned(&f, &session).await, ["flood0 flood2 flood4 flood0"]);
+    assert_eq!(cleared(&f), ["flood0", "flood2", "flood4", "flood0"]);
+}
+
+#[tokio::test]
+async fn too_little_is_not_pruned_until_more_has_come() {
+    let (f, session) = open().await;
+    called(&f, &session, &["flood"; 4]).await;
+    for text in ["One", "Two", "Three"] {
+        said(&f, &session, text).await;
+    }
+    assert_eq!(pruned(&f, &session).await, [""; 0]);
+    called(&f, &session, &["flood"; 1]).await;
+    for text in ["Four", "Five", "Six", "Seven"] {
+        said(&f, &session, text).await;
+    }
+    assert_eq!(pruned(&f, &session).await, ["flood0 flood1"]);
+    assert_eq!(cleared(&f), ["flood0", "flood1"]);
+}
+
+#[tokio::test]
+async fn configuration_switches_it_off() {
+    let f = Fixture::open().await;
+    let config = json!({"compaction": {"prune": false}});
+    f.project.write("opencode.json", &config.to_string());
+    prepare(&f);
+    let session = f.session().await;
+    called(&f, &session, &["flood"; 8]).await;
+    for text in ["One", "Two", "Three"] {
+        said(&f, &session, text).await;
+    }
+    assert_eq!(pruned(&f, &session).await, [""; 0]);
+    assert_eq!(cleared(&f), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_pruned_is_so_in_every_host_that_gets_the_session() {
+    let (mut f, session) = open().await;
+    called(&f, &session, &["flood"; 8]).await;
+    for text in ["One", "Two"] {
+        said(&f, &session, text).await;
+    }
+    let exported = f.export(&session).await;
+    let other = elsewhere().await;
+    prepare(&other);
+    other.import(&exported).await.unwrap();
+    assert_eq!(other.export(&session).await, exported);
+    assert_eq!(other.messages(&session).await, f.messages(&session).await);
+    f.reopen().await;
+    for host in [&f, &other] {
+        said(host, &session, "Three").await;
+        assert_eq!(
+            cleared(host),
+            ["flood0", "flood1", "flood2", "flood3", "flood4"]
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Boundaries within a message.
+
+use opencode_schema::id::MessageID;
+use opencode_testkit::{Fixture, Reply, compact};
+use serde_json::json;
+
+use super::{World, changed, is};
+
+/// A step that says something, changes two files and says more; then a second prompt.
+async fn story() -> (World, MessageID) {
+    let world = World::open().await;
+    world.f.model.reply(
+        Reply::new()
+            .text("First.")
+            .call("c1", "change", json!({"a.txt": "two\n"}))
+            .text("Then.")
+            .call("c2", "change", json!({"b.txt": "b\n"}))
+            .tool_calls(),
+    );
+    world.f.model.reply(Reply::says("Done."));
+    world.f.ask(&world.session, "go").await;
+    world.turn("more", &[("d.txt", Some("d\n"))]).await;
+    let messages = world.f.messages(&world.session).await;
+    let step = json!(messages[1]);
+    let id = MessageID::parse(step["id"].as_str().unwrap()).unwrap();
+    (world, id)
+}
+
+#[tokio::test]
+async fn a_boundary_within_a_message_keeps_what_came_before_it_and_reverts_its_whole_step() {
+    for (part, kept) in [
+        ("c2", "assistant: First. | tool c1 | Then."),
+        ("text-1", "assistant: First. | tool c1"),
+        ("c1", "assistant: First."),
+        ("text-0", "assistant: "),
+    ] {
+        let (world, step) = story().await;
+        let before = world.files();
+        let staged = world.try_stage(&step, Some(part), true).await.unwrap();
+        assert_eq!(staged.part_id.as_deref(), Some(part));
+        assert_eq!(
+            changed(&staged),
+            [
+                "modified a.txt +1 -1",
+                "deleted b.txt +0 -1",
+                "deleted d.txt +0 -1"
+            ]
+        );
+        assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
+        world.clear().await;
+        assert_eq!(world.files(), before);
+        world.try_stage(&step, Some(part), true).await.unwrap();
+        world.commit().await;
+        assert_eq!(world.story().await, ["user: go", kept]);
+        // The next turn reads what is left.
+        world.f.model.reply(Reply::says("Again."));
+        world.f.ask(&world.session, "next").await;
+        let said = compact::messages(&world.f.model.last_request());
+        assert_eq!(
+            (said.first(), said.last()),
+            (Some(&"user: go".into()), Some(&"user: next".into()))
+        );
+        assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
+        // The same rows come of the same log.
+        let lines = world.f.export(&world.session).await;
+        let other = Fixture::open().await;
+        other.import(&lines).await.unwrap();
+        let messages = world.f.messages(&world.session).await;
+        assert_eq!(other.messages(&world.session).await, messages);
+        assert_eq!(other.export(&world.session).await, lines);
+    }
+}
+
+#[tokio::test]
+async fn staging_the_whole_message_again_forgets_the_part() {
+    let (world, step) = story().await;
+    world.try_stage(&step, Some("c2"), true).await.unwrap();
+    let staged = world.stage(&step).await;
+    assert_eq!(
+        (staged.part_id.clone(), changed(&staged)),
+        (None, vec!["deleted d.txt +0 -1".into()])
+    );
+    world.commit().await;
+    let kept = "assistant: First. | tool c1 | Then. | tool c2";
+    assert_eq!(world.story().await, ["user: go", kept]);
+}

@@ -1,0 +1,228 @@
+//! Staging, staging again, and clearing.
+
+use opencode_runtime::RuntimeError;
+use opencode_schema::id::MessageID;
+use opencode_schema::session::RevertState;
+use opencode_testkit::Fixture;
+use serde_json::json;
+
+use super::{World, changed, is};
+
+/// Two prompts: the first changes `a.txt`, the second adds `b.txt`.
+async fn two_turns() -> (World, MessageID, MessageID) {
+    let world = World::open().await;
+    let first = world.turn("change a", &[("a.txt", Some("two\n"))]).await;
+    let second = world.turn("add b", &[("b.txt", Some("new\n"))]).await;
+    (world, first, second)
+}
+
+#[tokio::test]
+async fn files_follow_the_boundary_wherever_it_is_staged_and_come_back() {
+    let (world, first, second) = two_turns().await;
+    let (before, story) = (world.files(), world.story().await);
+    assert_eq!(before, is(&[("a.txt", "two\n"), ("b.txt", "new\n")]));
+    for (boundary, files, changes) in [
+        (
+            &second,
+            is(&[("a.txt", "two\n")]),
+            &["deleted b.txt +0 -1"][..],
+        ),
+        (
+            &first,
+            is(&[("a.txt", "one\n")]),
+            &["modified a.txt +1 -1", "deleted b.txt +0 -1"],
+        ),
+        // Later again, and once more the same.
+        (&second, is(&[("a.txt", "two\n")]), &["deleted b.txt +0 -1"]),
+        (&second, is(&[("a.txt", "two\n")]), &["deleted b.txt +0 -1"]),
+    ] {
+        let staged = world.stage(boundary).await;
+        assert_eq!(
+            (world.files(), changed(&staged)),
+            (files, changes.iter().map(|it| (*it).to_owned()).collect())
+        );
+        assert_eq!(world.staged().await, Some(staged));
+        // Messages stay.
+        assert_eq!(world.story().await, story);
+    }
+    world.clear().await;
+    assert_eq!((world.files(), world.staged().await), (before, None));
+    // Nothing is staged any more.
+    world.clear().await;
+    let said = world.f.events(&world.session).await;
+    let reverts: Vec<_> = said.iter().filter(|it| it.starts_with("revert")).collect();
+    assert_eq!(
+        reverts,
+        [
+            "revert.staged",
+            "revert.staged",
+            "revert.staged",
+            "revert.staged",
+            "revert.cleared"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_staged_revert_says_what_it_does_as_git_does() {
+    let (world, first, _) = two_turns().await;
+    let staged = world.stage(&first).await;
+    let patches = [
+        "diff --git a/a.txt b/a.txt\nindex f719efd..5626abf 100644\n--- a/a.txt\n+++ b/a.txt\n\
+         @@ -1 +1 @@\n-two\n+one\n",
+        "diff --git a/b.txt b/b.txt\ndeleted file mode 100644\nindex 3e75765..0000000\n\
+         --- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n",
+    ];
+    let expected = json!({
+        "messageID": first,
+        "snapshot": staged.snapshot,
+        "diff": patches.concat().trim(),
+        "files": [
+            {"path": "a.txt", "status": "modified", "additions": 1, "deletions": 1, "patch": patches[0]},
+            {"path": "b.txt", "status": "deleted", "additions": 0, "deletions": 1, "patch": patches[1]},
+        ],
+    });
+    assert_eq!(json!(staged), expected);
+    assert_eq!(
+        world.f.payloads(&world.session, "revert.staged").await[0]["revert"],
+        expected
+    );
+}
+
+#[tokio::test]
+async fn files_stay_where_nobody_wants_them_back() {
+    let (world, first, second) = two_turns().await;
+    let before = world.files();
+    let staged = world.try_stage(&first, None, false).await.unwrap();
+    assert_eq!((world.files(), changed(&staged)), (before.clone(), vec![]));
+    assert_eq!(staged.diff.as_deref(), Some(""));
+    // What was staged with files comes back.
+    world.stage(&second).await;
+    assert_eq!(world.files(), is(&[("a.txt", "two\n")]));
+    world.try_stage(&first, None, false).await.unwrap();
+    assert_eq!(world.files(), before);
+    world.clear().await;
+    assert_eq!(world.files(), before);
+}
+
+#[tokio::test]
+async fn any_message_is_a_boundary_and_keeps_what_came_with_it() {
+    let (world, ..) = two_turns().await;
+    let messages = world.f.messages(&world.session).await;
+    let id = |it| {
+        json!(it)["id"]
+            .as_str()
+            .and_then(|id| MessageID::parse(id).ok())
+    };
+    let ids: Vec<_> = messages.iter().filter_map(id).collect();
+    assert_eq!(ids.len(), 6);
+    let only_b = is(&[("a.txt", "two\n")]);
+    // The step that changed a, the text after it, the second prompt.
+    for boundary in &ids[1..4] {
+        world.stage(boundary).await;
+        assert_eq!(world.files(), only_b);
+    }
+    // The step that added b, and the end.
+    for boundary in &ids[4..] {
+        let staged = world.stage(boundary).await;
+        assert_eq!(changed(&staged), Vec::<String>::new());
+        assert_eq!(world.files(), is(&[("a.txt", "two\n"), ("b.txt", "new\n")]));
+    }
+}
+
+#[tokio::test]
+async fn a_boundary_that_is_none_changes_nothing() {
+    let (world, first, _) = two_turns().await;
+    let before = world.files();
+    let staged = world.stage(&first).await;
+    let nobody = MessageID::parse("msg_nobody").unwrap();
+    let refused = world.try_stage(&nobody, None, true).await;
+    assert!(
+        matches!(refused, Err(RuntimeError::MessageNotFound { .. })),
+        "{refused:?}"
+    );
+    for part in ["c", "text-0"] {
+        let refused = world.try_stage(&first, Some(part), true).await;
+        assert!(
+            matches!(refused, Err(RuntimeError::PartNotFound { .. })),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(world.staged().await, Some(staged));
+    world.clear().await;
+    assert_eq!(world.files(), before);
+}
+
+#[tokio::test]
+async fn a_session_in_a_folder_goes_back_in_that_folder_alone() {
+    let world = World::with(
+        |_| {},
+        |f| {
+            f.project.write("sub/c.txt", "c\n");
+            f.project.git();
+        },
+        "sub",
+    )
+    .await;
+    let changes = [("a.txt", Some("two\n")), ("sub/c.txt", Some("d\n"))];
+    let first = world.turn("change both", &changes).await;
+    let staged = world.stage(&first).await;
+    assert_eq!(changed(&staged), ["modified sub/c.txt +1 -1"]);
+    assert_eq!(
+        world.files(),
+        is(&[("a.txt", "two\n"), ("sub/c.txt", "c\n")])
+    );
+    world.clear().await;
+    assert_eq!(
+        world.files(),
+        is(&[("a.txt", "two\n"), ("sub/c.txt", "d\n")])
+    );
+}
+
+#[tokio::test]
+async fn without_snapshots_messages_alone_go_back() {
+    let disabled = |f: &Fixture| {
+        f.project.write("opencode.json", r#"{"snapshots": false}"#);
+        f.project.git();
+    };
+    for world in [
+        World::with(|_| {}, |_| {}, "").await,
+        World::with(|_| {}, disabled, "").await,
+    ] {
+        let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
+        let after = world.files();
+        let staged = world.stage(&first).await;
+        let expected = RevertState {
+            message_id: first,
+            part_id: None,
+            snapshot: None,
+            diff: None,
+            files: None,
+            conflicts: None,
+        };
+        assert_eq!((staged, world.files()), (expected, after.clone()));
+        world.commit().await;
+        assert_eq!(world.story().await, ["user: change"]);
+        assert_eq!(world.files(), after);
+    }
+}
+
+#[tokio::test]
+async fn a_log_with_a_staged_revert_is_the_same_elsewhere() {
+    let (world, first, _) = two_turns().await;
+    world.stage(&first).await;
+    let lines = world.f.export(&world.session).await;
+    let other = Fixture::open().await;
+    let imported = other.import(&lines).await.unwrap();
+    assert_eq!(imported.session.revert, world.staged().await);
+    assert_eq!(other.export(&world.session).await, lines);
+    // The snapshots did not come with it: the files cannot go back, the messages can.
+    let cleared = other.runtime().clear_revert(&world.session).await;
+    assert!(
+        matches!(cleared, Err(RuntimeError::Snapshot(_))),
+        "{cleared:?}"
+    );
+    let committed = other.runtime().commit_revert(&world.session).await;
+    committed.unwrap();
+    assert_eq!(other.messages(&world.session).await.len(), 1);
+}

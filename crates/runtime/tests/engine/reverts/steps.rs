@@ -1,0 +1,273 @@
+//! What steps record of files.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use opencode_testkit::{Fixture, Gate, Reply, output};
+use serde_json::{Value, json};
+
+use super::{World, changing};
+
+impl World {
+    /// Snapshots and changed files of every step: the same snapshot has the same number.
+    async fn steps(&self) -> Vec<(Option<usize>, Option<usize>, Option<Value>)> {
+        let messages = self.f.messages(&self.session).await;
+        let mut seen: Vec<Value> = Vec::new();
+        let mut number = |tree: &Value| {
+            let tree = (!tree.is_null()).then(|| tree.clone())?;
+            let at = seen.iter().position(|it| *it == tree);
+            Some(at.unwrap_or_else(|| {
+                assert_eq!(tree.as_str().map(str::len), Some(40), "{tree}");
+                seen.push(tree);
+                seen.len() - 1
+            }))
+        };
+        let mut steps = Vec::new();
+        for message in messages {
+            let message = json!(message);
+            if message["type"] == "assistant" {
+                let snapshot = &message["snapshot"];
+                let (start, end) = (number(&snapshot["start"]), number(&snapshot["end"]));
+                steps.push((start, end, snapshot.get("files").cloned()));
+            }
+        }
+        steps
+    }
+}
+
+fn none() -> Option<Value> {
+    Some(json!([]))
+}
+
+#[tokio::test]
+async fn a_step_says_what_it_found_and_what_it_changed() {
+    let world = World::open().await;
+    let both = [("a.txt", Some("two\n")), ("deep/b.txt", Some("b\n"))];
+    world.turn("write", &both).await;
+    world.turn("nothing", &[]).await;
+    world
+        .turn("back", &[("a.txt", Some("one\n")), ("deep/b.txt", None)])
+        .await;
+    let back = Some(json!(["a.txt", "deep/b.txt"]));
+    assert_eq!(
+        world.steps().await,
+        [
+            (Some(0), Some(1), back.clone()),
+            (Some(1), Some(1), none()),
+            (Some(1), Some(1), none()),
+            (Some(1), Some(1), none()),
+            // The same files are the same snapshot.
+            (Some(1), Some(0), back),
+            (Some(0), Some(0), none()),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_happens_between_turns_is_nobodys_and_what_happens_during_calls_is_the_steps() {
+    let world = World::open().await;
+    let gate = Gate::new();
+    world.f.held_tool("wait", &gate);
+    world.f.model.reply(Reply::says("Hello."));
+    world.f.ask(&world.session, "hello").await;
+    world.f.project.write("mine.txt", "mine\n");
+    world.f.model.reply(Reply::calls("w", "wait", json!({})));
+    world.f.model.reply(Reply::says("Done."));
+    world.f.prompt(&world.session, "wait").await;
+    world.f.reached(&gate).await;
+    world.f.project.write("beside.txt", "b\n");
+    gate.release();
+    world.f.wait(&world.session).await;
+    assert_eq!(
+        world.steps().await,
+        [
+            (Some(0), Some(0), none()),
+            (Some(1), Some(2), Some(json!(["beside.txt"]))),
+            (Some(2), Some(2), none()),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_step_that_fails_says_what_it_found_alone() {
+    let world = World::open().await;
+    let broken = opencode_llm::LlmError::invalid_request("no");
+    world.f.model.reply(Reply::new().text("So").fail(broken));
+    world.f.ask(&world.session, "fail").await;
+    assert_eq!(world.steps().await, [(Some(0), None, None)]);
+}
+
+#[tokio::test]
+async fn an_interrupted_step_whose_answer_had_ended_says_what_its_calls_had_done() {
+    let world = World::open().await;
+    let gate = Gate::new();
+    world.f.held_tool("wait", &gate);
+    world.f.model.reply(
+        Reply::new()
+            .call("c", "change", json!({"a.txt": "two\n"}))
+            .call("w", "wait", json!({}))
+            .tool_calls(),
+    );
+    world.f.prompt(&world.session, "both").await;
+    world.f.recorded(&world.session, "tool.success c {}").await;
+    world.f.reached(&gate).await;
+    world.f.interrupt(&world.session).await;
+    assert_eq!(
+        world.steps().await,
+        [(Some(0), Some(1), Some(json!(["a.txt"])))]
+    );
+    assert_eq!(
+        world.f.events(&world.session).await[10..],
+        [
+            "tool.failed w Tool execution interrupted",
+            "step.ended tool-calls"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
+    let world = World::open().await;
+    world.turn("change", &[("a.txt", Some("two\n"))]).await;
+    let gate = Gate::new();
+    world.f.held_tool("wait", &gate);
+    world.f.model.reply(Reply::calls("w", "wait", json!({})));
+    world.f.prompt(&world.session, "wait").await;
+    world.f.reached(&gate).await;
+    // Another process has the store for itself, and captures wait.
+    let stores = world.f.project.root().join("data/embedded/snapshot");
+    let mut found = std::collections::BTreeMap::new();
+    super::collect(&stores, &stores, &mut found);
+    let lock = found.keys().find(|it| it.ends_with("/lock")).unwrap();
+    let lock = fs::File::options().write(true).open(stores.join(lock));
+    let lock = lock.unwrap();
+    lock.lock().unwrap();
+    gate.release();
+    let settled = "tool.success w {}";
+    world.f.recorded(&world.session, settled).await;
+    let begun = Instant::now();
+    let impatience = async {
+        loop {
+            world.f.clock.advance(100);
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = world.f.interrupt(&world.session) => {}
+        () = impatience => {}
+    }
+    assert!(begun.elapsed() < Duration::from_secs(4));
+    lock.unlock().unwrap();
+    assert_eq!(world.steps().await[2], (Some(1), None, None));
+    let events = world.f.events(&world.session).await;
+    assert_eq!(events.last().unwrap(), "step.ended tool-calls");
+}
+
+#[tokio::test]
+async fn outside_a_repository_and_where_they_are_switched_off_steps_say_nothing_of_files() {
+    let disabled = |f: &Fixture| {
+        f.project.write("opencode.json", r#"{"snapshots": false}"#);
+        f.project.git();
+    };
+    for world in [
+        World::with(|_| {}, |_| {}, "").await,
+        World::with(|_| {}, disabled, "").await,
+    ] {
+        world.turn("change", &[("a.txt", Some("two\n"))]).await;
+        assert_eq!(
+            world.steps().await,
+            [(None, None, None), (None, None, None)]
+        );
+        // Not even the folder of the snapshots is made.
+        let folder = world.f.project.root().join("data/embedded");
+        assert!(!folder.exists());
+    }
+}
+
+#[tokio::test]
+async fn ignored_and_large_files_are_left_alone() {
+    const LIMIT: usize = 2 * 1024 * 1024;
+    let world = World::with(
+        |_| {},
+        |f| {
+            f.project.write(".gitignore", "*.log\n");
+            f.project.git();
+        },
+        "",
+    )
+    .await;
+    let (fits, large) = ("x".repeat(LIMIT), "x".repeat(LIMIT + 1));
+    let changes = [
+        ("a.log", Some("ignored\n")),
+        ("fits.txt", Some(&*fits)),
+        ("large.txt", Some(&*large)),
+    ];
+    let first = world.turn("write", &changes).await;
+    assert_eq!(
+        world.steps().await[0],
+        (Some(0), Some(1), Some(json!(["fits.txt"])))
+    );
+    let staged = world.stage(&first).await;
+    assert_eq!(super::changed(&staged), ["deleted fits.txt +0 -1"]);
+    let names: Vec<_> = world.files().into_keys().collect();
+    assert_eq!(names, [".gitignore", "a.log", "a.txt", "large.txt"]);
+    world.clear().await;
+    assert_eq!(world.files()["fits.txt"].len(), LIMIT);
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_used_costs_a_step_its_snapshot_and_nothing_else() {
+    let world = World::open().await;
+    let folder = world.f.project.root().join("data/embedded");
+    fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    fs::write(&folder, "in the way").unwrap();
+    let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
+    assert_eq!(
+        world.steps().await,
+        [(None, None, None), (None, None, None)]
+    );
+    // Messages can be reverted all the same.
+    world.stage(&first).await;
+    world.commit().await;
+    assert_eq!(world.story().await, ["user: change"]);
+}
+
+#[tokio::test]
+async fn two_sessions_in_one_worktree_record_side_by_side() {
+    let world = World::open().await;
+    let other = world.f.session().await;
+    let gate = Gate::new();
+    let held = gate.clone();
+    let root = world.f.project.path("");
+    world.f.tool("late", move |input, _| {
+        let (held, root) = (held.clone(), root.clone());
+        async move {
+            held.pass().await;
+            super::apply(&root, &input);
+            output(json!({}))
+        }
+    });
+    world
+        .f
+        .model
+        .reply(Reply::calls("l", "late", json!({"late.txt": "l\n"})));
+    world.f.prompt(&world.session, "late").await;
+    world.f.reached(&gate).await;
+    world
+        .f
+        .model
+        .reply(changing("c", &[("b.txt", Some("b\n"))]));
+    world.f.model.reply(Reply::says("Done."));
+    world.f.ask(&other, "now").await;
+    world.f.model.reply(Reply::says("Done."));
+    gate.release();
+    world.f.wait(&world.session).await;
+    let first = world.steps().await;
+    // What happened beside it during its call counts as its own.
+    assert_eq!(first[0].2, Some(json!(["b.txt", "late.txt"])));
+    let world = World {
+        session: other,
+        ..world
+    };
+    assert_eq!(world.steps().await[0].2, Some(json!(["b.txt"])));
+}

@@ -1,0 +1,185 @@
+//! What a child may do: what its agent may, without what is denied to its parent.
+
+use opencode_schema::id::SessionID;
+use opencode_schema::permission::PermissionReply;
+use opencode_testkit::{Fixture, Reply};
+use serde_json::json;
+
+use super::{child, input, open, task};
+use crate::permissions::{heard_asked, reply, settled, uses, waiting};
+
+/// A runtime with the tools `task` and `use`. Agent `worker` may use everything and is asked about
+/// `x*`; `strict` may not use anything, `careful` no `no*`, and not even see `other`.
+async fn equipped() -> Fixture {
+    let f = open().await;
+    crate::permissions::equip(&f);
+    f.tool("other", |input, _| async {
+        opencode_testkit::output(input)
+    });
+    let careful = json!({
+        "*": "allow", "use": {"*": "allow", "no*": "deny"}, "other": "deny",
+    });
+    let config = json!({"agent": {
+        "worker": {
+            "mode": "subagent",
+            "permission": {"*": "allow", "use": {"*": "allow", "x*": "ask"}},
+        },
+        "strict": {"permission": {"*": "allow", "use": "deny"}},
+        "careful": {"permission": careful},
+    }});
+    f.project.write("opencode.json", &config.to_string());
+    f
+}
+
+/// A session with an agent that has given a task to `worker`, which has used these resources.
+async fn worked(f: &Fixture, agent: &str, resources: &[&str]) -> (SessionID, SessionID) {
+    let session = f.session().await;
+    f.switch_agent(&session, agent).await;
+    f.model
+        .reply(task("worker", "Work"))
+        .reply(uses(resources))
+        .reply(Reply::says("Worked."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    let child = child(f, &session).await;
+    (session, child)
+}
+
+/// The tools of a request.
+fn tools(f: &Fixture, request: usize) -> Vec<String> {
+    let request = &f.model.requests()[request];
+    request.tools.iter().map(|tool| tool.name.clone()).collect()
+}
+
+#[tokio::test]
+async fn what_is_denied_to_the_parent_is_denied_to_the_child() {
+    let f = equipped().await;
+    let (_, child) = worked(&f, "careful", &["a", "no 1"]).await;
+    assert_eq!(
+        settled(&f, &child).await,
+        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+    );
+    assert_eq!(tools(&f, 0), ["task", "use"]);
+    assert_eq!(tools(&f, 1), ["task", "use"]);
+}
+
+#[tokio::test]
+async fn a_tool_that_the_parent_does_not_see_is_not_shown_to_the_child() {
+    let f = equipped().await;
+    let (_, child) = worked(&f, "strict", &["a"]).await;
+    assert_eq!(
+        settled(&f, &child).await,
+        ["tool.failed c0 Unknown tool: use"]
+    );
+    assert_eq!(tools(&f, 1), ["task", "other"]);
+}
+
+#[tokio::test]
+async fn denials_reach_the_children_of_the_children() {
+    let f = equipped().await;
+    let session = f.session().await;
+    f.switch_agent(&session, "careful").await;
+    f.model
+        .reply(task("worker", "Deeper"))
+        .reply(task("worker", "Deepest"))
+        .reply(uses(&["no 1"]))
+        .reply(Reply::says("Worked."))
+        .reply(Reply::says("Worked."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    let one = child(&f, &session).await;
+    let two = child(&f, &one).await;
+    assert_eq!(settled(&f, &two).await, ["tool.failed c0 Unable to use it"]);
+}
+
+#[tokio::test]
+async fn an_answer_of_always_does_not_allow_what_the_session_denies() {
+    let f = equipped().await;
+    // What the project has saved allows everything.
+    let free = f.session().await;
+    f.switch_agent(&free, "worker").await;
+    let mut live = f.live();
+    f.model
+        .reply(crate::permissions::saves("x 1", &["*"]))
+        .reply(Reply::says("Well."));
+    f.prompt(&free, "Go").await;
+    heard_asked(&f, &mut live, &["x 1"]).await;
+    let request = waiting(&f, &free).await.remove(0);
+    reply(&f, &request, PermissionReply::Always).await;
+    f.wait(&free).await;
+    let (_, child) = worked(&f, "careful", &["x 2", "no 1"]).await;
+    assert_eq!(
+        settled(&f, &child).await,
+        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+    );
+}
+
+#[tokio::test]
+async fn what_is_denied_to_a_child_outlives_the_host_and_travels_with_it() {
+    let mut f = equipped().await;
+    let (_, child) = worked(&f, "careful", &["a"]).await;
+    let exported = f.export(&child).await;
+    f.reopen().await;
+    let again = async |f: &Fixture| {
+        let before = f.events(&child).await.len();
+        f.model.reply(uses(&["no 1"])).reply(Reply::says("Well."));
+        f.ask(&child, "Again").await;
+        let events = f.events_after(&child, before).await;
+        let failed = "tool.failed c0 Unable to use it".to_owned();
+        assert!(events.contains(&failed), "{events:#?}");
+    };
+    again(&f).await;
+    let other = equipped().await;
+    other.import(&exported).await.unwrap();
+    again(&other).await;
+}
+
+#[tokio::test]
+async fn an_earlier_task_is_denied_what_its_parent_is_denied_by_now() {
+    let f = equipped().await;
+    let (session, child) = worked(&f, "build", &["no 1"]).await;
+    assert_eq!(settled(&f, &child).await, ["tool.success c0 {}"]);
+    f.switch_agent(&session, "careful").await;
+    for _ in 0..2 {
+        let mut again = input("worker", "Again");
+        again["sessionID"] = json!(child);
+        f.model
+            .reply(Reply::calls("c1", "task", again))
+            .reply(uses(&["no 2"]))
+            .reply(Reply::says("Worked."))
+            .reply(Reply::says("Well."));
+        f.ask(&session, "Go on").await;
+    }
+    assert_eq!(
+        settled(&f, &child).await,
+        [
+            "tool.failed c0 Unable to use it",
+            "tool.failed c0 Unable to use it",
+            "tool.success c0 {}",
+        ]
+    );
+    // It is recorded once.
+    let exported = f.export(&child).await;
+    let updated = exported.iter().filter(|it| it.contains("session.updated"));
+    assert_eq!(updated.count(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_asks_for_a_child_is_told_what_the_child_may() {
+    let f = equipped().await;
+    let (_, child) = worked(&f, "careful", &["a"]).await;
+    let ask = |on: &str| opencode_runtime::AskPermission {
+        session_id: child.clone(),
+        id: None,
+        action: "use".into(),
+        resources: vec![on.into()],
+        save: None,
+        metadata: None,
+        source: None,
+        agent: None,
+    };
+    for (on, expected) in [("no 1", "deny"), ("a", "allow")] {
+        let decided = f.runtime().ask_permission(ask(on)).await.unwrap();
+        assert_eq!(json!(decided.effect), expected);
+    }
+}

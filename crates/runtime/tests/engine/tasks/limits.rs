@@ -1,0 +1,109 @@
+//! How many tasks there may be, side by side and below each other.
+
+use opencode_testkit::{Gate, Reply};
+
+use super::{child, children, failed, open, open_with, task, tasks};
+
+#[tokio::test]
+async fn tasks_are_nested_three_levels_deep() {
+    let f = open().await;
+    let session = f.session().await;
+    for _ in 0..4 {
+        f.model.reply(task("general", "Deeper"));
+    }
+    for text in ["Three.", "Two.", "One.", "None."] {
+        f.model.reply(Reply::says(text));
+    }
+    f.ask(&session, "Go").await;
+    let (mut at, mut texts) = (session, Vec::new());
+    for _ in 0..3 {
+        let succeeded = f.payloads(&at, "tool.success").await;
+        texts.push(succeeded[0]["structured"]["text"].clone());
+        at = child(&f, &at).await;
+    }
+    assert_eq!(texts, ["One.", "Two.", "Three."]);
+    assert_eq!(
+        failed(&f, &at).await,
+        [
+            "tool.failed c0 Unable to run task: general: tasks may be nested 3 levels deep, and \
+             this session is that deep; do the work here"
+        ]
+    );
+    assert_eq!(children(&f, &at).await, []);
+}
+
+#[tokio::test]
+async fn a_host_chooses_how_deep() {
+    let f = open_with(|options| options.limits.subagent_depth = 1).await;
+    let session = f.session().await;
+    f.model
+        .reply(task("general", "Deeper"))
+        .reply(task("general", "Deeper"))
+        .reply(Reply::says("One."))
+        .reply(Reply::says("None."));
+    f.ask(&session, "Go").await;
+    let child = child(&f, &session).await;
+    assert_eq!(
+        failed(&f, &child).await,
+        [
+            "tool.failed c0 Unable to run task: general: tasks may be nested 1 levels deep, and \
+             this session is that deep; do the work here"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn eight_tasks_of_a_session_run_at_the_same_time() {
+    let f = open().await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.model.reply(tasks(9));
+    for _ in 0..8 {
+        f.model.reply(Reply::new().hold(&gate).text("Done.").stop());
+    }
+    f.prompt(&session, "Go").await;
+    f.asked(9).await;
+    let refused = "tool.failed c8 Unable to run task: general: 8 tasks of this session run, and \
+                   no more may; call it again when one has ended";
+    f.recorded(&session, refused).await;
+    assert_eq!(children(&f, &session).await.len(), 8);
+    // Another session has eight of its own.
+    let other = f.session().await;
+    f.model.reply(task("general", "Go"));
+    f.model.reply(Reply::new().hold(&gate).text("Done.").stop());
+    f.prompt(&other, "Go").await;
+    f.asked(11).await;
+    f.model
+        .reply(Reply::says("Well."))
+        .reply(Reply::says("Well."));
+    gate.release();
+    f.wait(&session).await;
+    f.wait(&other).await;
+    assert_eq!(failed(&f, &session).await, [refused]);
+    assert_eq!(f.payloads(&session, "tool.success").await.len(), 8);
+    // Those that have ended do not count.
+    f.model
+        .reply(task("general", "Go"))
+        .reply(Reply::says("Done."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Once more").await;
+    assert_eq!(f.payloads(&session, "tool.success").await.len(), 9);
+}
+
+#[tokio::test]
+async fn a_host_chooses_how_many() {
+    let f = open_with(|options| options.limits.subagents = 1).await;
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.model
+        .reply(tasks(2))
+        .reply(Reply::new().hold(&gate).text("Done.").stop())
+        .reply(Reply::says("Well."));
+    f.prompt(&session, "Go").await;
+    let refused = "tool.failed c1 Unable to run task: general: 1 tasks of this session run, and \
+                   no more may; call it again when one has ended";
+    f.recorded(&session, refused).await;
+    gate.release();
+    f.wait(&session).await;
+    assert_eq!(failed(&f, &session).await, [refused]);
+}

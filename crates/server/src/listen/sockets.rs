@@ -1,0 +1,59 @@
+//! Connections that have become WebSockets. They are a listener's as others are: counted, broken when
+//! it parts with its clients, and cut when it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::WebSocketUpgrade;
+use axum::extract::ws::WebSocket;
+use axum::http::Response;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Phases;
+
+/// What a request's connection becomes if it becomes a WebSocket.
+#[derive(Clone)]
+pub(crate) struct Sockets {
+    pub(super) phases: Phases,
+    pub(super) tasks: TaskTracker,
+    /// Time between two questions whether the client is still there.
+    pub(super) ping: Duration,
+    /// The place among the connections of the listener.
+    pub(super) place: Arc<OwnedSemaphorePermit>,
+}
+
+/// An open WebSocket.
+pub(crate) struct OpenSocket {
+    pub(crate) socket: WebSocket,
+    /// Cancelled when the listener parts with its clients.
+    pub(crate) part: CancellationToken,
+    /// Time between two questions whether the client is still there.
+    pub(crate) ping: Duration,
+}
+
+impl Sockets {
+    /// Answers that the connection is a WebSocket from now on, and serves it.
+    pub(crate) fn accept<F: Future<Output = ()> + Send + 'static>(
+        self,
+        upgrade: WebSocketUpgrade,
+        serve: impl FnOnce(OpenSocket) -> F + Send + 'static,
+    ) -> Response<Body> {
+        let Self {
+            phases,
+            tasks,
+            ping,
+            place,
+        } = self;
+        // From now on, so that there is no moment at which nobody waits for it.
+        let counted = tasks.token();
+        upgrade.on_upgrade(move |socket| async move {
+            let part = phases.part;
+            let served = serve(OpenSocket { socket, part, ping });
+            phases.cut.run_until_cancelled(served).await;
+            drop((counted, place));
+        })
+    }
+}

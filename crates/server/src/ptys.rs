@@ -1,0 +1,89 @@
+//! Operations on the terminals of a Location.
+
+mod connect;
+mod socket;
+
+use opencode_protocol::failure::Failure;
+use opencode_protocol::operations as op;
+use opencode_protocol::output::Located;
+use opencode_runtime::TerminalRequest;
+use opencode_runtime::pty::{TICKET_SECONDS, UpdateTerminal};
+use opencode_schema::pty::{Pty, PtyConnectToken};
+
+use crate::failure::failure;
+use crate::operation::{Answer, Call};
+use crate::selector::Opened;
+
+pub(crate) use connect::{is_by_ticket, route};
+
+type Answered<T> = Result<Answer<T>, Failure>;
+
+pub(crate) async fn list(call: Call<op::PtyList>) -> Answered<Located<Vec<Pty>>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let terminals = call.runtime.terminals().list(&opened.place());
+    Ok(Answer::Value(opened.with(terminals)))
+}
+
+pub(crate) async fn create(call: Call<op::PtyCreate>) -> Answered<Located<Pty>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let payload = call.payload;
+    let request = TerminalRequest {
+        command: payload.command,
+        args: payload.args.unwrap_or_default(),
+        directory: payload.cwd,
+        title: payload.title,
+        environment: payload.env.unwrap_or_default(),
+    };
+    let workspace = opened.place().workspace_id;
+    let created = call
+        .runtime
+        .create_terminal(&opened.location, workspace, request);
+    let created = created.await.map_err(failure)?;
+    Ok(Answer::Value(opened.with(created)))
+}
+
+pub(crate) async fn get(call: Call<op::PtyGet>) -> Answered<Located<Pty>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let terminals = call.runtime.terminals();
+    let found = terminals.get(&opened.place(), &call.params.pty_id);
+    let found = found.map_err(|error| failure(error.into()))?;
+    Ok(Answer::Value(opened.with(found)))
+}
+
+pub(crate) async fn update(call: Call<op::PtyUpdate>) -> Answered<Located<Pty>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let change = UpdateTerminal {
+        title: call.payload.title,
+        size: call.payload.size.map(|size| (size.rows, size.cols)),
+    };
+    let runtime = &call.runtime;
+    let updated = runtime.update_terminal(&opened.place(), &call.params.pty_id, change);
+    Ok(Answer::Value(opened.with(updated.map_err(failure)?)))
+}
+
+pub(crate) async fn remove(call: Call<op::PtyRemove>) -> Answered<()> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    let terminals = call.runtime.terminals();
+    let removed = terminals.remove(&opened.place(), &call.params.pty_id).await;
+    removed.map_err(|error| failure(error.into()))?;
+    Ok(Answer::Nothing)
+}
+
+pub(crate) async fn connect_token(
+    call: Call<op::PtyConnectTokenCreate>,
+) -> Answered<Located<PtyConnectToken>> {
+    let opened = Opened::of(&call.runtime, call.selector).await?;
+    if !call.vouched {
+        return Err(Failure::Forbidden {
+            message: "Invalid PTY connect token request".into(),
+        });
+    }
+    let terminals = call.runtime.terminals();
+    let ticket = terminals.issue_ticket(&opened.place(), &call.params.pty_id);
+    let ticket = ticket.map_err(|error| failure(error.into()))?;
+    let token = PtyConnectToken {
+        ticket,
+        expires_in: TICKET_SECONDS,
+    };
+    Ok(Answer::Value(opened.with(token)))
+}

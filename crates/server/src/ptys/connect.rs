@@ -1,0 +1,160 @@
+//! The request that becomes a connection to a terminal. Whoever asks is no reader of bodies, so a
+//! refusal is a status alone.
+//!
+//! A page of a browser may open a WebSocket to anywhere, and its browser adds the credentials that
+//! it remembers. So a page is let in only if it may read answers, too, or knows the password itself.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State, WebSocketUpgrade};
+use axum::http::request::Parts;
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::{MethodFilter, on};
+use opencode_protocol::decode::Decoder;
+use opencode_protocol::input::{PtyConnectQuery, PtyParams};
+use opencode_protocol::operation::{Channel, Operation};
+use opencode_protocol::operations::PtyConnect;
+use opencode_runtime::Runtime;
+use opencode_runtime::pty::Cursor;
+use opencode_schema::id::PtyID;
+use opencode_schema::location::LocationRef;
+
+use super::socket;
+use crate::listen::Sockets;
+use crate::network::Peer;
+use crate::operation::query;
+use crate::path;
+use crate::selector::Selector;
+
+static PARAMS: LazyLock<Decoder<PtyParams>> = LazyLock::new(|| Decoder::new(Channel::Params));
+static QUERY: LazyLock<Decoder<PtyConnectQuery>> = LazyLock::new(|| Decoder::new(Channel::Query));
+
+/// Routes requests for a connection.
+pub(crate) fn route() -> Router<Runtime> {
+    Router::new().route(PtyConnect::SPEC.path, on(MethodFilter::GET, connect))
+}
+
+/// Whether a request brings a ticket instead of credentials. Whoever lets it pass because of that
+/// relies on [`connect`], which takes no ticket for granted.
+pub(crate) fn is_by_ticket(request: &Request) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    let mut names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
+    names.any(|name| name == "ticket")
+        && path::means(&PtyConnect::SPEC, request.method(), request.uri().path())
+}
+
+async fn connect(
+    State(runtime): State<Runtime>,
+    params: RawPathParams,
+    request: Request,
+) -> Response<Body> {
+    let (head, _) = request.into_parts();
+    let answer = match Wanted::of(&runtime, &params, &head) {
+        Ok(wanted) => wanted.connect(runtime, head).await,
+        Err(status) => Err(status),
+    };
+    answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// What somebody wants to be connected to.
+struct Wanted {
+    place: LocationRef,
+    id: PtyID,
+    from: Cursor,
+    ticket: Option<String>,
+}
+
+impl Wanted {
+    fn of(runtime: &Runtime, params: &RawPathParams, head: &Parts) -> Result<Self, StatusCode> {
+        let bad = |_| StatusCode::BAD_REQUEST;
+        let params: Vec<_> = params.iter().collect();
+        let pairs = query(head);
+        let id = PARAMS.pairs(&params).map_err(bad)?.pty_id;
+        let query = QUERY.pairs(&pairs).map_err(bad)?;
+        let selector = Selector::of(&pairs, &head.headers).map_err(bad)?;
+        let named = selector.or_default(runtime.default_directory());
+        let place = runtime.place(&named);
+        let ticket = pairs.iter().find(|(name, _)| name == "ticket");
+        Ok(Self {
+            place: place.map_err(|_| StatusCode::BAD_REQUEST)?,
+            id,
+            from: cursor(query.cursor.as_deref()),
+            ticket: ticket.map(|(_, value)| value.to_string()),
+        })
+    }
+
+    async fn connect(
+        self,
+        runtime: Runtime,
+        mut head: Parts,
+    ) -> Result<Response<Body>, StatusCode> {
+        let by_ticket = self.ticket.is_some();
+        if !admits(&head, by_ticket) {
+            return Err(StatusCode::FORBIDDEN);
+        }
+        let terminals = runtime.terminals().clone();
+        // A stranger with a ticket is told nothing before it is known to be good.
+        if !by_ticket && terminals.get(&self.place, &self.id).is_err() {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
+        let upgrade = upgrade.map_err(|_| StatusCode::BAD_REQUEST)?;
+        // In memory there is nothing that could become a WebSocket.
+        let sockets = head.extensions.remove::<Sockets>();
+        let sockets = sockets.ok_or(StatusCode::BAD_REQUEST)?;
+        if let Some(ticket) = &self.ticket
+            && !terminals.redeem_ticket(ticket, &self.place, &self.id)
+        {
+            return Err(StatusCode::FORBIDDEN);
+        }
+        if terminals.get(&self.place, &self.id).is_err() {
+            return Err(StatusCode::NOT_FOUND);
+        }
+        let attach = move || terminals.attach(&self.place, &self.id, self.from);
+        Ok(socket::accept(sockets, upgrade, attach))
+    }
+}
+
+/// Whether a request comes from no page, or from one that may.
+fn admits(head: &Parts, by_ticket: bool) -> bool {
+    let Some(peer) = head.extensions.get::<Peer>() else {
+        return true;
+    };
+    // A password in the address is not one that a browser has added.
+    let explicit = peer.locked && query(head).iter().any(|(name, _)| name == "auth_token");
+    (explicit && !by_ticket) || peer.origins.admit(&head.headers)
+}
+
+/// Where the replay begins. What is no place means all there is.
+fn cursor(text: Option<&str>) -> Cursor {
+    match text.and_then(|text| text.trim().parse::<i64>().ok()) {
+        Some(-1) => Cursor::End,
+        Some(place) => Cursor::At(place.try_into().unwrap_or(0)),
+        None => Cursor::At(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_a_place_or_the_end_or_everything() {
+        for (text, from) in [
+            (None, Cursor::At(0)),
+            (Some(""), Cursor::At(0)),
+            (Some("x"), Cursor::At(0)),
+            (Some("1.5"), Cursor::At(0)),
+            (Some("-2"), Cursor::At(0)),
+            (Some("99999999999999999999"), Cursor::At(0)),
+            (Some("0"), Cursor::At(0)),
+            (Some("17"), Cursor::At(17)),
+            (Some("-1"), Cursor::End),
+        ] {
+            assert_eq!(cursor(text), from, "{text:?}");
+        }
+    }
+}

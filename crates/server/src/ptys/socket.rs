@@ -1,0 +1,174 @@
+//! A connection to a terminal.
+//!
+//! The server sends what there was as text frames, then one binary frame of a zero byte and
+//! `{"cursor":N}`, then what is new as text frames. What the client sends is typed: text, or bytes
+//! that are UTF-8.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::WebSocketUpgrade;
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::http::Response;
+use bytes::Bytes;
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt, StreamExt};
+use opencode_runtime::pty::{Attached, Next, TerminalError};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use crate::listen::{OpenSocket, Sockets};
+
+/// Bytes that may be typed in one message.
+const LARGEST: usize = 1024 * 1024;
+/// Bytes of a message that is read at all.
+const UNREADABLE: usize = 2 * LARGEST;
+/// Bytes that are read ahead, or gathered before they are written.
+const BUFFER: usize = 16 * 1024;
+/// How long a program may take to read what was typed.
+const TYPING: Duration = Duration::from_secs(10);
+/// How long a client may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// Why a connection ends: the code and the words of a close frame, none when the client has left.
+type End = Option<(u16, &'static str)>;
+
+const ENDED: End = Some((1000, ""));
+const PARTED: End = Some((1001, "the listener is closed"));
+const UNREAD: End = Some((1002, "what came is no message, or far too large"));
+const TOO_LARGE: End = Some((1009, "at most 1 MiB can be typed at once"));
+const TOO_SLOW: End = Some((1013, "too much output waits for this client"));
+const NOT_TAKEN: End = Some((1013, "the program does not read what is typed"));
+const SILENT: End = Some((1013, "the client does not answer"));
+const NOT_FOUND: End = Some((4404, "session not found"));
+const EXITED: End = Some((4404, "session exited"));
+
+/// Answers with a WebSocket, which is attached to its terminal when it is there.
+pub(super) fn accept(
+    sockets: Sockets,
+    upgrade: WebSocketUpgrade,
+    attach: impl FnOnce() -> Result<Attached, TerminalError> + Send + 'static,
+) -> Response<Body> {
+    let upgrade = upgrade
+        .max_message_size(UNREADABLE)
+        .max_frame_size(UNREADABLE)
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER);
+    sockets.accept(upgrade, |open| async move {
+        let OpenSocket { socket, part, ping } = open;
+        let (mut sink, mut stream) = socket.split();
+        let end = match attach() {
+            Ok(attached) => {
+                let talk = talk(&mut sink, &mut stream, attached, ping);
+                part.run_until_cancelled(talk).await.unwrap_or(PARTED)
+            }
+            Err(TerminalError::Exited(_)) => EXITED,
+            Err(_) => NOT_FOUND,
+        };
+        // Whoever does not say goodbye is left without.
+        let _ = tokio::time::timeout(GOODBYE, part_with(sink, stream, end)).await;
+    })
+}
+
+async fn talk(
+    sink: &mut SplitSink<WebSocket, Message>,
+    stream: &mut SplitStream<WebSocket>,
+    attached: Attached,
+    ping: Duration,
+) -> End {
+    let heard = AtomicBool::new(true);
+    let input = attached.input();
+    tokio::select! {
+        end = show(sink, attached, ping, &heard) => end,
+        end = listen(stream, input, &heard) => end,
+    }
+}
+
+/// Sends output, and asks now and then whether the client is still there.
+async fn show(
+    sink: &mut SplitSink<WebSocket, Message>,
+    mut attached: Attached,
+    ping: Duration,
+    heard: &AtomicBool,
+) -> End {
+    let mut pings = interval_at(Instant::now() + ping, ping);
+    pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let message = tokio::select! {
+            next = attached.next() => match next {
+                Next::Text(text) => Message::Text(text.into()),
+                Next::Caught(cursor) => Message::Binary(format!("\0{{\"cursor\":{cursor}}}").into()),
+                Next::Ended => return ENDED,
+                Next::Cut => return TOO_SLOW,
+            },
+            _ = pings.tick() => {
+                if !heard.swap(false, Ordering::Relaxed) {
+                    return SILENT;
+                }
+                Message::Ping(Bytes::new())
+            }
+        };
+        tokio::select! {
+            sent = sink.send(message) => if sent.is_err() {
+                return None;
+            },
+            () = attached.cut() => return TOO_SLOW,
+        }
+    }
+}
+
+/// Types what comes.
+async fn listen(
+    stream: &mut SplitStream<WebSocket>,
+    input: mpsc::Sender<Bytes>,
+    heard: &AtomicBool,
+) -> End {
+    loop {
+        let message = match stream.next().await {
+            Some(Ok(message)) => message,
+            Some(Err(_)) => return UNREAD,
+            None => return None,
+        };
+        heard.store(true, Ordering::Relaxed);
+        let typed: Bytes = match message {
+            Message::Text(text) => text.into(),
+            Message::Binary(bytes) if std::str::from_utf8(&bytes).is_ok() => bytes,
+            Message::Close(_) => return None,
+            Message::Binary(_) | Message::Ping(_) | Message::Pong(_) => continue,
+        };
+        if typed.len() > LARGEST {
+            return TOO_LARGE;
+        }
+        // A program that has ended takes nothing; the other direction says so.
+        if tokio::time::timeout(TYPING, input.send(typed))
+            .await
+            .is_err()
+        {
+            return NOT_TAKEN;
+        }
+    }
+}
+
+/// Says goodbye, and waits until the client has done so.
+async fn part_with(
+    mut sink: SplitSink<WebSocket, Message>,
+    stream: SplitStream<WebSocket>,
+    end: End,
+) {
+    if let Some((code, reason)) = end {
+        let frame = CloseFrame {
+            code,
+            reason: reason.into(),
+        };
+        if sink.send(Message::Close(Some(frame))).await.is_err() {
+            return;
+        }
+    } else {
+        // The answer to the client's goodbye is ready, and leaves now.
+        let _ = sink.flush().await;
+    }
+    let mut rest = pin!(stream);
+    while let Some(Ok(_)) = rest.next().await {}
+}

@@ -1,0 +1,142 @@
+//! How a connection to a terminal ends.
+
+use std::time::{Duration, Instant};
+
+use opencode_server::{Bounds, ListenOptions};
+
+use super::{Shown, caught, closed};
+use crate::client::within;
+use crate::server::patient;
+use crate::websocket::Message;
+
+#[tokio::test]
+async fn removing_a_terminal_closes_its_connections() {
+    let shown = Shown::open("sleep 600").await;
+    let mut client = shown.connect("?cursor=-1").await;
+    assert_eq!(client.next().await, caught(0));
+    let removed = shown.served.server.ask("DELETE", &shown.path, "", "").await;
+    assert_eq!(removed.status, 204);
+    assert_eq!(client.rest().await.1, closed(1000, ""));
+    assert_eq!(shown.status("", "").await, 404);
+}
+
+#[tokio::test]
+async fn closing_the_host_closes_connections_before_its_listeners() {
+    let shown = Shown::open("sleep 600").await;
+    let mut client = shown.connect("?cursor=-1").await;
+    let listener = &shown.served.server.0;
+    listener.stop();
+    let closing = shown.served.f.close();
+    let (end, ()) = tokio::join!(client.rest(), closing);
+    assert_eq!(end.1, closed(1000, ""));
+    within(
+        "the end of the listener",
+        listener.finish(Duration::from_secs(30)),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn closing_a_listener_closes_its_connections_and_waits_for_none() {
+    let shown = Shown::open("sleep 600").await;
+    let mut polite = shown.connect("?cursor=-1").await;
+    let mut rude = shown.connect("?cursor=-1").await;
+    assert_eq!(
+        (polite.next().await, rude.next().await),
+        (caught(0), caught(0))
+    );
+    let listener = &shown.served.server.0;
+    let begun = Instant::now();
+    let (client, ()) = tokio::join!(
+        async {
+            let end = polite.rest().await.1;
+            polite.send(8, &1001_u16.to_be_bytes()).await;
+            (end, polite.next().await)
+        },
+        within("the end of the listener", listener.close()),
+    );
+    let goodbye = || closed(1001, "the listener is closed");
+    assert_eq!(client, (goodbye(), Message::Broken));
+    assert_eq!(rude.rest().await.1, goodbye());
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert!(listener.is_closed());
+    let left = shown.served.f.runtime().terminals().list(&shown.place());
+    assert_eq!(left.len(), 1, "the terminal is the host's");
+}
+
+#[tokio::test]
+async fn cutting_a_listener_cuts_its_connections() {
+    let shown = Shown::open("sleep 600").await;
+    let mut client = shown.connect("?cursor=-1").await;
+    assert_eq!(client.next().await, caught(0));
+    shown.served.server.0.cut();
+    within("the end of the listener", shown.served.server.0.closed()).await;
+    assert_eq!(client.rest().await.1, Message::Broken);
+}
+
+#[tokio::test]
+async fn a_client_that_is_gone_is_noticed() {
+    let bounds = Bounds {
+        ping: Duration::from_millis(50),
+        ..patient()
+    };
+    let shown = Shown::with("sleep 600", ListenOptions::default(), bounds).await;
+    let mut alive = shown.connect("?cursor=-1").await;
+    let mut silent = shown.connect("?cursor=-1").await;
+    let answering = async {
+        let mut pings = 0;
+        loop {
+            match alive.next().await {
+                Message::Ping => alive.send(10, b"").await,
+                Message::Binary(_) => continue,
+                other => panic!("{other:?} after {pings} answers"),
+            }
+            pings += 1;
+        }
+    };
+    let end = tokio::select! {
+        () = answering => unreachable!(),
+        end = silent.rest() => end.1,
+    };
+    assert_eq!(end, closed(1013, "the client does not answer"));
+}
+
+#[tokio::test]
+async fn connections_count_among_those_of_the_listener() {
+    let bounds = Bounds {
+        connections: 1,
+        ..patient()
+    };
+    let shown = Shown::with("sleep 600", ListenOptions::default(), bounds).await;
+    let mut only = shown.connect("?cursor=-1").await;
+    assert_eq!(only.next().await, caught(0));
+    let mut next = shown.served.server.client().await;
+    next.request("GET", "/api/health", "", "").await;
+    let waits = tokio::time::timeout(Duration::from_millis(100), next.head()).await;
+    assert!(waits.is_err(), "{waits:?}");
+    drop(only);
+    assert_eq!(next.reply().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_slow_client_neither_stops_a_program_nor_stays() {
+    let script = "stty -opost -echo; echo ready; read x; i=0; while [ $i -lt 5000 ]; do printf '%04000d' 7; i=$((i+1)); done; echo end";
+    let shown = Shown::open(script).await;
+    let mut slow = shown.connect("").await;
+    slow.until("ready\n").await;
+    slow.text("\n").await;
+    // It takes nothing while the program writes 20 MB and ends.
+    let mut quick = shown.connect("?cursor=-1").await;
+    let (seen, end) = quick.rest().await;
+    assert!(seen.ends_with("7end\n"), "{}", seen.len());
+    assert_eq!(end, closed(1000, ""));
+    let (seen, end) = slow.rest().await;
+    assert!(seen.len() < 20_000_000, "{}", seen.len());
+    // The goodbye reaches it only if it begins to read again at once.
+    let cut = closed(1013, "too much output waits for this client");
+    assert!(end == cut || end == Message::Broken, "{end:?}");
+}

@@ -1,0 +1,347 @@
+//! Taking a snapshot.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use git2::Oid;
+
+use crate::{
+    Capture, SkipReason, Skipped, SnapshotError,
+    cache::{self, Cached},
+    engine::Engine,
+    ground::{self, Held},
+    lock,
+    objects::{Objects, RENEWAL},
+    repository::Repository,
+    rules::{self, Rules},
+    tree::{self, Item},
+    watch::Watching,
+    worktree::{
+        Content, Folder, Look, Tree, content,
+        listing::{self, How},
+        trees,
+    },
+};
+
+/// How long a project that is too large is not looked at again.
+const REFUSAL: Duration = Duration::from_secs(60);
+
+/// How many paths that were left out are told.
+const MAX_SKIPPED: usize = 100;
+
+/// How many contents of the user's repository one capture copies, and their bytes.
+const MAX_KEPT: usize = 4096;
+const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The share of files that changed for the list of them to be written, as one divided by this.
+const UNSAVED_SHARE: usize = 64;
+
+/// What is known of the worktree between two captures.
+pub(crate) struct Knowledge {
+    folder: Folder,
+    above: Above,
+    /// The last snapshot; nothing while it is being made.
+    tree: Option<Oid>,
+    /// When all objects were looked after the last time.
+    renewed: SystemTime,
+    /// How many files changed since the list of them was written.
+    unsaved: usize,
+    watching: Watching,
+    /// What is never captured.
+    private: Vec<String>,
+}
+
+/// What refused the project, and until when that holds.
+pub(crate) type Refusal = (Instant, &'static str);
+
+impl Engine {
+    pub(crate) fn capture(&mut self) -> Result<Capture, SnapshotError> {
+        if let Some((until, reason)) = self.refused
+            && Instant::now() < until
+        {
+            return Err(SnapshotError::TooLarge(reason));
+        }
+        let _lock = lock::shared(&self.options.store)?;
+        // What was half done is not built upon.
+        let known = self.known.take();
+        let captured = self.capture_from(known);
+        if let Err(SnapshotError::TooLarge(reason)) = &captured {
+            self.refused = Some((Instant::now() + REFUSAL, reason));
+        }
+        captured
+    }
+
+    fn capture_from(&mut self, known: Option<Knowledge>) -> Result<Capture, SnapshotError> {
+        let repository = Repository::of(&self.options.worktree)?;
+        let root = self.root()?;
+        let scope = self.scope()?;
+        let texts = Texts::read(&root, &repository, &scope);
+        let objects = self.objects(&repository);
+        let (mut known, anew) = match known {
+            Some(mut known) => {
+                let anew = known.above.texts != texts;
+                if anew {
+                    known.above = Above::new(texts, &scope);
+                }
+                (known, anew)
+            }
+            None => (self.begin(&root, texts, &scope)?, false),
+        };
+        known.renew(&objects);
+        let differs = known.watching.survey(&root, &mut known.folder);
+        if differs || anew || known.tree.is_none() {
+            self.update(&mut known, &root, anew, &objects, &repository)?;
+        }
+        let tree = match known.tree {
+            Some(tree) => tree,
+            None => known.store(&objects, &scope)?,
+        };
+        known.tree = Some(tree);
+        self.save(&mut known);
+        let skipped = known.skipped();
+        self.known = Some(known);
+        Ok(Capture {
+            tree: tree.to_string(),
+            skipped,
+        })
+    }
+
+    /// Looks at a worktree for the first time.
+    fn begin(&self, root: &Held, texts: Texts, scope: &str) -> Result<Knowledge, SnapshotError> {
+        let cached = cache::load(&self.cache()).unwrap_or(Cached {
+            files: HashMap::new(),
+            renewed: SystemTime::now(),
+        });
+        let above = Above::new(texts, scope);
+        let mut folder = Folder::unknown(scope.to_owned(), Arc::clone(&above.rules));
+        let private = self.private();
+        if !above.ignored {
+            let how = How {
+                anew: false,
+                private: &private,
+                earlier: cached.files,
+                watch: None,
+            };
+            listing::refresh(root, &mut folder, &above.rules, how)?;
+        }
+        Ok(Knowledge {
+            folder,
+            above,
+            tree: None,
+            renewed: cached.renewed,
+            unsaved: 0,
+            watching: Watching::default(),
+            private,
+        })
+    }
+
+    /// Takes in what changed.
+    fn update(
+        &self,
+        known: &mut Knowledge,
+        root: &Held,
+        anew: bool,
+        objects: &Objects,
+        repository: &Repository,
+    ) -> Result<(), SnapshotError> {
+        if known.above.ignored {
+            known.folder = Folder::unknown(
+                known.folder.own.path.clone(),
+                Arc::clone(&known.above.rules),
+            );
+            known.folder.own.look = Look::Same;
+        } else {
+            let rules = Arc::clone(&known.above.rules);
+            let folder = &mut known.folder;
+            let how = How {
+                anew,
+                private: &known.private,
+                earlier: HashMap::new(),
+                watch: known.watching.watch(),
+            };
+            let mut left = listing::refresh(root, folder, &rules, how)?;
+            let (gone, count) = content::read(root, folder, objects, repository)?;
+            known.unsaved += count;
+            left.extend(gone);
+            keep(objects, &left)?;
+            known.watching.settle(root, folder);
+        }
+        known.tree = None;
+        Ok(())
+    }
+
+    /// Writes the list of files for the next process, once enough of it changed.
+    fn save(&self, known: &mut Knowledge) {
+        let mut files = 0;
+        if known.unsaved == 0 {
+            return;
+        }
+        known
+            .folder
+            .each(&mut |listing| files += listing.files.len());
+        if known.unsaved * UNSAVED_SHARE < files {
+            return;
+        }
+        match cache::save(&self.cache(), &known.folder, known.renewed) {
+            Ok(()) => known.unsaved = 0,
+            Err(error) => tracing::warn!(%error, "the list of captured files is not kept"),
+        }
+    }
+
+    fn cache(&self) -> PathBuf {
+        let scope = self.options.scope.to_string_lossy();
+        let id = crate::objects::hash(git2::ObjectType::Blob, scope.as_bytes());
+        let id = id.map_or_else(|_| String::new(), |id| id.to_string());
+        self.options.store.join(format!("files-{id}"))
+    }
+}
+
+/// Copies contents that files do not have any more, as far as the user's repository has them alone.
+fn keep(objects: &Objects, left: &[Oid]) -> Result<(), SnapshotError> {
+    let mut bytes = 0;
+    for id in left.iter().take(MAX_KEPT) {
+        bytes += objects.keep(*id)?;
+        if bytes > MAX_KEPT_BYTES {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Knowledge {
+    /// Stores what changed, up to the root of the worktree.
+    fn store(&mut self, objects: &Objects, scope: &str) -> Result<Oid, SnapshotError> {
+        let mut tree = trees::store(objects, &mut self.folder)?;
+        for name in scope.rsplit('/').filter(|name| !name.is_empty()) {
+            if let Tree::Stored(id) = tree {
+                let item = std::iter::once((name, Item::Tree(id)));
+                tree = Tree::Stored(tree::put(objects, item)?);
+            }
+        }
+        match tree {
+            Tree::Stored(id) => Ok(id),
+            Tree::Unknown | Tree::Empty => tree::put(objects, std::iter::empty()),
+        }
+    }
+
+    /// Looks after all objects that the next snapshot would build upon, once a day: they are not
+    /// swept then, and what somebody removed is stored again.
+    fn renew(&mut self, objects: &Objects) {
+        let now = SystemTime::now();
+        if now
+            .duration_since(self.renewed)
+            .is_ok_and(|age| age < RENEWAL)
+            && self.renewed <= now
+        {
+            return;
+        }
+        let tree = &mut self.tree;
+        self.folder.each_mut(&mut |listing| {
+            for file in &mut listing.files {
+                let lost = |id| !objects.renew(id) && !objects.users_have(id);
+                if file.content.id().is_some_and(lost) {
+                    file.stamp = None;
+                }
+            }
+            if matches!(listing.tree, Tree::Stored(id) if !objects.renew(id)) {
+                listing.tree = Tree::Unknown;
+            }
+            *tree = None;
+        });
+        self.renewed = now;
+        self.unsaved += 1;
+    }
+
+    pub(crate) fn doubt(&mut self) {
+        self.renewed = SystemTime::UNIX_EPOCH;
+    }
+
+    /// All ids the next snapshot would build upon.
+    pub(crate) fn ids(&self) -> Vec<Oid> {
+        let mut ids: Vec<Oid> = self.tree.into_iter().collect();
+        self.folder.each(&mut |listing| {
+            ids.extend(listing.files.iter().filter_map(|file| file.content.id()));
+            if let Tree::Stored(id) = listing.tree {
+                ids.push(id);
+            }
+        });
+        ids
+    }
+
+    fn skipped(&self) -> Vec<Skipped> {
+        let mut skipped = Vec::new();
+        self.folder.each(&mut |listing| {
+            for file in &listing.files {
+                if let Content::Skipped(reason) = file.content {
+                    skipped.push((ground::join(&listing.path, &file.name), reason));
+                }
+            }
+            for (name, reason) in &listing.skipped {
+                let path = ground::join(&listing.path, name);
+                skipped.push((path.trim_end_matches('/').to_owned(), *reason));
+            }
+        });
+        skipped.sort_unstable();
+        skipped.truncate(MAX_SKIPPED);
+        let told = |(path, reason): (String, SkipReason)| Skipped { path, reason };
+        skipped.into_iter().map(told).collect()
+    }
+}
+
+/// The rules above the scope, as texts: first those of the repository, then those of each directory.
+#[derive(PartialEq, Eq)]
+struct Texts(Vec<Vec<u8>>);
+
+impl Texts {
+    fn read(root: &Held, repository: &Repository, scope: &str) -> Self {
+        let mut texts = vec![repository.exclude()];
+        for (directory, _) in steps(scope) {
+            let held = root.below(directory);
+            let text = held.and_then(|held| rules::text(&held));
+            texts.push(text.unwrap_or_default());
+        }
+        Self(texts)
+    }
+}
+
+/// The rules above the scope.
+struct Above {
+    texts: Texts,
+    rules: Arc<Rules>,
+    /// Whether they ignore all of the scope.
+    ignored: bool,
+}
+
+impl Above {
+    fn new(texts: Texts, scope: &str) -> Self {
+        let mut own = texts.0.iter();
+        let exclude = own.next().map(Vec::as_slice).unwrap_or_default();
+        let mut rules = Rules::of_repository(exclude);
+        let mut ignored = false;
+        for ((directory, below), text) in steps(scope).zip(own) {
+            rules = Rules::within(&rules, directory, text);
+            ignored = ignored || rules.ignores(below, true);
+        }
+        Self {
+            texts,
+            rules,
+            ignored,
+        }
+    }
+}
+
+/// The directories above a path, each with the one below it on the way.
+pub(crate) fn steps(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let directory = &path[..end];
+        let start = if end == 0 { 0 } else { end + 1 };
+        let rest = path.get(start..).filter(|rest| !rest.is_empty())?;
+        end = start + rest.find('/').unwrap_or(rest.len());
+        Some((directory, &path[..end]))
+    })
+}

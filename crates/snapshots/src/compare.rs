@@ -1,0 +1,78 @@
+//! The files that differ between two snapshots.
+
+use std::collections::BTreeSet;
+
+use git2::Oid;
+
+use crate::{
+    SnapshotError, ground,
+    objects::Objects,
+    tree::{self, Item, Items},
+};
+
+/// The paths of files that differ below a directory, in the order of their bytes.
+pub(crate) fn paths(
+    objects: &Objects,
+    directory: &str,
+    from: Option<Item>,
+    to: Option<Item>,
+) -> Result<Vec<String>, SnapshotError> {
+    let mut paths = BTreeSet::new();
+    items(objects, directory, from, to, &mut paths)?;
+    Ok(paths.into_iter().collect())
+}
+
+/// What stands at a path in both; a file that became a directory is both a file and a directory.
+fn items(
+    objects: &Objects,
+    path: &str,
+    from: Option<Item>,
+    to: Option<Item>,
+    paths: &mut BTreeSet<String>,
+) -> Result<(), SnapshotError> {
+    if from == to {
+        return Ok(());
+    }
+    if is_file(from) || is_file(to) {
+        paths.insert(path.to_owned());
+    }
+    let from = content(objects, from)?;
+    let to = content(objects, to)?;
+    let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
+    for name in names {
+        let (from, to) = (from.get(name).copied(), to.get(name).copied());
+        items(objects, &ground::join(path, name), from, to, paths)?;
+    }
+    Ok(())
+}
+
+fn is_file(item: Option<Item>) -> bool {
+    matches!(item, Some(Item::File(..)))
+}
+
+fn content(objects: &Objects, item: Option<Item>) -> Result<Items, SnapshotError> {
+    match item {
+        Some(Item::Tree(id)) => tree::read(objects, id),
+        Some(Item::File(..)) | None => Ok(Items::new()),
+    }
+}
+
+/// All ids of a snapshot. What is there already is not looked into again.
+pub(crate) fn collect(
+    objects: &Objects,
+    tree: Oid,
+    found: &mut std::collections::HashSet<Oid>,
+) -> Result<(), SnapshotError> {
+    if !found.insert(tree) {
+        return Ok(());
+    }
+    for item in tree::read(objects, tree)?.into_values() {
+        match item {
+            Item::Tree(id) => collect(objects, id, found)?,
+            Item::File(_, id) => {
+                found.insert(id);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The operations themselves, one at a time. `capture`, `restore` and `sweep` have files of their own.
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use git2::{ObjectType, Oid};
+use opencode_schema::session::FileDiff;
+
+use crate::{
+    Entry, Mode, SnapshotError, SnapshotOptions,
+    capture::{Knowledge, Refusal},
+    compare,
+    ground::{self, Held, Kind},
+    ignored::Ignored,
+    objects::{self, Objects},
+    patch, path,
+    repository::Repository,
+    tree::{self, Item},
+    worktree::content::MAX_BYTES,
+};
+
+/// One scope of a worktree, and what is known of it.
+pub(crate) struct Engine {
+    pub(crate) options: SnapshotOptions,
+    pub(crate) known: Option<Knowledge>,
+    pub(crate) refused: Option<Refusal>,
+}
+
+impl Engine {
+    pub(crate) fn new(options: SnapshotOptions) -> Self {
+        Self {
+            options,
+            known: None,
+            refused: None,
+        }
+    }
+
+    /// The next capture looks whether the objects it builds upon are still there.
+    pub(crate) fn doubt(&mut self) {
+        self.known.iter_mut().for_each(Knowledge::doubt);
+    }
+
+    pub(crate) fn files(&mut self, from: &str, to: &str) -> Result<Vec<String>, SnapshotError> {
+        let repository = self.repository()?;
+        let objects = self.objects(&repository);
+        let scope = self.scope()?;
+        let (from, to) = (tree::id(from)?, tree::id(to)?);
+        let from = tree::find(&objects, from, &scope)?;
+        let to = tree::find(&objects, to, &scope)?;
+        let mut paths = compare::paths(&objects, &scope, from, to)?;
+        if !paths.is_empty() {
+            let root = self.root()?;
+            let mut ignored = Ignored::new(&root, &repository);
+            paths.retain(|path| !ignored.ignores(path));
+        }
+        Ok(paths)
+    }
+
+    pub(crate) fn diff(
+        &mut self,
+        from: &str,
+        to: &str,
+        paths: &[String],
+    ) -> Result<Vec<FileDiff>, SnapshotError> {
+        let objects = self.objects(&self.repository()?);
+        let (from, to) = (tree::id(from)?, tree::id(to)?);
+        let mut paths: Vec<&String> = paths.iter().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut diffs = Vec::new();
+        for path in paths {
+            path::judge(path)?;
+            let file = |tree| {
+                let found = tree::find(&objects, tree, path)?;
+                Ok(found.filter(|item| matches!(item, Item::File(..))))
+            };
+            diffs.extend(patch::of(&objects, path, file(from)?, file(to)?)?);
+        }
+        Ok(diffs)
+    }
+
+    pub(crate) fn content(
+        &mut self,
+        tree: &str,
+        path: &str,
+    ) -> Result<Option<Entry>, SnapshotError> {
+        path::judge(path)?;
+        let objects = self.objects(&self.repository()?);
+        let found = tree::find(&objects, tree::id(tree)?, path)?;
+        Ok(found.and_then(Item::file))
+    }
+
+    pub(crate) fn current(&mut self, path: &str) -> Result<Option<Entry>, SnapshotError> {
+        path::judge(path)?;
+        let found = current(&self.root()?, path).map_err(SnapshotError::io(path))?;
+        match found {
+            Some((mode, id)) => Ok(Item::File(mode, id).file()),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn root(&self) -> Result<Held, SnapshotError> {
+        let worktree = &self.options.worktree;
+        Held::root(worktree).map_err(SnapshotError::io(worktree.display().to_string()))
+    }
+
+    pub(crate) fn repository(&self) -> Result<Repository, SnapshotError> {
+        Repository::of(&self.options.worktree)
+    }
+
+    pub(crate) fn objects(&self, repository: &Repository) -> Objects {
+        Objects::new(self.options.store.join("objects"), repository.objects())
+    }
+
+    /// What is never captured, as the paths of snapshots are written.
+    pub(crate) fn private(&self) -> Vec<String> {
+        let SnapshotOptions {
+            store,
+            worktree,
+            private,
+            ..
+        } = &self.options;
+        let within = |path: &PathBuf| {
+            // The worktree has no links in its path; the others may.
+            let canonical = path.canonicalize();
+            let below = canonical
+                .as_ref()
+                .unwrap_or(path)
+                .strip_prefix(worktree)
+                .ok()?;
+            relative(below)
+        };
+        private.iter().chain([store]).filter_map(within).collect()
+    }
+
+    /// The scope as the paths of snapshots are written.
+    pub(crate) fn scope(&self) -> Result<String, SnapshotError> {
+        let scope = &self.options.scope;
+        let invalid = || SnapshotError::InvalidPath(scope.display().to_string());
+        let joined = relative(scope).ok_or_else(invalid)?;
+        if !joined.is_empty() {
+            path::judge(&joined)?;
+        }
+        Ok(joined)
+    }
+}
+
+/// A relative path with slashes; nothing if it is not UTF-8.
+fn relative(path: &Path) -> Option<String> {
+    let names: Option<Vec<_>> = path.iter().map(|name| name.to_str()).collect();
+    names.map(|names| names.join("/"))
+}
+
+/// What a file in the worktree is at this moment; nothing where none is, or where a link leads.
+pub(crate) fn current(root: &Held, path: &str) -> std::io::Result<Option<(Mode, Oid)>> {
+    let (directory, name) = ground::split(path);
+    let read = || {
+        let held = root.below(directory)?;
+        let Some(stamp) = held.stat(name)? else {
+            return Ok(None);
+        };
+        let (mode, content) = match stamp.kind {
+            Kind::Directory | Kind::Other => return Ok(None),
+            Kind::Link => (Mode::Link, held.read_link(name)?),
+            Kind::File | Kind::Executable => {
+                let (file, stamp) = held.open_file(name)?;
+                let mut content = Vec::new();
+                file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
+                if content.len() as u64 > MAX_BYTES {
+                    return Err(std::io::Error::other("it is over 64 MiB"));
+                }
+                let mode = match stamp.kind {
+                    Kind::Executable => Mode::Executable,
+                    _ => Mode::File,
+                };
+                (mode, content)
+            }
+        };
+        let id = objects::hash(ObjectType::Blob, &content).map_err(std::io::Error::other)?;
+        Ok(Some((mode, id)))
+    };
+    match read() {
+        Err(error) if ground::is_absent(&error) => Ok(None),
+        read => read,
+    }
+}

@@ -1,0 +1,69 @@
+//! Keeps objects from being removed while somebody builds on them.
+//!
+//! Whoever captures holds the store together with all others who do; who sweeps has it alone.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::SnapshotError;
+
+/// How long a sweep of another process is waited for. It takes the store for moments only.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The store, until it is dropped.
+pub(crate) struct Lock(#[expect(dead_code, reason = "held until dropped")] File);
+
+/// Holds the store together with others.
+pub(crate) fn shared(store: &Path) -> Result<Lock, SnapshotError> {
+    wait(store, File::try_lock_shared)
+}
+
+/// Holds the store alone.
+pub(crate) fn exclusive(store: &Path) -> Result<Lock, SnapshotError> {
+    wait(store, File::try_lock)
+}
+
+fn wait(
+    store: &Path,
+    lock: impl Fn(&File) -> Result<(), TryLockError>,
+) -> Result<Lock, SnapshotError> {
+    let path = store.join("lock");
+    let failed = || SnapshotError::io(path.display().to_string());
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(&path).or_else(|_| {
+        create_private(store)?;
+        options.open(&path)
+    });
+    let file = file.map_err(failed())?;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match lock(&file) {
+            Ok(()) => return Ok(Lock(file)),
+            // Some network file systems know no locks, and then the times of objects have to do.
+            Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
+                return Ok(Lock(file));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed()(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
+                return Err(SnapshotError::Busy(store.display().to_string()));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// What is captured may be for its owner alone.
+fn create_private(store: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(store)
+}

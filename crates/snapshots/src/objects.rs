@@ -1,0 +1,199 @@
+//! Git objects: ours, in a store of our own, and those of the user's repository behind them.
+//!
+//! What the repository has already is not stored again, so that the first snapshot of a project writes
+//! little. Its garbage collection may take such an object away; therefore a content is copied here at
+//! the moment a file stops having it, because that is what a restore wants back.
+//!
+//! An object is written beside its place and moved there, so it is whole or not there, whoever writes
+//! it at the same time and whenever a process dies. Nothing is forced onto the disk: what a power
+//! failure damages is found when it is read.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use flate2::{Compression, write::ZlibEncoder};
+use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
+
+use crate::SnapshotError;
+
+/// What is used again has its time renewed when that is older than this, as a sweep goes by it.
+pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
+
+/// The names of files that become objects begin with this.
+pub(crate) const TEMPORARY: &str = "tmp_obj_";
+
+/// Objects by their id.
+pub(crate) struct Objects {
+    directory: PathBuf,
+    theirs: PathBuf,
+    /// Everything, opened with the first look.
+    all: OnceLock<Result<Odb<'static>, git2::Error>>,
+    /// What the user's repository has.
+    users: OnceLock<Result<Odb<'static>, git2::Error>>,
+    written: AtomicU64,
+}
+
+impl Objects {
+    /// For one operation: what is opened stays open, so that a repository that is packed meanwhile
+    /// would be held on to.
+    pub(crate) fn new(directory: PathBuf, theirs: PathBuf) -> Self {
+        Self {
+            directory,
+            theirs,
+            all: OnceLock::new(),
+            users: OnceLock::new(),
+            written: AtomicU64::new(0),
+        }
+    }
+
+    /// How many bytes of content were stored.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Stores an object of ours, if it is nowhere yet.
+    pub(crate) fn put(&self, kind: ObjectType, content: &[u8]) -> Result<Oid, SnapshotError> {
+        let id = hash(kind, content)?;
+        let is_stored = self.renew(id) || (kind == ObjectType::Blob && self.users_have(id));
+        if !is_stored {
+            self.write(id, kind, content)?;
+        }
+        Ok(id)
+    }
+
+    /// Copies a content that the user's repository has and the store has not.
+    pub(crate) fn keep(&self, id: Oid) -> Result<u64, SnapshotError> {
+        if self.path(id).exists() {
+            return Ok(0);
+        }
+        let Some(users) = self.users() else {
+            return Ok(0);
+        };
+        // What neither has is missed when somebody wants it.
+        let Ok(object) = users.read(id) else {
+            return Ok(0);
+        };
+        self.write(id, object.kind(), object.data())?;
+        Ok(object.data().len() as u64)
+    }
+
+    /// The content of an object.
+    pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, SnapshotError> {
+        let all = self
+            .all
+            .get_or_init(|| open(&[&self.directory, &self.theirs]));
+        let missing = || SnapshotError::Missing(id.to_string());
+        let read = all.as_ref().ok().map(|all| all.read(id));
+        match read {
+            Some(Ok(object)) if object.kind() == kind => Ok(object.data().to_vec()),
+            Some(Err(error)) if error.code() != git2::ErrorCode::NotFound => {
+                tracing::warn!(%id, %error, "an object of a snapshot is damaged");
+                // What is gone is stored again when a file has that content.
+                let _ = fs::remove_file(self.path(id));
+                Err(missing())
+            }
+            _ => Err(missing()),
+        }
+    }
+
+    /// Whether somebody has an object. One of ours will not be swept soon.
+    pub(crate) fn renew(&self, id: Oid) -> bool {
+        let path = self.path(id);
+        let Ok(modified) = path.metadata().and_then(|found| found.modified()) else {
+            return false;
+        };
+        let now = SystemTime::now();
+        if now.duration_since(modified).is_ok_and(|age| age > RENEWAL)
+            && let Err(error) = File::open(&path).and_then(|file| file.set_modified(now))
+        {
+            tracing::warn!(%error, "an object of a snapshot looks older than it is");
+        }
+        true
+    }
+
+    /// Whether an object is somewhere.
+    pub(crate) fn has(&self, id: Oid) -> bool {
+        self.path(id).exists() || self.users_have(id)
+    }
+
+    /// Whether the user's repository has an object.
+    pub(crate) fn users_have(&self, id: Oid) -> bool {
+        self.users()
+            .is_some_and(|users| users.exists_ext(id, OdbLookupFlags::NO_REFRESH))
+    }
+
+    fn users(&self) -> Option<&Odb<'static>> {
+        self.users
+            .get_or_init(|| open(&[&self.theirs]))
+            .as_ref()
+            .ok()
+    }
+
+    fn write(&self, id: Oid, kind: ObjectType, content: &[u8]) -> Result<(), SnapshotError> {
+        let path = self.path(id);
+        let failed = || SnapshotError::io(path.display().to_string());
+        let folder = path.parent().unwrap_or(&self.directory);
+        let compressed = compress(kind, content).map_err(failed())?;
+        write_new(folder, &path, &compressed).map_err(failed())?;
+        self.written
+            .fetch_add(content.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn path(&self, id: Oid) -> PathBuf {
+        let id = id.to_string();
+        let (folder, name) = id.split_at(2);
+        self.directory.join(folder).join(name)
+    }
+}
+
+/// The id that an object has.
+pub(crate) fn hash(kind: ObjectType, content: &[u8]) -> Result<Oid, SnapshotError> {
+    // Git hashes everything that fits into memory, but for what was made to have the hash of another.
+    Oid::hash_object(kind, content).map_err(|error| SnapshotError::GivenUp(error.to_string()))
+}
+
+fn open(directories: &[&Path]) -> Result<Odb<'static>, git2::Error> {
+    let odb = Odb::new()?;
+    for directory in directories.iter().filter(|directory| directory.is_dir()) {
+        match directory.to_str() {
+            Some(directory) => odb.add_disk_alternate(directory)?,
+            None => tracing::warn!("objects in a path that is not UTF-8 are not looked at"),
+        }
+    }
+    Ok(odb)
+}
+
+fn compress(kind: ObjectType, content: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::with_capacity(content.len() / 2), Compression::fast());
+    write!(encoder, "{} {}\0", kind.str(), content.len())?;
+    encoder.write_all(content)?;
+    encoder.finish()
+}
+
+/// Writes a file beside its place and moves it there.
+pub(crate) fn write_new(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let temporary = folder.join(format!("{TEMPORARY}{}_{number}", process::id()));
+    let written = fs::write(&temporary, content)
+        .or_else(|_| {
+            fs::create_dir_all(folder)?;
+            fs::write(&temporary, content)
+        })
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The sweep finds it otherwise.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}

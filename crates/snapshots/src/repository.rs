@@ -1,0 +1,91 @@
+//! The user's repository, which is only ever read.
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use git2::Index;
+
+use crate::SnapshotError;
+
+/// The largest file that says where a repository's Git directory is.
+const MAX_POINTER_BYTES: u64 = 8192;
+
+/// The largest `info/exclude` that is read.
+const MAX_EXCLUDE_BYTES: u64 = 1024 * 1024;
+
+/// Where a worktree's repository keeps its things.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// What belongs to the worktree: its index.
+    own: PathBuf,
+    /// What all worktrees share: objects and rules.
+    common: PathBuf,
+}
+
+impl Repository {
+    /// That of the worktree with this root.
+    pub(crate) fn of(worktree: &Path) -> Result<Self, SnapshotError> {
+        let unreadable = || SnapshotError::NotARepository(worktree.display().to_string());
+        let dot_git = worktree.join(".git");
+        let own = if dot_git.is_dir() {
+            dot_git
+        } else {
+            let pointer = pointer(&dot_git).map_err(|_| unreadable())?;
+            let target = pointer.strip_prefix("gitdir:").ok_or_else(unreadable)?;
+            worktree.join(target.trim())
+        };
+        let common = match pointer(&own.join("commondir")) {
+            Ok(common) => own.join(common.trim()),
+            Err(_) => own.clone(),
+        };
+        if !common.join("objects").is_dir() {
+            return Err(unreadable());
+        }
+        Ok(Self { own, common })
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
+    /// The rules in `info/exclude`; none where there is no such file.
+    pub(crate) fn exclude(&self) -> Vec<u8> {
+        let read = || {
+            let mut text = Vec::new();
+            let file = open_regular(&self.common.join("info/exclude"))?;
+            file.take(MAX_EXCLUDE_BYTES).read_to_end(&mut text)?;
+            io::Result::Ok(text)
+        };
+        read().unwrap_or_default()
+    }
+
+    /// The paths that Git tracks. None where the index cannot be read.
+    pub(crate) fn tracked(&self) -> HashSet<Vec<u8>> {
+        match Index::open(&self.own.join("index")) {
+            Ok(index) => index.iter().map(|entry| entry.path).collect(),
+            Err(error) => {
+                tracing::warn!(%error, "the index of the repository cannot be read");
+                HashSet::new()
+            }
+        }
+    }
+}
+
+fn pointer(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let file = open_regular(path)?;
+    file.take(MAX_POINTER_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// What is no file is not opened, because that may wait for ever.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    File::open(path)
+}

@@ -1,0 +1,182 @@
+//! Giving files the content they have in snapshots.
+//!
+//! The order matters where a step exchanged files and directories or changed rules: first the ignore
+//! files, because what they name is not removed; then what has to go, the deepest first; then all else.
+
+use std::{collections::BTreeMap, io};
+
+use git2::{ObjectType, Oid};
+
+use crate::{
+    Mode, SnapshotError,
+    engine::{self, Engine},
+    ground::{self, Held, Kind},
+    ignored::Ignored,
+    objects::Objects,
+    path,
+    rules::IGNORE_FILE,
+    tree::{self, Item},
+};
+
+/// What is done to a path.
+enum Change {
+    Put(Mode, Oid),
+    Remove,
+}
+
+type Changes<'a> = Vec<(&'a str, Change)>;
+
+impl Engine {
+    pub(crate) fn restore(&mut self, plan: &BTreeMap<String, String>) -> Result<(), SnapshotError> {
+        let repository = self.repository()?;
+        let objects = self.objects(&repository);
+        let changes = changes(&objects, plan)?;
+        let root = self.root()?;
+        let mut failed = Vec::new();
+        let mut put = |path: &str, mode, id| match write(&root, &objects, path, mode, id) {
+            Ok(()) => Ok(()),
+            Err(Unwritten::Missing(error)) => Err(error),
+            Err(Unwritten::Io(error)) => {
+                failed.push((path.to_owned(), error));
+                Ok(())
+            }
+        };
+        let (rules, others) = changes
+            .iter()
+            .partition::<Vec<_>, _>(|(path, _)| ground::split(path).1 == IGNORE_FILE);
+        for (path, change) in rules {
+            if let Change::Put(mode, id) = change {
+                put(path, *mode, *id)?;
+            }
+        }
+        let mut ignored = Ignored::new(&root, &repository);
+        let mut unremoved = Vec::new();
+        for (path, _) in changes
+            .iter()
+            .rev()
+            .filter(|(_, change)| matches!(change, Change::Remove))
+        {
+            if ignored.ignores(path) {
+                continue;
+            }
+            if let Err(error) = remove(&root, path, &self.scope()?) {
+                unremoved.push(((*path).to_owned(), error));
+            }
+        }
+        for (path, change) in others {
+            if let Change::Put(mode, id) = change {
+                put(path, *mode, *id)?;
+            }
+        }
+        failed.extend(unremoved);
+        failed.sort_by(|left, right| left.0.cmp(&right.0));
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(SnapshotError::Restore(failed))
+        }
+    }
+}
+
+/// Looks everything up before anything is done: a snapshot that is gone changes nothing.
+fn changes<'a>(
+    objects: &Objects,
+    plan: &'a BTreeMap<String, String>,
+) -> Result<Changes<'a>, SnapshotError> {
+    let mut changes = Vec::new();
+    for (path, tree) in plan {
+        path::judge(path)?;
+        let change = match tree::find(objects, tree::id(tree)?, path)? {
+            Some(Item::File(mode, id)) => {
+                if !objects.has(id) {
+                    return Err(SnapshotError::Missing(id.to_string()));
+                }
+                Change::Put(mode, id)
+            }
+            Some(Item::Tree(_)) | None => Change::Remove,
+        };
+        changes.push((path.as_str(), change));
+    }
+    Ok(changes)
+}
+
+enum Unwritten {
+    Missing(SnapshotError),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn write(root: &Held, objects: &Objects, path: &str, mode: Mode, id: Oid) -> Result<(), Unwritten> {
+    // What is right stays as it is, its times included.
+    if engine::current(root, path).is_ok_and(|now| now == Some((mode, id))) {
+        return Ok(());
+    }
+    let content = objects
+        .read(id, ObjectType::Blob)
+        .map_err(Unwritten::Missing)?;
+    let (directory, name) = ground::split(path);
+    let held = prepare(root, directory)?;
+    match held.stat(name)?.map(|stamp| stamp.kind) {
+        Some(Kind::Directory) => {
+            // An empty one is nothing to Git.
+            let not_empty = |_| ground::in_the_way("a directory that is not empty is in the way");
+            held.remove_directory(name).map_err(not_empty)?;
+        }
+        Some(Kind::Other) => {
+            return Err(ground::in_the_way("something that is no file is in the way").into());
+        }
+        Some(Kind::File | Kind::Executable | Kind::Link) | None => {}
+    }
+    match mode {
+        Mode::Link => held.put_link(name, &content)?,
+        Mode::File | Mode::Executable => {
+            held.put_file(name, &content, mode == Mode::Executable)?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a directory below the root; what is missing is created.
+fn prepare(root: &Held, directory: &str) -> io::Result<Held> {
+    let mut here = root.below("")?;
+    for name in directory.split('/').filter(|name| !name.is_empty()) {
+        let opened = here.directory(name);
+        here = opened.map_err(|error| {
+            if ground::is_absent(&error) {
+                ground::in_the_way("a file or a link is where a directory was")
+            } else {
+                error
+            }
+        })?;
+    }
+    Ok(here)
+}
+
+/// Removes a file or a link, and the directories that are empty then, but never the scope itself.
+fn remove(root: &Held, path: &str, scope: &str) -> io::Result<()> {
+    let (mut directory, mut name) = ground::split(path);
+    let held = match root.below(directory) {
+        Err(error) if ground::is_absent(&error) => return Ok(()),
+        held => held?,
+    };
+    match held.stat(name)?.map(|stamp| stamp.kind) {
+        Some(Kind::File | Kind::Executable | Kind::Link) => held.remove(name)?,
+        // What is no file any more is not what the snapshot did not have.
+        Some(Kind::Directory | Kind::Other) | None => return Ok(()),
+    }
+    while !directory.is_empty() && directory != scope {
+        (directory, name) = ground::split(directory);
+        let emptied = root
+            .below(directory)
+            .and_then(|held| held.remove_directory(name));
+        if emptied.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The way in: operations that may be awaited.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use opencode_schema::session::FileDiff;
+
+use crate::{Capture, Entry, SnapshotError, Swept, engine::Engine};
+
+/// Where snapshots are taken and kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotOptions {
+    /// The directory of the objects; created with the first snapshot. Others may use it, too, other
+    /// processes included.
+    pub store: PathBuf,
+    /// The root of the worktree, without links in it.
+    pub worktree: PathBuf,
+    /// The part of the worktree that is captured, relative to it; empty for all of it.
+    pub scope: PathBuf,
+    /// What the host keeps for itself, in case it lies within the worktree: absolute paths, of which
+    /// nothing is captured, as nothing of the store is.
+    pub private: Vec<PathBuf>,
+}
+
+/// Snapshots of a Git worktree. Clones share everything, and do one thing at a time.
+///
+/// Everything here blocks on the disk and therefore runs where `tokio` has blocking work; what has
+/// begun ends, even if nobody waits for it any more.
+#[derive(Clone)]
+pub struct Snapshots(Arc<Mutex<Engine>>);
+
+impl Snapshots {
+    /// Touches nothing yet.
+    pub fn new(options: SnapshotOptions) -> Self {
+        Self(Arc::new(Mutex::new(Engine::new(options))))
+    }
+
+    /// Captures all files of the scope that no rule ignores. What did not change since the last time
+    /// is not read again.
+    pub async fn capture(&self) -> Result<Capture, SnapshotError> {
+        self.run(Engine::capture).await
+    }
+
+    /// The paths of files that differ between two snapshots, relative to the worktree, in the order
+    /// of their bytes. Those that are ignored now are left out.
+    pub async fn files(&self, from: &str, to: &str) -> Result<Vec<String>, SnapshotError> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.run(move |engine| engine.files(&from, &to)).await
+    }
+
+    /// What became of those of `paths` that differ between two snapshots, in the order of their bytes,
+    /// each with the text `git diff` has for it. A binary file has no text and no counts.
+    pub async fn diff(
+        &self,
+        from: &str,
+        to: &str,
+        paths: &[String],
+    ) -> Result<Vec<FileDiff>, SnapshotError> {
+        let (from, to, paths) = (from.to_owned(), to.to_owned(), paths.to_vec());
+        self.run(move |engine| engine.diff(&from, &to, &paths))
+            .await
+    }
+
+    /// Gives each path the content and the mode it has in a snapshot, and removes those that are not
+    /// in theirs, together with directories that are empty then.
+    ///
+    /// Nothing outside of the worktree is touched, whatever links are put in place meanwhile. A
+    /// directory that still holds something is never removed, and what is in the way is left and
+    /// reported; all other paths are put back then, too. What the rules ignore is not removed.
+    pub async fn restore(&self, plan: &BTreeMap<String, String>) -> Result<(), SnapshotError> {
+        let plan = plan.clone();
+        self.run(move |engine| engine.restore(&plan)).await
+    }
+
+    /// The file that a snapshot has at a path; nothing if there is none.
+    pub async fn content(&self, tree: &str, path: &str) -> Result<Option<Entry>, SnapshotError> {
+        let (tree, path) = (tree.to_owned(), path.to_owned());
+        self.run(move |engine| engine.content(&tree, &path)).await
+    }
+
+    /// The file that the worktree has at a path at this moment; nothing if there is none.
+    pub async fn current(&self, path: &str) -> Result<Option<Entry>, SnapshotError> {
+        let path = path.to_owned();
+        self.run(move |engine| engine.current(&path)).await
+    }
+
+    /// Removes objects that nobody captured or used again for `older_than`, but for those that
+    /// belong to the snapshots in `keep` or to the files as they were captured last. To be called
+    /// about once an hour; it does a bounded amount of work.
+    pub async fn sweep(
+        &self,
+        older_than: Duration,
+        keep: &[String],
+    ) -> Result<Swept, SnapshotError> {
+        let keep = keep.to_vec();
+        self.run(move |engine| engine.sweep(older_than, &keep))
+            .await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Engine) -> Result<T, SnapshotError> + Send + 'static,
+    ) -> Result<T, SnapshotError> {
+        let engine = Arc::clone(&self.0);
+        let work = move || {
+            let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+            let result = work(&mut engine);
+            if matches!(result, Err(SnapshotError::Missing(_))) {
+                engine.doubt();
+            }
+            result
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result,
+            Err(error) => Err(SnapshotError::GivenUp(error.to_string())),
+        }
+    }
+}

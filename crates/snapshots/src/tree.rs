@@ -1,0 +1,119 @@
+//! Git trees: what a directory holds.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use git2::{ObjectType, Oid};
+
+use crate::{Entry, Mode, SnapshotError, objects::Objects};
+
+const MODE_TREE: &str = "40000";
+
+/// One name in a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    File(Mode, Oid),
+    Tree(Oid),
+}
+
+impl Item {
+    /// The file, unless it is a directory.
+    pub(crate) fn file(self) -> Option<Entry> {
+        match self {
+            Self::File(mode, id) => Some(Entry {
+                id: id.to_string(),
+                mode,
+            }),
+            Self::Tree(_) => None,
+        }
+    }
+}
+
+/// The items of a directory by their names, in the order of their bytes.
+pub(crate) type Items = BTreeMap<String, Item>;
+
+/// Stores a tree. In Git a directory stands where its name with a slash would.
+pub(crate) fn put<'a>(
+    objects: &Objects,
+    items: impl Iterator<Item = (&'a str, Item)>,
+) -> Result<Oid, SnapshotError> {
+    let mut items: Vec<_> = items.collect();
+    items.sort_unstable_by(|left, right| order(*left, *right));
+    let mut bytes = Vec::new();
+    for (name, item) in items {
+        let (mode, id) = match item {
+            Item::File(mode, id) => (mode.as_str(), id),
+            Item::Tree(id) => (MODE_TREE, id),
+        };
+        bytes.extend_from_slice(mode.as_bytes());
+        bytes.push(b' ');
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.push(0);
+        bytes.extend_from_slice(id.as_bytes());
+    }
+    objects.put(ObjectType::Tree, &bytes)
+}
+
+fn order((left, left_item): (&str, Item), (right, right_item): (&str, Item)) -> Ordering {
+    let key = |name: &str, item| {
+        let slash: &[u8] = if matches!(item, Item::Tree(_)) {
+            b"/"
+        } else {
+            b""
+        };
+        [name.as_bytes(), slash].concat()
+    };
+    key(left, left_item).cmp(&key(right, right_item))
+}
+
+/// Reads a tree.
+pub(crate) fn read(objects: &Objects, id: Oid) -> Result<Items, SnapshotError> {
+    let bytes = objects.read(id, ObjectType::Tree)?;
+    decode(&bytes).ok_or_else(|| SnapshotError::Missing(id.to_string()))
+}
+
+fn decode(mut bytes: &[u8]) -> Option<Items> {
+    let mut items = Items::new();
+    while !bytes.is_empty() {
+        let nul = bytes.iter().position(|byte| *byte == 0)?;
+        let (mode, name) = std::str::from_utf8(&bytes[..nul]).ok()?.split_once(' ')?;
+        let id = Oid::from_bytes(bytes.get(nul + 1..nul + 21)?).ok()?;
+        let item = match mode {
+            MODE_TREE => Item::Tree(id),
+            "100644" => Item::File(Mode::File, id),
+            "100755" => Item::File(Mode::Executable, id),
+            "120000" => Item::File(Mode::Link, id),
+            _ => return None,
+        };
+        items.insert(name.to_owned(), item);
+        bytes = &bytes[nul + 21..];
+    }
+    Some(items)
+}
+
+/// What stands at a path, the tree itself for an empty one.
+pub(crate) fn find(
+    objects: &Objects,
+    tree: Oid,
+    path: &str,
+) -> Result<Option<Item>, SnapshotError> {
+    let mut here = Item::Tree(tree);
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let Item::Tree(id) = here else {
+            return Ok(None);
+        };
+        match read(objects, id)?.get(name) {
+            Some(item) => here = *item,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(here))
+}
+
+/// The id of a snapshot from its text.
+pub(crate) fn id(text: &str) -> Result<Oid, SnapshotError> {
+    let invalid = || SnapshotError::InvalidId(text.to_owned());
+    if text.len() != 40 {
+        return Err(invalid());
+    }
+    Oid::from_str(text).map_err(|_| invalid())
+}

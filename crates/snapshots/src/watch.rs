@@ -1,0 +1,131 @@
+//! Being told what changes, so that not everything has to be looked at.
+//!
+//! In a large project to look at every file takes longer than a step should. Where the system tells of
+//! changes before the call that makes them returns, only directories are looked at that it names. That
+//! is a hint and no promise: a file that a program changes through memory it mapped long ago, or
+//! through another name outside, is told by nobody. So all is looked at again after a short while, and
+//! wherever the system tells less than everything.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod inotify;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod nothing;
+
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use inotify::Watch;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) use nothing::Watch;
+
+use crate::{
+    ground::Held,
+    worktree::{Folder, survey},
+};
+
+/// How long what nobody told of counts as unchanged.
+const TRUST: Duration = Duration::from_secs(2);
+
+/// Projects with fewer files are looked at faster than they are watched.
+const MIN_FILES: usize = 1000;
+
+/// What tells of changes, and how far it is trusted.
+#[derive(Default)]
+pub(crate) struct Watching {
+    watch: Option<Watch>,
+    /// Whether watching was given up for good.
+    gave_up: bool,
+    /// When everything was looked at.
+    surveyed: Option<Instant>,
+    /// Directories that are looked at each time, because something about them is not settled.
+    pending: Vec<String>,
+    folders: usize,
+}
+
+impl Watching {
+    /// Where directories that are listed are told about.
+    pub(crate) fn watch(&mut self) -> Option<&mut Watch> {
+        self.watch.as_mut()
+    }
+
+    /// Looks at what may have changed; says whether anything did.
+    pub(crate) fn survey(&mut self, root: &Held, folder: &mut Folder) -> bool {
+        let changed = self.watch.as_mut().and_then(Watch::changes);
+        let is_recent = self.surveyed.is_some_and(|at| at.elapsed() < TRUST);
+        if let Some(mut changed) = changed
+            && is_recent
+        {
+            changed.extend(self.pending.iter().cloned());
+            // It may have been replaced from above.
+            changed.insert(folder.own.path.clone());
+            if let Some(differs) = self.survey_some(root, folder, &changed) {
+                return differs;
+            }
+        }
+        self.surveyed = Some(Instant::now());
+        survey::all(root, folder)
+    }
+
+    fn survey_some(
+        &self,
+        root: &Held,
+        folder: &mut Folder,
+        changed: &HashSet<String>,
+    ) -> Option<bool> {
+        // So many are looked at faster by several threads.
+        if changed.len() * 4 > self.folders + 8 {
+            return None;
+        }
+        survey::some(root, folder, changed)
+    }
+
+    /// Takes note of what a capture that changed something left.
+    pub(crate) fn settle(&mut self, root: &Held, folder: &mut Folder) {
+        self.pending.clear();
+        self.folders = 0;
+        let mut files = 0;
+        let is_watched = self.watch.is_some();
+        folder.each(&mut |listing| {
+            self.folders += 1;
+            files += listing.files.len();
+            let is_settled = listing.stamp.is_some()
+                && (listing.watch.is_some() || !is_watched)
+                && listing.files.iter().all(|file| file.stamp.is_some());
+            if !is_settled {
+                self.pending.push(listing.path.clone());
+            }
+        });
+        if self.watch.as_ref().is_some_and(Watch::is_broken) {
+            self.give_up(folder);
+        } else if !is_watched && !self.gave_up && files >= MIN_FILES {
+            self.begin(root, folder);
+        }
+    }
+
+    fn begin(&mut self, root: &Held, folder: &mut Folder) {
+        // What happened before everything was watched is seen by looking.
+        self.surveyed = None;
+        self.watch = Watch::new(root);
+        let Some(watch) = &mut self.watch else {
+            self.gave_up = true;
+            return;
+        };
+        folder.each_mut(&mut |listing| {
+            if let Ok(held) = root.below(&listing.path) {
+                listing.watch = watch.add(&held, &listing.path);
+            }
+        });
+        if watch.is_broken() {
+            self.give_up(folder);
+        }
+    }
+
+    fn give_up(&mut self, folder: &mut Folder) {
+        self.gave_up = true;
+        self.watch = None;
+        folder.each_mut(&mut |listing| listing.watch = None);
+    }
+}

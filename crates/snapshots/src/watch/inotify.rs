@@ -1,0 +1,130 @@
+//! Changes as Linux tells them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    mem::MaybeUninit,
+    os::fd::OwnedFd,
+};
+
+use rustix::{
+    fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
+    io::Errno,
+};
+
+use crate::ground::Held;
+
+/// Of the directories that a user may watch we take this share, as one divided by this.
+const SHARE: usize = 4;
+const MAX_WATCHES: usize = 20_000;
+
+/// More is not read at once; it counts as if the system had told less than everything.
+const MAX_EVENTS: usize = 50_000;
+
+const BUFFER_BYTES: usize = 32 * 1024;
+
+/// A queue of changes in directories.
+pub(crate) struct Watch {
+    queue: OwnedFd,
+    paths: HashMap<i32, String>,
+    device: u64,
+    max: usize,
+    is_broken: bool,
+}
+
+impl Watch {
+    /// Nothing where the system does not tell of all changes.
+    pub(crate) fn new(root: &Held) -> Option<Self> {
+        if !root.tells_changes() {
+            return None;
+        }
+        let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
+        let max = fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+        let max: usize = max.trim().parse().ok()?;
+        Some(Self {
+            queue,
+            paths: HashMap::new(),
+            device: root.device().ok()?,
+            max: (max / SHARE).min(MAX_WATCHES),
+            is_broken: false,
+        })
+    }
+
+    /// Whether directories are changed without anybody telling.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Watches a directory from now on. Nothing where that is not possible: that one then is looked
+    /// at each time, or everything is, if it is for lack of room.
+    pub(crate) fn add(&mut self, held: &Held, path: &str) -> Option<i32> {
+        if held.device().ok() != Some(self.device) {
+            return None;
+        }
+        let flags = WatchFlags::MODIFY
+            | WatchFlags::ATTRIB
+            | WatchFlags::CLOSE_WRITE
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR;
+        let added = inotify::add_watch(&self.queue, held.own_path(), flags);
+        let Ok(number) = added else {
+            self.is_broken = true;
+            return None;
+        };
+        self.paths.insert(number, path.to_owned());
+        if self.paths.len() > self.max {
+            self.is_broken = true;
+        }
+        Some(number)
+    }
+
+    /// Forgets a directory, unless it has another path by now.
+    pub(crate) fn remove(&mut self, number: i32, path: &str) {
+        if self.paths.get(&number).is_some_and(|now| now == path) {
+            self.paths.remove(&number);
+            // It is gone already where the directory is.
+            let _ = inotify::remove_watch(&self.queue, number);
+        }
+    }
+
+    /// The directories something happened in since the last time; nothing if that is not known.
+    pub(crate) fn changes(&mut self) -> Option<HashSet<String>> {
+        let mut changed = HashSet::new();
+        let mut last = None;
+        let mut is_complete = true;
+        let mut buffer = [MaybeUninit::uninit(); BUFFER_BYTES];
+        let mut reader = Reader::new(&self.queue, &mut buffer);
+        for _ in 0..MAX_EVENTS {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => return is_complete.then_some(changed),
+                Err(Errno::INTR) => continue,
+                Err(_) => {
+                    self.is_broken = true;
+                    return None;
+                }
+            };
+            if event
+                .events()
+                .intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT)
+            {
+                is_complete = false;
+            }
+            // One change of a file is told several times in a row.
+            if last != Some(event.wd())
+                && let Some(path) = self.paths.get(&event.wd())
+            {
+                last = Some(event.wd());
+                changed.insert(path.clone());
+            }
+            if event.events().contains(ReadFlags::IGNORED) {
+                self.paths.remove(&event.wd());
+            }
+        }
+        None
+    }
+}

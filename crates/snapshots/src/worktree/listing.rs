@@ -1,0 +1,274 @@
+//! The second pass: the names in directories that changed, less what the rules ignore.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    sync::Arc,
+};
+
+use git2::Oid;
+
+use super::{Content, Folder, Known, Listing, Look, Tree};
+use crate::{
+    SkipReason, SnapshotError,
+    ground::{self, Held, Kind, Name},
+    path,
+    rules::{self, Rules},
+    watch::Watch,
+};
+
+/// How many files and directories a snapshot may have.
+const MAX_NAMES: usize = 200_000;
+
+/// How deep directories may be nested.
+const MAX_DEPTH: usize = 200;
+
+/// The files of each directory as somebody read them before; they are looked at once more.
+pub(crate) type Earlier = HashMap<String, Vec<Known>>;
+
+/// How directories are brought up to date.
+pub(crate) struct How<'a> {
+    /// Everything is, whatever it looks like.
+    pub anew: bool,
+    /// Paths that are left out.
+    pub private: &'a [String],
+    pub earlier: Earlier,
+    /// What is told of the directories.
+    pub watch: Option<&'a mut Watch>,
+}
+
+/// One go over the directories.
+struct Pass<'a> {
+    root: &'a Held,
+    private: &'a [String],
+    earlier: Earlier,
+    watch: Option<&'a mut Watch>,
+    /// Contents that files do not have any more.
+    left: Vec<Oid>,
+    names: usize,
+}
+
+/// Brings what is known of directories up to date after a survey. Returns the contents that files do
+/// not have any more.
+pub(crate) fn refresh(
+    root: &Held,
+    folder: &mut Folder,
+    above: &Arc<Rules>,
+    how: How<'_>,
+) -> Result<Vec<Oid>, SnapshotError> {
+    let mut pass = Pass {
+        root,
+        private: how.private,
+        earlier: how.earlier,
+        watch: how.watch,
+        left: Vec::new(),
+        names: 0,
+    };
+    if pass.refresh(folder, above, how.anew, 0)? {
+        return Ok(pass.left);
+    }
+    Err(SnapshotError::Io {
+        what: folder.own.path.clone(),
+        source: io::ErrorKind::NotFound.into(),
+    })
+}
+
+impl Pass<'_> {
+    /// False when the directory is gone.
+    fn refresh(
+        &mut self,
+        folder: &mut Folder,
+        above: &Arc<Rules>,
+        anew: bool,
+        depth: usize,
+    ) -> Result<bool, SnapshotError> {
+        if depth > MAX_DEPTH {
+            return Err(SnapshotError::TooLarge(
+                "directories are nested over 200 deep",
+            ));
+        }
+        let mut anew = anew;
+        match std::mem::replace(&mut folder.own.look, Look::Same) {
+            Look::Same if !anew => {}
+            Look::Same | Look::Names => match self.list(folder, above)? {
+                Listed::Gone => return Ok(false),
+                Listed::SameRules => {}
+                Listed::OtherRules => anew = true,
+            },
+            Look::Gone => {
+                self.leave(folder);
+                return Ok(false);
+            }
+        }
+        self.names += folder.own.files.len() + 1;
+        if self.names > MAX_NAMES {
+            return Err(SnapshotError::TooLarge("it has over 200,000 files"));
+        }
+        let mut gone = Vec::new();
+        for (name, child) in &mut folder.children {
+            if !self.refresh(child, &folder.own.rules, anew, depth + 1)? {
+                gone.push(name.clone());
+            }
+        }
+        for name in gone {
+            folder.children.remove(&name);
+            folder.own.tree = Tree::Unknown;
+        }
+        Ok(true)
+    }
+
+    /// Reads the names in a directory, and its rules.
+    fn list(&mut self, folder: &mut Folder, above: &Arc<Rules>) -> Result<Listed, SnapshotError> {
+        let started = ground::now();
+        let opened = self.root.below(&folder.own.path);
+        let read = opened.and_then(|held| Ok((held.stamp()?, held.names(MAX_NAMES)?, held)));
+        let (stamp, names, held) = match read {
+            Ok((_, None, _)) => {
+                return Err(SnapshotError::TooLarge(
+                    "a directory has over 200,000 names",
+                ));
+            }
+            Ok((stamp, Some(names), held)) => (stamp, names, held),
+            Err(error) => {
+                self.leave(folder);
+                if ground::is_absent(&error) {
+                    return Ok(Listed::Gone);
+                }
+                tracing::debug!(path = folder.own.path, %error, "a directory is not captured");
+                *folder = Folder::unknown(std::mem::take(&mut folder.own.path), Arc::clone(above));
+                let reason = (String::new(), SkipReason::Unreadable);
+                folder.own.skipped.push(reason);
+                folder.own.look = Look::Same;
+                return Ok(Listed::SameRules);
+            }
+        };
+        let own = &mut folder.own;
+        let is_watched_anew = self.watch_over(&held, own);
+        let (rules, ignore_file) = rules::read(&held, &own.path, above);
+        let same_rules = own.has_settled_rules && ignore_file == own.ignore_file;
+        own.rules = rules;
+        own.has_settled_rules = ignore_file.is_none_or(|stamp| stamp.is_settled(started));
+        own.ignore_file = ignore_file;
+        own.inode = Some(stamp.inode);
+        // What happened before it was watched nobody tells.
+        let settled = stamp.is_settled(started) && own.has_settled_rules && !is_watched_anew;
+        own.stamp = settled.then_some(stamp);
+        self.sort(folder, names);
+        Ok(if same_rules {
+            Listed::SameRules
+        } else {
+            Listed::OtherRules
+        })
+    }
+
+    /// Sorts names into files, directories and what is left out. What is known stays known.
+    fn sort(&mut self, folder: &mut Folder, names: Vec<Name>) {
+        let own = &mut folder.own;
+        let is_git = |name: &Name| name.name.as_deref().is_ok_and(path::is_git);
+        own.nested = !own.path.is_empty() && names.iter().any(is_git);
+        let mut known = std::mem::take(&mut own.files);
+        known.extend(self.earlier.remove(&own.path).unwrap_or_default());
+        let mut before = Before {
+            private: self.private,
+            files: known
+                .into_iter()
+                .map(|file| (file.name.clone(), file))
+                .collect(),
+            children: std::mem::take(&mut folder.children),
+        };
+        own.tree = Tree::Unknown;
+        own.skipped.clear();
+        if own.nested {
+            own.skipped.push((String::new(), SkipReason::Repository));
+        } else {
+            for name in names {
+                before.take(name, own, &mut folder.children);
+            }
+        }
+        own.files
+            .sort_unstable_by(|left, right| left.name.cmp(&right.name));
+        own.skipped.sort_unstable();
+        self.left
+            .extend(before.files.values().filter_map(|file| file.content.id()));
+        before.children.values().for_each(|child| self.leave(child));
+    }
+
+    /// Watches a directory, if anything is watched; says whether it was not before.
+    fn watch_over(&mut self, held: &Held, own: &mut Listing) -> bool {
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        let before = own.watch.take();
+        own.watch = watch.add(held, &own.path);
+        if let Some(before) = before
+            && own.watch != Some(before)
+        {
+            watch.remove(before, &own.path);
+        }
+        own.watch != before
+    }
+
+    /// Remembers what a directory held that is gone.
+    fn leave(&mut self, folder: &Folder) {
+        folder.each(&mut |listing| {
+            if let (Some(watch), Some(number)) = (&mut self.watch, listing.watch) {
+                watch.remove(number, &listing.path);
+            }
+            let contents = listing.files.iter().map(|file| file.content);
+            self.left.extend(contents.filter_map(Content::id));
+        });
+    }
+}
+
+/// What became of reading a directory.
+enum Listed {
+    Gone,
+    SameRules,
+    /// What is below has to be judged anew.
+    OtherRules,
+}
+
+/// What was known of a directory, less what it still has.
+struct Before<'a> {
+    private: &'a [String],
+    files: BTreeMap<String, Known>,
+    children: BTreeMap<String, Folder>,
+}
+
+impl Before<'_> {
+    /// Puts one name where it belongs.
+    fn take(
+        &mut self,
+        Name { name, kind }: Name,
+        own: &mut Listing,
+        children: &mut BTreeMap<String, Folder>,
+    ) {
+        let name = match name {
+            Ok(name) => name,
+            Err(name) => return own.skipped.push((name, SkipReason::Name)),
+        };
+        let path = ground::join(&own.path, &name);
+        let is_ours = path::is_git(&name) || path::is_temporary(&name);
+        let is_ours = is_ours || self.private.contains(&path);
+        if is_ours || own.rules.ignores(&path, kind == Kind::Directory) {
+            return;
+        }
+        match kind {
+            Kind::Directory => {
+                let child = self.children.remove(&name);
+                let unknown = || Folder::unknown(path, Arc::clone(&own.rules));
+                children.insert(name, child.unwrap_or_else(unknown));
+            }
+            Kind::File | Kind::Executable | Kind::Link => {
+                let unknown = || Known {
+                    name: name.clone(),
+                    stamp: None,
+                    content: Content::Unknown,
+                };
+                own.files
+                    .push(self.files.remove(&name).unwrap_or_else(unknown));
+            }
+            Kind::Other => own.skipped.push((name, SkipReason::Special)),
+        }
+    }
+}

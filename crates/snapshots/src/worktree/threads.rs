@@ -1,0 +1,37 @@
+//! Work on many things by several threads.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+const MAX_THREADS: usize = 8;
+
+/// How many things a thread takes at once.
+const BATCH: usize = 16;
+
+/// Does `work` for each of `items`, of which the first few are worth no second thread.
+pub(crate) fn each<T: Send>(items: Vec<T>, few: usize, work: impl Fn(T) + Sync) {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.min(MAX_THREADS).min(items.len() / few.max(1) + 1);
+    if threads == 1 {
+        return items.into_iter().for_each(work);
+    }
+    let rest = Mutex::new(items.into_iter());
+    let run = || {
+        loop {
+            let next = |rest: &mut std::vec::IntoIter<T>| rest.take(BATCH).collect::<Vec<_>>();
+            let batch = next(&mut rest.lock().unwrap_or_else(PoisonError::into_inner));
+            if batch.is_empty() {
+                return;
+            }
+            batch.into_iter().for_each(&work);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(run);
+        }
+        run();
+    });
+}

@@ -1,0 +1,521 @@
+//! What a snapshot holds, and what the user's repository keeps.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+
+use std::fs;
+
+use opencode_snapshots::{
+    Entry, Mode, SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots,
+};
+use support::{Project, everything, text};
+
+fn paths(files: &[&str]) -> Vec<String> {
+    files.iter().map(|path| (*path).to_owned()).collect()
+}
+
+const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+#[tokio::test]
+async fn the_same_files_have_the_same_id_and_git_has_it_too() {
+    let project = Project::new();
+    let snapshots = project.snapshots();
+    assert_eq!(snapshots.capture().await.unwrap().tree, EMPTY);
+    project.write("a.txt", "one\n");
+    project.write("dir/b.txt", "two\n");
+    project.write("dir.txt", "three\n");
+    project.write("dir0", "four\n");
+    project.write("run.sh", "#!/bin/sh\n");
+    project.chmod("run.sh", 0o755);
+    project.link("a.txt", "link");
+    fs::create_dir_all(project.root().join("empty/deep")).unwrap();
+    let capture = snapshots.capture().await.unwrap();
+    assert_eq!(capture.skipped, []);
+    assert_eq!(capture.tree, "7690def5b6cce8b32f9e9dcce536b0171ad0e0ba");
+    assert_eq!(snapshots.capture().await.unwrap(), capture);
+    assert_eq!(project.snapshots().capture().await.unwrap(), capture);
+    if project.git(&["add", "--all"]).is_some() {
+        assert_eq!(project.git(&["write-tree"]).unwrap().trim(), capture.tree);
+    }
+}
+
+#[tokio::test]
+async fn changes_are_seen_whatever_they_are() {
+    let project = Project::new();
+    for path in ["a", "b", "c", "d/e", "d/f", "g/h"] {
+        project.write(path, "0");
+    }
+    let snapshots = project.snapshots();
+    let mut before = snapshots.capture().await.unwrap().tree;
+    type Change = fn(&Project);
+    let changes: [(Change, &[&str]); 9] = [
+        (|project| project.write("a", "1"), &["a"]),
+        (|project| project.chmod("b", 0o755), &["b"]),
+        (|project| project.remove("c"), &["c"]),
+        (|project| project.write("d/new/file", "1"), &["d/new/file"]),
+        (
+            |project| fs::rename(project.root().join("d"), project.root().join("x")).unwrap(),
+            &["d/e", "d/f", "d/new/file", "x/e", "x/f", "x/new/file"],
+        ),
+        (
+            |project| project.put("g/h", &support::What::Link("../a".into())),
+            &["g/h"],
+        ),
+        (
+            |project| {
+                project.remove("g");
+                project.write("g", "a file");
+            },
+            &["g", "g/h"],
+        ),
+        (
+            |project| {
+                fs::remove_dir_all(project.root().join("x/new")).unwrap();
+                project.link("../..", "x/new");
+            },
+            &["x/new", "x/new/file"],
+        ),
+        (|project| project.write("a", "2"), &["a"]),
+    ];
+    for (number, (change, expected)) in changes.into_iter().enumerate() {
+        change(&project);
+        let after = snapshots.capture().await.unwrap().tree;
+        let files = snapshots.files(&before, &after).await.unwrap();
+        assert_eq!(files, paths(expected), "change {number}");
+        assert_eq!(
+            project.snapshots().capture().await.unwrap().tree,
+            after,
+            "change {number}"
+        );
+        before = after;
+    }
+}
+
+#[tokio::test]
+async fn a_change_within_the_same_tick_is_seen() {
+    let project = Project::new();
+    let snapshots = project.snapshots();
+    for number in 0..200 {
+        project.write("file", format!("{number:04}"));
+        let tree = snapshots.capture().await.unwrap().tree;
+        let id = snapshots.content(&tree, "file").await.unwrap();
+        assert_eq!(id, snapshots.current("file").await.unwrap(), "{number}");
+    }
+}
+
+#[tokio::test]
+async fn rules_count_at_every_level_and_for_tracked_files() {
+    let project = Project::new();
+    project.write(".gitignore", "*.log\n/build/\n!keep.log\ntracked.txt\n");
+    project.write(".git/info/exclude", "secret*\n");
+    project.write("sub/.gitignore", "!again.log\ninner/\n");
+    for path in [
+        "a.log",
+        "keep.log",
+        "build/x",
+        "sub/build/y",
+        "sub/again.log",
+        "sub/b.log",
+        "sub/inner/z",
+        "secret.txt",
+        "sub/secrets/a",
+        "tracked.txt",
+        "plain",
+    ] {
+        project.write(path, "content");
+    }
+    project.git(&["add", "--force", "tracked.txt"]);
+    let snapshots = project.snapshots();
+    let tree = snapshots.capture().await.unwrap().tree;
+    let all = snapshots.files(EMPTY, &tree).await.unwrap();
+    let expected = [
+        ".gitignore",
+        "keep.log",
+        "plain",
+        "sub/.gitignore",
+        "sub/again.log",
+        "sub/build/y",
+    ];
+    assert_eq!(all, paths(&expected));
+
+    project.write("sub/.gitignore", "");
+    project.write(".git/info/exclude", "plain\n");
+    let later = snapshots.capture().await.unwrap().tree;
+    let files = snapshots.files(&tree, &later).await.unwrap();
+    let expected = [
+        "secret.txt",
+        "sub/.gitignore",
+        "sub/inner/z",
+        "sub/secrets/a",
+    ];
+    assert_eq!(files, paths(&expected));
+    assert_eq!(snapshots.content(&later, "plain").await.unwrap(), None);
+    assert_eq!(
+        snapshots.content(&later, "sub/again.log").await.unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_left_out() {
+    use std::os::unix::{ffi::OsStrExt, net::UnixListener};
+
+    let project = Project::new();
+    project.write("a", "1");
+    project.write("nested/.git/HEAD", "ref: refs/heads/main\n");
+    project.write("nested/file", "1");
+    project.write("module/.git", "gitdir: ../elsewhere\n");
+    project.write("module/deep/file", "1");
+    project.write("line\nbreak", "1");
+    let _socket = UnixListener::bind(project.root().join("socket")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        project.root().join("fifo"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    fs::write(
+        project.root().join(std::ffi::OsStr::from_bytes(b"bad\xff")),
+        "1",
+    )
+    .unwrap();
+    let snapshots = project.snapshots();
+    let capture = snapshots.capture().await.unwrap();
+    let skipped = |path: &str, reason| Skipped {
+        path: path.to_owned(),
+        reason,
+    };
+    assert_eq!(
+        capture.skipped,
+        [
+            skipped("bad\u{fffd}", SkipReason::Name),
+            skipped("fifo", SkipReason::Special),
+            skipped("module", SkipReason::Repository),
+            skipped("nested", SkipReason::Repository),
+            skipped("socket", SkipReason::Special),
+        ]
+    );
+    let files = snapshots.files(EMPTY, &capture.tree).await.unwrap();
+    assert_eq!(files, paths(&["a", "line\nbreak"]));
+
+    project.remove("module/.git");
+    let later = snapshots.capture().await.unwrap().tree;
+    let files = snapshots.files(&capture.tree, &later).await.unwrap();
+    assert_eq!(files, paths(&["module/deep/file"]));
+}
+
+#[tokio::test]
+async fn large_files_are_left_out_unless_git_tracks_them_or_they_grew() {
+    const LIMIT: usize = 2 * 1024 * 1024;
+    let project = Project::new();
+    project.write("exact", vec![b'a'; LIMIT]);
+    project.write("over", vec![b'a'; LIMIT + 1]);
+    project.write("grows", "small");
+    let has_git = project.git(&["init"]).is_some();
+    if has_git {
+        project.write("tracked", vec![b'b'; LIMIT + 1]);
+        project.git(&["add", "tracked"]);
+    }
+    let snapshots = project.snapshots();
+    let capture = snapshots.capture().await.unwrap();
+    let over = Skipped {
+        path: "over".into(),
+        reason: SkipReason::TooLarge,
+    };
+    assert_eq!(capture.skipped, [over]);
+    project.write("grows", vec![b'c'; LIMIT + 1]);
+    let later = snapshots.capture().await.unwrap().tree;
+    let mut expected = paths(&["exact", "grows"]);
+    expected.extend(has_git.then(|| "tracked".to_owned()));
+    assert_eq!(snapshots.files(EMPTY, &later).await.unwrap(), expected);
+    assert_eq!(
+        snapshots.files(&capture.tree, &later).await.unwrap(),
+        ["grows"]
+    );
+}
+
+#[tokio::test]
+async fn a_scope_is_all_that_is_captured() {
+    let project = Project::new();
+    project.write(".gitignore", "*.tmp\n");
+    project.write("outside.txt", "1");
+    project.write("packages/.gitignore", "*.out\n");
+    project.write("packages/app/file", "1");
+    project.write("packages/app/a.tmp", "1");
+    project.write("packages/app/a.out", "1");
+    project.write("packages/other/file", "1");
+    let scoped = project.scoped("packages/app");
+    let tree = scoped.capture().await.unwrap().tree;
+    let all = project.snapshots();
+    assert_eq!(
+        all.files(EMPTY, &tree).await.unwrap(),
+        ["packages/app/file"]
+    );
+    project.write("outside.txt", "2");
+    assert_eq!(scoped.capture().await.unwrap().tree, tree);
+    project.write(".gitignore", "");
+    let later = scoped.capture().await.unwrap().tree;
+    assert_eq!(
+        scoped.files(&tree, &later).await.unwrap(),
+        ["packages/app/a.tmp"]
+    );
+    project.write(".gitignore", "packages\n");
+    assert_eq!(scoped.capture().await.unwrap().tree, EMPTY);
+    // Snapshots of the whole worktree are compared within the scope.
+    project.remove(".gitignore");
+    let whole = all.capture().await.unwrap().tree;
+    assert_eq!(
+        scoped.files(&tree, &whole).await.unwrap(),
+        ["packages/app/a.tmp"]
+    );
+}
+
+#[tokio::test]
+async fn entries_tell_content_and_mode() {
+    let project = Project::new();
+    project.write("dir/file", "hello\n");
+    project.write("run", "");
+    project.chmod("run", 0o700);
+    project.link("nowhere", "link");
+    let snapshots = project.snapshots();
+    let tree = snapshots.capture().await.unwrap().tree;
+    let entry = |id: &str, mode| {
+        Some(Entry {
+            id: id.to_owned(),
+            mode,
+        })
+    };
+    let expected = [
+        (
+            "dir/file",
+            entry("ce013625030ba8dba906f756967f9e9ca394464a", Mode::File),
+        ),
+        (
+            "run",
+            entry("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391", Mode::Executable),
+        ),
+        (
+            "link",
+            entry("e34bb27ff4a24cd3afb9ac5dc1bf1c2c8bbf0a4c", Mode::Link),
+        ),
+        ("dir", None),
+        ("dir/file/below", None),
+        ("link/file", None),
+        ("missing", None),
+    ];
+    for (path, entry) in expected {
+        if path != "link" {
+            assert_eq!(
+                snapshots.content(&tree, path).await.unwrap(),
+                entry,
+                "{path}"
+            );
+        }
+        let current = snapshots.current(path).await.unwrap();
+        assert_eq!(
+            snapshots.content(&tree, path).await.unwrap(),
+            current,
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn bad_ids_and_paths_are_told() {
+    let project = Project::new();
+    project.write("a", "1");
+    let snapshots = project.snapshots();
+    let tree = snapshots.capture().await.unwrap().tree;
+    for id in ["", "abc", &"g".repeat(40), &tree[1..]] {
+        let error = snapshots.files(id, &tree).await.unwrap_err();
+        assert!(
+            matches!(&error, SnapshotError::InvalidId(told) if told == id),
+            "{error:?}"
+        );
+    }
+    let missing = "1".repeat(40);
+    let error = snapshots.files(&missing, &tree).await.unwrap_err();
+    assert!(
+        matches!(&error, SnapshotError::Missing(told) if *told == missing),
+        "{error:?}"
+    );
+    for path in [
+        "",
+        "/a",
+        "../a",
+        "a/../b",
+        ".git/config",
+        "x/.GIT/y",
+        "a//b",
+        "./a",
+        "a\0",
+    ] {
+        let refused = |error: SnapshotError| {
+            assert!(
+                matches!(&error, SnapshotError::InvalidPath(told) if told == path),
+                "{path:?}"
+            );
+        };
+        refused(snapshots.current(path).await.unwrap_err());
+        refused(snapshots.content(&tree, path).await.unwrap_err());
+        refused(
+            snapshots
+                .diff(&tree, &tree, &paths(&[path]))
+                .await
+                .unwrap_err(),
+        );
+        let plan = support::plan(&tree, &paths(&[path]));
+        refused(snapshots.restore(&plan).await.unwrap_err());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let options = SnapshotOptions {
+        store: project.store(),
+        worktree: folder.path().canonicalize().unwrap(),
+        scope: "".into(),
+        private: Vec::new(),
+    };
+    let error = Snapshots::new(options).capture().await.unwrap_err();
+    assert!(
+        matches!(error, SnapshotError::NotARepository(_)),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_repository_stays_as_it_is_byte_for_byte() {
+    let project = Project::new();
+    if project.git(&["init"]).is_none() {
+        return;
+    }
+    project.write("a", "1\r\n");
+    project.write("dir/b", "2");
+    project.write(".gitattributes", "* text=auto eol=lf filter=broken\n");
+    project.git(&["config", "core.autocrlf", "input"]);
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "--message", "x"]);
+    project.git(&["config", "filter.broken.clean", "false"]);
+    project.git(&["config", "filter.broken.required", "true"]);
+    project.git(&["gc", "--quiet"]);
+    let times = || -> Vec<_> {
+        let git = project.root().join(".git");
+        let files = everything(&git).into_keys();
+        files
+            .map(|path| {
+                (
+                    path.clone(),
+                    git.join(path).metadata().unwrap().modified().unwrap(),
+                )
+            })
+            .collect()
+    };
+    let before = (everything(&project.root().join(".git")), times());
+    let snapshots = project.snapshots();
+    let first = snapshots.capture().await.unwrap().tree;
+    project.write("a", "changed");
+    project.remove("dir/b");
+    project.write("new", "3");
+    let second = snapshots.capture().await.unwrap().tree;
+    let files = snapshots.files(&first, &second).await.unwrap();
+    assert_eq!(files, ["a", "dir/b", "new"]);
+    assert_eq!(
+        snapshots.diff(&first, &second, &files).await.unwrap().len(),
+        3
+    );
+    snapshots
+        .restore(&support::plan(&first, &files))
+        .await
+        .unwrap();
+    snapshots
+        .sweep(std::time::Duration::ZERO, &[first])
+        .await
+        .unwrap();
+    assert_eq!((everything(&project.root().join(".git")), times()), before);
+    let expected = [
+        (".gitattributes", text("* text=auto eol=lf filter=broken\n")),
+        ("a", text("1\r\n")),
+        ("dir/b", text("2")),
+    ];
+    assert_eq!(
+        project.files(),
+        expected.map(|(path, what)| (path.to_owned(), what)).into()
+    );
+}
+
+#[tokio::test]
+async fn what_the_host_keeps_in_the_worktree_is_not_captured() {
+    let project = Project::new();
+    project.write("file", "1");
+    project.write("data/embedded/opencode.db", "1");
+    project.write("data/other", "1");
+    let snapshots = Snapshots::new(SnapshotOptions {
+        store: project.root().join("store"),
+        worktree: project.root(),
+        scope: "".into(),
+        private: vec![project.root().join("data/embedded")],
+    });
+    let tree = snapshots.capture().await.unwrap().tree;
+    assert_eq!(snapshots.capture().await.unwrap().tree, tree);
+    let files = snapshots.files(EMPTY, &tree).await.unwrap();
+    assert_eq!(files, paths(&["data/other", "file"]));
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deep_is_refused_for_a_while() {
+    let project = Project::new();
+    project.write(&format!("{}file", "a/".repeat(200)), "1");
+    let tree = project.snapshots().capture().await.unwrap().tree;
+    assert_ne!(tree, EMPTY);
+    project.write(&format!("{}file", "a/".repeat(201)), "1");
+    let snapshots = project.snapshots();
+    let refused = |error: SnapshotError| {
+        let told = "directories are nested over 200 deep";
+        assert!(
+            matches!(error, SnapshotError::TooLarge(reason) if reason == told),
+            "{error:?}"
+        );
+    };
+    refused(snapshots.capture().await.unwrap_err());
+    project.remove("a");
+    // It is not walked through again for each step.
+    refused(snapshots.capture().await.unwrap_err());
+    assert_eq!(project.snapshots().capture().await.unwrap().tree, EMPTY);
+}
+
+#[tokio::test]
+async fn paths_longer_than_the_system_takes_are_captured() {
+    let project = Project::new();
+    let snapshots = project.snapshots();
+    // Over 4096 bytes in all, made step by step.
+    let name = "n".repeat(200);
+    let mut here = rustix::fs::open(
+        project.root(),
+        rustix::fs::OFlags::DIRECTORY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    for _ in 0..30 {
+        let all = rustix::fs::Mode::from_raw_mode(0o755);
+        rustix::fs::mkdirat(&here, name.as_str(), all).unwrap();
+        let flags = rustix::fs::OFlags::DIRECTORY;
+        here = rustix::fs::openat(&here, name.as_str(), flags, all).unwrap();
+    }
+    let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::openat(&here, "file", flags, mode).unwrap();
+    let tree = snapshots.capture().await.unwrap().tree;
+    let path = format!("{}file", format!("{name}/").repeat(30));
+    assert_eq!(snapshots.files(EMPTY, &tree).await.unwrap(), [path.clone()]);
+    assert_eq!(
+        snapshots.current(&path).await.unwrap(),
+        snapshots.content(&tree, &path).await.unwrap()
+    );
+    // Removing all of it by its path is more than some tools can do.
+    snapshots
+        .restore(&support::plan(EMPTY, &[path]))
+        .await
+        .unwrap();
+    assert_eq!(std::fs::read_dir(project.root()).unwrap().count(), 1);
+}

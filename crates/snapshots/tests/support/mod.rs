@@ -1,0 +1,178 @@
+//! A project with a repository, made by hand, so that the tests need no Git.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use opencode_snapshots::{SnapshotOptions, Snapshots};
+use tempfile::TempDir;
+
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum What {
+    File(Vec<u8>),
+    Executable(Vec<u8>),
+    Link(String),
+}
+
+pub(crate) fn text(content: &str) -> What {
+    What::File(content.as_bytes().to_vec())
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let project = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for folder in ["objects", "refs", "info"] {
+            fs::create_dir_all(project.root().join(".git").join(folder)).unwrap();
+        }
+        fs::write(project.root().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        project
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("work")
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("store")
+    }
+
+    /// A folder beside the worktree, that nothing may touch.
+    pub(crate) fn outside(&self) -> PathBuf {
+        let outside = self.folder.path().canonicalize().unwrap().join("outside");
+        fs::create_dir_all(&outside).unwrap();
+        outside
+    }
+
+    pub(crate) fn snapshots(&self) -> Snapshots {
+        self.scoped("")
+    }
+
+    pub(crate) fn scoped(&self, scope: &str) -> Snapshots {
+        Snapshots::new(SnapshotOptions {
+            store: self.store(),
+            worktree: self.root(),
+            scope: scope.into(),
+            private: Vec::new(),
+        })
+    }
+
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn put(&self, path: &str, what: &What) {
+        let place = self.root().join(path);
+        if place.symlink_metadata().is_ok() {
+            self.remove(path);
+        }
+        match what {
+            What::File(content) => self.write(path, content),
+            What::Executable(content) => {
+                self.write(path, content);
+                self.chmod(path, 0o755);
+            }
+            What::Link(target) => self.link(target, path),
+        }
+    }
+
+    pub(crate) fn chmod(&self, path: &str, mode: u32) {
+        fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    pub(crate) fn link(&self, target: &str, path: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        let path = self.root().join(path);
+        if path.symlink_metadata().unwrap().is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        } else {
+            fs::remove_file(path).unwrap();
+        }
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// All files of the worktree but those of the repository.
+    pub(crate) fn files(&self) -> BTreeMap<String, What> {
+        let mut files = everything(&self.root());
+        files.retain(|path, _| path != ".git" && !path.starts_with(".git/"));
+        files
+    }
+
+    /// Runs Git where there is one, with nobody's configuration.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Option<String> {
+        let output = Command::new("git")
+            .args(arguments)
+            .current_dir(self.root())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_AUTHOR_NAME", "a")
+            .env("GIT_AUTHOR_EMAIL", "a@example.com")
+            .env("GIT_COMMITTER_NAME", "a")
+            .env("GIT_COMMITTER_EMAIL", "a@example.com")
+            .output()
+            .ok()?;
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// All files and links below a folder.
+pub(crate) fn everything(folder: &Path) -> BTreeMap<String, What> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = path.symlink_metadata().unwrap();
+            let name = path
+                .strip_prefix(folder)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            if metadata.is_dir() {
+                folders.push(path);
+            } else if metadata.is_symlink() {
+                let target = fs::read_link(path).unwrap().to_string_lossy().into_owned();
+                files.insert(name, What::Link(target));
+            } else if metadata.is_file() && metadata.permissions().mode() & 0o100 != 0 {
+                files.insert(name, What::Executable(fs::read(path).unwrap()));
+            } else if metadata.is_file() {
+                files.insert(name, What::File(fs::read(path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
+/// A plan that takes all paths from one snapshot.
+pub(crate) fn plan(tree: &str, paths: &[String]) -> BTreeMap<String, String> {
+    paths
+        .iter()
+        .map(|path| (path.clone(), tree.to_owned()))
+        .collect()
+}

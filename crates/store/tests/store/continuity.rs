@@ -1,0 +1,116 @@
+//! What a request learns of the one before it, and of what happened to the history since.
+
+use opencode_schema::event::SessionEvent;
+use opencode_schema::model::ModelRef;
+use opencode_store::{Draft, HistoryChanges, RecordedStep, SessionRow};
+use serde_json::{Value, json};
+
+use crate::harness::{Bench, event, model, of_a, prompted, step_started, with};
+
+async fn recorded(bench: &Bench, session: &SessionRow) -> Option<RecordedStep> {
+    let key = session.key;
+    let read = bench.store.read(move |db| db.recorded_step(key));
+    read.await.unwrap()
+}
+
+async fn changes(bench: &Bench, session: &SessionRow, after: u64) -> HistoryChanges {
+    let key = session.key;
+    let read = bench.store.read(move |db| db.history_changes(key, after));
+    read.await.unwrap()
+}
+
+/// Appends a step that ends in this way, with or without metadata. Returns the entry that ended it.
+async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, note: Value) -> u64 {
+    bench.append(session, 1, step_started(message)).await;
+    let own = json!({"assistantMessageID": message});
+    let end = match end {
+        "failed" => event(
+            "step.failed",
+            with(own, json!({"error": {"type": "unknown", "message": "no"}})),
+        ),
+        _ => {
+            let tokens = json!({"input": 0, "output": 0, "reasoning": 0,
+                "cache": {"read": 0, "write": 0}});
+            let ended = json!({"finish": "stop", "cost": 0, "tokens": tokens});
+            event("step.ended", with(own, ended))
+        }
+    };
+    let draft = Draft {
+        metadata: note.as_object().cloned(),
+        ..Draft::new(2, end)
+    };
+    let id = session.info.id.clone();
+    let write = bench.store.write(move |db| db.append(&id, None, draft));
+    write.await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn the_newest_step_that_says_something_of_its_request_is_found() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    assert_eq!(recorded(&bench, &session).await, None);
+    step(&bench, &session, "msg_1", "ended", Value::Null).await;
+    assert_eq!(recorded(&bench, &session).await, None);
+    let model: ModelRef = serde_json::from_value(model()).unwrap();
+    let said = |seq, metadata: Value| RecordedStep {
+        seq,
+        model: model.clone(),
+        metadata: metadata.as_object().unwrap().clone(),
+    };
+    for (message, end) in [("msg_2", "ended"), ("msg_3", "failed")] {
+        let seq = step(&bench, &session, message, end, json!({"of": message})).await;
+        let expected = Some(said(seq, json!({"of": message})));
+        assert_eq!(recorded(&bench, &session).await, expected);
+    }
+    // Neither one that says nothing, nor one that has not ended, nor what somebody else says.
+    let newest = recorded(&bench, &session).await;
+    step(&bench, &session, "msg_4", "ended", Value::Null).await;
+    bench.append(&session, 3, step_started("msg_5")).await;
+    let other = bench.session("ses_b").await;
+    step(&bench, &other, "msg_6", "ended", json!({"of": "msg_6"})).await;
+    assert_eq!(recorded(&bench, &session).await, newest);
+    // What was reverted has never been sent.
+    let revert = event("revert.committed", json!({"messageID": "msg_2"}));
+    bench.append(&session, 4, revert).await;
+    let step = recorded(&bench, &session).await.unwrap();
+    assert_eq!(step.metadata, *json!({"of": "msg_2"}).as_object().unwrap());
+}
+
+#[tokio::test]
+async fn what_changes_the_history_is_told_from_what_adds_to_it() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    type Mark = fn(&mut HistoryChanges);
+    let calls = json!([{"assistantMessageID": "msg_a", "callID": "c"}]);
+    let rows: [(SessionEvent, Mark); 7] = [
+        (prompted("msg_1", "x", "steer"), |_| {}),
+        (step_started("msg_a"), |_| {}),
+        (of_a("text.started", json!({"textID": "t"})), |_| {}),
+        (event("pruned", json!({"calls": calls})), |it| it.pruned = true),
+        (
+            event("moved", json!({"location": {"directory": "/b"}})),
+            |it| it.moved = true,
+        ),
+        (
+            event(
+                "compaction.ended",
+                json!({"messageID": "msg_c", "reason": "auto", "text": "t", "recent": "r"}),
+            ),
+            |it| it.compacted = true,
+        ),
+        (
+            event("revert.committed", json!({"messageID": "msg_1"})),
+            |it| it.reverted = true,
+        ),
+    ];
+    let mut all = HistoryChanges::default();
+    for (event, mark) in rows {
+        let seq = bench.append(&session, 1, event).await;
+        let mut expected = HistoryChanges::default();
+        mark(&mut expected);
+        mark(&mut all);
+        assert_eq!(changes(&bench, &session, seq - 1).await, expected, "{seq}");
+        assert_eq!(changes(&bench, &session, seq).await, HistoryChanges::default());
+        assert_eq!(changes(&bench, &session, 0).await, all);
+    }
+    let other = bench.session("ses_b").await;
+    assert_eq!(changes(&bench, &other, 0).await, HistoryChanges::default());
+}

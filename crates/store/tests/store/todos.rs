@@ -1,0 +1,69 @@
+//! The list of what is to be done in a session: it is replaced as a whole, and goes with its session.
+
+use opencode_schema::todo::Todo;
+use opencode_store::SessionRow;
+use serde_json::json;
+
+use crate::harness::{Bench, event};
+
+fn todo(content: &str) -> Todo {
+    Todo {
+        content: content.into(),
+        status: "pending".into(),
+        priority: "high".into(),
+    }
+}
+
+async fn replace(bench: &Bench, session: &SessionRow, todos: Vec<Todo>) {
+    let key = session.key;
+    let written = bench
+        .store
+        .write(move |transaction| transaction.replace_todos(key, &todos).map(Ok::<_, ()>));
+    written.await.unwrap().unwrap();
+}
+
+async fn of(bench: &Bench, session: &SessionRow) -> Vec<Todo> {
+    let key = session.key;
+    let read = bench.store.read(move |reader| reader.todos(key));
+    read.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_list_is_put_in_the_place_of_the_one_before() {
+    let (bench, session) = Bench::with_session("ses_1").await;
+    let other = bench.session("ses_2").await;
+    assert_eq!(of(&bench, &session).await, []);
+    // In their order, whatever they say, and as often as they say it.
+    let first = [todo("b"), todo("a"), todo("b"), todo("")];
+    replace(&bench, &session, first.to_vec()).await;
+    replace(&bench, &other, vec![todo("other")]).await;
+    assert_eq!(of(&bench, &session).await, first);
+    let second = [todo("c"), todo("a")];
+    replace(&bench, &session, second.to_vec()).await;
+    assert_eq!(of(&bench, &session).await, second);
+    replace(&bench, &session, vec![]).await;
+    assert_eq!(of(&bench, &session).await, []);
+    assert_eq!(of(&bench, &other).await, [todo("other")]);
+}
+
+#[tokio::test]
+async fn a_list_goes_with_its_session() {
+    let (bench, session) = Bench::with_session("ses_1").await;
+    let info = json!({
+        "id": "ses_1", "slug": "s", "projectID": "project", "directory": "/project",
+        "title": "New", "version": "1", "time": {"created": 1, "updated": 1},
+    });
+    replace(&bench, &session, vec![todo("a")]).await;
+    let deleted = event("session.deleted", json!({"info": info}));
+    bench.append(&session, 2, deleted).await;
+    assert_eq!(of(&bench, &session).await, []);
+
+    let other = bench.session("ses_2").await;
+    replace(&bench, &other, vec![todo("a")]).await;
+    let id = other.info.id.clone();
+    let removed = bench
+        .store
+        .write(move |transaction| Ok(Ok::<_, ()>(transaction.remove(&id)?)));
+    assert!(removed.await.unwrap().unwrap());
+    assert_eq!(of(&bench, &other).await, []);
+}

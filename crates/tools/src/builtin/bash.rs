@@ -1,0 +1,199 @@
+//! The `bash` tool: a command in the shell.
+
+mod capture;
+mod process;
+mod run;
+mod warnings;
+
+use std::{fmt::Write as _, path::Path, sync::Arc, time::Duration};
+
+use opencode_location::containment::{Target, TargetKind};
+use opencode_schema::message::ToolContent;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use super::{blocking::blocking, paths::approach};
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+use capture::Captured;
+use process::Order;
+use run::{End, Ran, run};
+use warnings::scan;
+
+/// The tool of one host.
+pub(super) struct Bash {
+    /// Commands that may run at the same time. Others wait for their turn.
+    places: Arc<Semaphore>,
+}
+
+impl Default for Bash {
+    fn default() -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(MAX_RUNNING)),
+        }
+    }
+}
+
+/// Each command is at least two processes, and may hold a mebibyte.
+const MAX_RUNNING: usize = 64;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    command: String,
+    workdir: Option<String>,
+    timeout: Option<u64>,
+}
+
+impl TypedTool for Bash {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("command", Schema::String).describe("The command to run."),
+            Field::optional("workdir", Schema::String)
+                .describe("Directory to run in, the working directory if left out."),
+            Field::optional(
+                "timeout",
+                Schema::PositiveInteger {
+                    maximum: Some(600_000),
+                },
+            )
+            .describe("Milliseconds until the command is stopped, 120000 if left out."),
+        ],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        if input.command.is_empty() {
+            return Err(ToolFailure::new(EMPTY));
+        }
+        let refused = format!("Unable to execute command: {}", input.command);
+        let workdir = input.workdir.as_deref().unwrap_or(".");
+        let target = approach(&context, workdir, TargetKind::Directory, &refused).await?;
+        let (command, directory) = (input.command.clone(), target.canonical.clone());
+        let warnings = blocking(move || scan(&command, &directory)).await?;
+        ask(&context, &input.command, &refused).await?;
+        let _place = self.places.acquire().await;
+        let directory = blocking(move || ready(target)).await?;
+        let order = Order {
+            shell: Arc::clone(&context.shell),
+            command: input.command,
+            directory: directory.ok_or_else(|| ToolFailure::new(&refused))?,
+        };
+        // From here on an interruption waits until no process is left.
+        context.begin_change()?;
+        let limit = Duration::from_millis(input.timeout.unwrap_or(DEFAULT_TIMEOUT_MS));
+        let ran = run(order, limit, &context.cancel).await.map_err(|error| {
+            tracing::debug!(%error, "a command could not be started");
+            ToolFailure::new(&refused)
+        })?;
+        output(ran, limit, &warnings, &refused)
+    }
+}
+
+const DEFAULT_TIMEOUT_MS: u64 = 120_000;
+
+const EMPTY: &str = "Invalid tool input: Expected a value with a length of at least 1, got \"\"\n  at [\"command\"]";
+
+const DESCRIPTION: &str = "\
+Run a command in the shell and get what it prints and its exit code.
+
+Each call is a new shell that starts in the working directory: use `workdir` instead of `cd`. A \
+relative `workdir` must stay inside the working directory; for an absolute one elsewhere the user is \
+asked first. There is no terminal and no input, so a command that asks questions gets no answer. The \
+call returns when the command has ended and nothing holds its output open any more. Then, and when \
+`timeout` has passed (120000 ms unless you say otherwise, 600000 at most), everything it started is \
+ended, background processes included: start a server and use it in the same call.
+
+Standard output and standard error come together. Only the first mebibyte is kept, and of a long \
+output you are shown the beginning and the end with the path of a file that holds what was kept.
+
+Use read, glob, grep, edit and write for files where they can do the work.";
+
+async fn ask(context: &ToolContext, command: &str, refused: &str) -> Result<(), ToolFailure> {
+    let mut request = context.permission_request("bash", vec![command.to_owned()]);
+    // A command with a wildcard in it would be saved as a rule for many others.
+    if !command.contains(['*', '?']) {
+        request.save.push(command.to_owned());
+    }
+    context.assert(request, refused).await
+}
+
+/// The directory, if it is one and still where it was when the user was asked.
+fn ready(target: Target) -> Option<Arc<Path>> {
+    let ready = target.canonical.is_dir() && target.still_resolves();
+    ready.then(|| target.canonical.into())
+}
+
+/// The value for programs.
+#[derive(Serialize)]
+struct Structured {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit: Option<i32>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeout: Option<bool>,
+}
+
+fn output(
+    ran: Ran,
+    limit: Duration,
+    warnings: &[String],
+    refused: &str,
+) -> Result<ToolOutput, ToolFailure> {
+    let Captured {
+        mut text,
+        truncated,
+    } = ran.captured;
+    if truncated {
+        add_line(&mut text, TRUNCATED);
+    }
+    let mut trailer = String::new();
+    if !warnings.is_empty() {
+        let _ = write!(trailer, "Warnings:\n- {}\n\n", warnings.join("\n- "));
+    }
+    let (exit, timeout) = match ran.end {
+        End::Exited(code) => {
+            let _ = write!(trailer, "Command exited with code {code}.");
+            (Some(code), None)
+        }
+        End::TimedOut => {
+            let limit = limit.as_millis();
+            add_line(
+                &mut text,
+                &format!("Command exceeded timeout of {limit} ms. {LONGER}"),
+            );
+            trailer.push_str("Command timed out before completion.");
+            (None, Some(true))
+        }
+        End::Killed => return Err(ToolFailure::new(refused)),
+        End::Interrupted => return Err(ToolFailure::Interrupted),
+    };
+    if text.is_empty() {
+        text.push_str("(no output)");
+    }
+    let output = ToolOutput::encode(&Structured {
+        exit,
+        truncated,
+        timeout,
+    })?;
+    let parts = [text, trailer].map(|text| ToolContent::Text { text });
+    Ok(output.with_content(parts.into()))
+}
+
+const TRUNCATED: &str = "[output capture truncated at the in-memory safety limit]";
+
+const LONGER: &str = "Retry with a larger timeout if the command is expected to take longer.";
+
+fn add_line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+}

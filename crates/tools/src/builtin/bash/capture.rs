@@ -1,0 +1,179 @@
+//! What a command prints, as text and within bounds.
+
+use std::{mem, str};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Bytes that are kept; what follows is read and forgotten.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Bytes that are read at a time, which is what a pipe holds.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// The beginning of what a command printed, as far as it has been read.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Captured {
+    pub(super) text: String,
+    /// The command printed more.
+    pub(super) truncated: bool,
+}
+
+/// The bytes of two streams in the order of their arrival.
+#[derive(Default)]
+pub(super) struct Capture {
+    captured: Captured,
+    taken: usize,
+}
+
+impl Capture {
+    /// Reads both streams to their ends. What was read until then is kept when this is dropped.
+    pub(super) async fn read(
+        &mut self,
+        mut out: impl AsyncRead + Unpin,
+        mut err: impl AsyncRead + Unpin,
+    ) {
+        let mut streams = [Stream::default(), Stream::default()];
+        let mut buffers = [vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]];
+        let [out_buffer, err_buffer] = &mut buffers;
+        while streams.iter().any(|stream| !stream.ended) {
+            let (stream, bytes) = tokio::select! {
+                read = out.read(out_buffer), if !streams[0].ended => {
+                    (&mut streams[0], &out_buffer[..read.unwrap_or(0)])
+                }
+                read = err.read(err_buffer), if !streams[1].ended => {
+                    (&mut streams[1], &err_buffer[..read.unwrap_or(0)])
+                }
+            };
+            self.take(stream, bytes);
+        }
+    }
+
+    /// No bytes are the end of the stream.
+    fn take(&mut self, stream: &mut Stream, bytes: &[u8]) {
+        let Captured { text, truncated } = &mut self.captured;
+        if bytes.is_empty() {
+            stream.end(text, *truncated);
+            return;
+        }
+        let kept = &bytes[..bytes.len().min(MAX_BYTES - self.taken)];
+        self.taken += kept.len();
+        *truncated |= kept.len() < bytes.len();
+        stream.decode(kept, text);
+    }
+
+    pub(super) fn finish(self) -> Captured {
+        self.captured
+    }
+}
+
+/// Makes text of the bytes of one stream, wherever they were divided.
+#[derive(Default)]
+struct Stream {
+    /// The beginning of a character; three bytes at most.
+    begun: Vec<u8>,
+    ended: bool,
+}
+
+impl Stream {
+    fn decode(&mut self, bytes: &[u8], text: &mut String) {
+        let mut joined = mem::take(&mut self.begun);
+        joined.extend_from_slice(bytes);
+        let mut chunks = joined.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            text.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            if chunks.peek().is_none() && is_begun(invalid) {
+                self.begun = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+
+    /// A character that was begun stays incomplete. If it is the bound that cut it, it is none.
+    fn end(&mut self, text: &mut String, truncated: bool) {
+        self.ended = true;
+        if !self.begun.is_empty() && !truncated {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+/// Whether more bytes could make it a character.
+fn is_begun(bytes: &[u8]) -> bool {
+    str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    async fn capture(out: &[u8], err: &[u8]) -> Captured {
+        let mut capture = Capture::default();
+        capture.read(out, err).await;
+        capture.finish()
+    }
+
+    #[tokio::test]
+    async fn the_bound_is_exact_and_cuts_no_character() {
+        let exact = "x".repeat(MAX_BYTES);
+        let whole = |truncated| Captured {
+            text: exact.clone(),
+            truncated,
+        };
+        assert_eq!(capture(exact.as_bytes(), b"").await, whole(false));
+        let more = format!("{exact}y");
+        assert_eq!(capture(more.as_bytes(), b"").await, whole(true));
+        let cut = format!("{}é", &exact[1..]);
+        let expected = Captured {
+            text: exact[1..].to_owned(),
+            truncated: true,
+        };
+        assert_eq!(capture(cut.as_bytes(), b"").await, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn text_does_not_depend_on_how_the_bytes_were_divided(
+            bytes in prop::collection::vec(prop_oneof![
+                any::<u8>().prop_map(|byte| vec![byte]),
+                any::<char>().prop_map(|char| char.to_string().into_bytes()),
+            ], 0..40).prop_map(|parts| parts.concat()),
+            size in 1_usize..6,
+        ) {
+            let (mut capture, mut stream) = (Capture::default(), Stream::default());
+            for chunk in bytes.chunks(size) {
+                capture.take(&mut stream, chunk);
+            }
+            capture.take(&mut stream, b"");
+            prop_assert_eq!(capture.finish().text, String::from_utf8_lossy(&bytes));
+        }
+
+        #[test]
+        fn a_stream_does_not_break_the_characters_of_the_other(
+            (out, err) in ("\\PC{0,20}", "\\PC{0,20}"),
+            size in 1_usize..6,
+        ) {
+            let (mut capture, mut streams) = (Capture::default(), [Stream::default(), Stream::default()]);
+            let mut chunks = [out.as_bytes().chunks(size), err.as_bytes().chunks(size)];
+            loop {
+                let next = chunks.each_mut().map(Iterator::next);
+                for (stream, bytes) in streams.iter_mut().zip(next) {
+                    if !stream.ended {
+                        capture.take(stream, bytes.unwrap_or_default());
+                    }
+                }
+                if next == [None, None] {
+                    break;
+                }
+            }
+            let mut expected: Vec<char> = out.chars().chain(err.chars()).collect();
+            let mut text: Vec<char> = capture.finish().text.chars().collect();
+            expected.sort_unstable();
+            text.sort_unstable();
+            prop_assert_eq!(text, expected);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A look at the text of a command for paths outside its directory. It advises and decides nothing:
+//! what a command really touches cannot be read from its text.
+
+use std::{collections::BTreeSet, path::Path};
+
+use opencode_location::containment::{TargetKind, resolve};
+
+/// Paths that are looked up; a command can name as many as it likes.
+const MAX_PATHS: usize = 1000;
+
+/// Directories that are named.
+const MAX_WARNINGS: usize = 20;
+
+/// One warning for each directory that holds a named path outside of `directory`.
+pub(super) fn scan(command: &str, directory: &Path) -> Vec<String> {
+    let mut outside = BTreeSet::new();
+    for path in paths(command).take(MAX_PATHS) {
+        let Ok(target) = resolve(directory, path, TargetKind::File) else {
+            continue;
+        };
+        outside.extend(target.external_directory);
+    }
+    outside
+        .into_iter()
+        .take(MAX_WARNINGS)
+        .map(|directory| warning(&directory))
+        .collect()
+}
+
+fn warning(directory: &str) -> String {
+    format!(
+        "Command argument references external directory {directory}. Bash runs with host-user \
+         filesystem, process, and network authority; this scan is advisory only."
+    )
+}
+
+/// The words of a command that are absolute paths.
+fn paths(command: &str) -> impl Iterator<Item = &str> {
+    words(command)
+        .map(|word| bare(word.trim_end_matches([';', ',', '|', '&'])))
+        .filter(|word| Path::new(word).is_absolute())
+}
+
+/// Divides at white space that is not between quotes.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    let divides = move |char: char| {
+        match quote {
+            None if matches!(char, '"' | '\'') => quote = Some(char),
+            Some(open) if open == char => quote = None,
+            _ => {}
+        }
+        quote.is_none() && char.is_whitespace()
+    };
+    command.split(divides).filter(|word| !word.is_empty())
+}
+
+/// Without one pair of quotes around it, and what may follow a path inside of them.
+fn bare(word: &str) -> &str {
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| word.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(word)
+        .trim_end_matches([';', ',', '|', '&'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_absolute_paths_are_found() {
+        let none: &[&str] = &[];
+        for (command, expected) in [
+            ("", none),
+            ("cat a.txt ../b.txt", none),
+            ("cat /etc/passwd", &["/etc/passwd"]),
+            ("cat  /a\t/b\n/c", &["/a", "/b", "/c"]),
+            ("cat /a; cat /b && ls /c&", &["/a", "/b", "/c"]),
+            ("cat /a,|", &["/a"]),
+            ("cat '/a b' \"/c d\"; ls", &["/a b", "/c d"]),
+            ("cat \"/it's\" '/a\"b'", &["/it's", "/a\"b"]),
+            ("cat '\"/a\"'", none),
+            ("echo \"see /a\" x/b --file=/c >/d", none),
+            ("echo 'open /a", none),
+            ("cat \"/é;\"", &["/é"]),
+        ] {
+            assert_eq!(paths(command).collect::<Vec<_>>(), expected, "{command}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The `task` tool: another agent does a piece of work in a session of its own.
+
+use opencode_schema::{id::SessionID, message::ToolContent};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    input::{Field, Object, Schema},
+    task::{TaskOutcome, TaskRequest},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+pub(super) struct Task;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    description: String,
+    prompt: String,
+    agent: String,
+    #[serde(rename = "sessionID")]
+    session_id: Option<SessionID>,
+}
+
+impl TypedTool for Task {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("description", Schema::String)
+                .describe("The task in three to five words."),
+            Field::required("prompt", Schema::String)
+                .describe("All that the agent has to know, and what it is to report."),
+            Field::required("agent", Schema::String)
+                .describe("Name of the agent, as the list of available agents has it."),
+            Field::optional("sessionID", Schema::String).describe(
+                "Session of an earlier task to go on with. Its agent still knows what was said there.",
+            ),
+        ],
+    };
+
+    const LISTS_SUBAGENTS: bool = true;
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(&self, input: Input, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
+        let Input {
+            description,
+            prompt,
+            agent,
+            session_id,
+        } = input;
+        // The same words whether there is no such agent or it may not be asked.
+        let refused = format!("Unable to run task: {agent}");
+        if !context.tasks.accepts(&agent) {
+            return Err(ToolFailure::new(refused));
+        }
+        let mut request = context.permission_request("task", vec![agent.clone()]);
+        request.save = vec!["*".to_owned()];
+        request.metadata = [("description".to_owned(), json!(description))]
+            .into_iter()
+            .collect();
+        context.assert(request, &refused).await?;
+        // An interruption waits from here on until the task's session has settled.
+        context.begin_change()?;
+        let task = TaskRequest {
+            description,
+            prompt,
+            agent,
+            session_id,
+            cancel: context.cancel.clone(),
+        };
+        let outcome = context.tasks.run(task).await;
+        output(&outcome.map_err(|error| error.into_failure(&refused))?)
+    }
+}
+
+const DESCRIPTION: &str = "\
+Give a task to another agent. It works in a session of its own that knows nothing but your prompt, \
+with its own tools, and you get its last text.
+
+Use it for work that stands on its own and would fill this conversation: wide searches, research, a \
+change of its own. Do small things yourself. Call it several times in one answer to have independent \
+tasks done side by side; agents that change the same files must not run at the same time.
+
+Say in the prompt what to do, what is known already, where to look, and what to report: you cannot \
+answer back while it works. The user does not see the report, so pass on what matters. It ends with a \
+session, by which you can go on with the same task.";
+
+/// The model reads the text, and what it needs to go on with the task.
+fn output(outcome: &TaskOutcome) -> Result<ToolOutput, ToolFailure> {
+    let TaskOutcome { session_id, text } = outcome;
+    let structured = json!({ "sessionID": session_id, "text": text });
+    let last = Some(text.clone()).filter(|text| !text.is_empty());
+    let content = last.into_iter().chain([format!("(session {session_id})")]);
+    let content = content.map(|text| ToolContent::Text { text }).collect();
+    Ok(ToolOutput::encode(&structured)?.with_content(content))
+}

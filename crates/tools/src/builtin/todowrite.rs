@@ -1,0 +1,99 @@
+//! The `todowrite` tool: replaces the list of what is to be done in the session.
+
+use opencode_schema::{message::ToolContent, todo::Todo};
+use serde::Deserialize;
+use serde_json::{json, to_string_pretty};
+
+use crate::{
+    input::{Field, Object, Schema},
+    tool::{ToolContext, ToolFailure, ToolOutput},
+    typed::TypedTool,
+};
+
+pub(super) struct TodoWrite;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    todos: Vec<Todo>,
+}
+
+/// Todos of one list.
+const MAX_TODOS: usize = 200;
+
+/// Bytes of all texts of a list. Everybody who listens is sent all of it.
+const MAX_BYTES: usize = 64 * 1024;
+
+const FAILED: &str = "Unable to update todos";
+
+impl TypedTool for TodoWrite {
+    const INPUT: Object = Object {
+        fields: &[
+            Field::required("todos", Schema::Array(&Schema::Named("Todo", &TODO)))
+                .describe("The whole list, in order."),
+        ],
+    };
+
+    type Input = Input;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    async fn run(
+        &self,
+        Input { todos }: Input,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolFailure> {
+        check_size(&todos)?;
+        let mut request = context.permission_request("todowrite", vec!["*".to_owned()]);
+        request.save.push("*".to_owned());
+        context.assert(request, FAILED).await?;
+        context.begin_change()?;
+        let replaced = context.todos.replace(&context.session_id, todos.clone());
+        replaced
+            .await
+            .map_err(|error| ToolFailure::new(format!("{FAILED}: {error}")))?;
+        let output = ToolOutput::encode(&json!({ "todos": todos }))?;
+        let text = to_string_pretty(&todos).expect("texts are written as JSON");
+        Ok(output.with_content(vec![ToolContent::Text { text }]))
+    }
+}
+
+const DESCRIPTION: &str = "\
+Keep the list of what is to be done in this session. The user sees it.
+
+Every call replaces the whole list, so send all todos each time; an empty list clears it. Use it for \
+work of three or more steps, or when the user asks for several things; leave it for anything simpler.
+
+Let one todo at a time be `in_progress`. Mark it `completed` when it is done and checked, and do so \
+before you begin the next. Add what you find on the way; mark as `cancelled` what is needed no more.
+
+At most 200 todos with 64 KiB of text in all.";
+
+const TODO: Object = Object {
+    fields: &[
+        Field::required("content", Schema::String).describe("What is to be done, in one line."),
+        Field::required("status", Schema::String)
+            .describe("`pending`, `in_progress`, `completed` or `cancelled`."),
+        Field::required("priority", Schema::String).describe("`high`, `medium` or `low`."),
+    ],
+};
+
+fn check_size(todos: &[Todo]) -> Result<(), ToolFailure> {
+    let count = todos.len();
+    if count > MAX_TODOS {
+        return Err(ToolFailure::new(format!(
+            "{FAILED}: a list has at most {MAX_TODOS} todos, not {count}. Merge small ones"
+        )));
+    }
+    let texts = todos
+        .iter()
+        .flat_map(|todo| [&todo.content, &todo.status, &todo.priority]);
+    let bytes: usize = texts.map(String::len).sum();
+    if bytes > MAX_BYTES {
+        return Err(ToolFailure::new(format!(
+            "{FAILED}: the texts of a list have at most {MAX_BYTES} bytes, not {bytes}. Shorten them"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Which trees may be converted: the conversion calls itself for every level, and repeats what lists and
+//! quotations put before each line.
+
+use markup5ever_rcdom::{Handle, NodeData};
+
+/// Levels of a tree.
+const MAX_DEPTH: usize = 100;
+
+/// Children of one node. They are compared with their neighbours, and merged one by one.
+const MAX_CHILDREN: usize = 10_000;
+
+/// Bytes that lists and quotations may put before lines in all.
+const MAX_INDENTATION: usize = 8 * 1024 * 1024;
+
+/// What a list or a quotation puts before a line, at most.
+const INDENT: usize = 4;
+
+pub(super) fn hold(root: &Handle) -> bool {
+    let mut indentation = 0;
+    let mut waiting = vec![(root.clone(), 0, 0)];
+    while let Some((node, depth, indents)) = waiting.pop() {
+        let children = node.children.borrow();
+        indentation += lines(&node.data) * indents * INDENT;
+        if depth > MAX_DEPTH || children.len() > MAX_CHILDREN || indentation > MAX_INDENTATION {
+            return false;
+        }
+        let indents = indents + usize::from(is_indented(&node.data));
+        waiting.extend(
+            children
+                .iter()
+                .map(|child| (child.clone(), depth + 1, indents)),
+        );
+    }
+    true
+}
+
+/// Lines that a node has by itself, at most.
+fn lines(data: &NodeData) -> usize {
+    match data {
+        NodeData::Text { contents } => contents.borrow().matches('\n').count(),
+        NodeData::Element { .. } => 2,
+        _ => 0,
+    }
+}
+
+fn is_indented(data: &NodeData) -> bool {
+    match data {
+        NodeData::Element { name, .. } => matches!(&*name.local, "li" | "blockquote"),
+        _ => false,
+    }
+}

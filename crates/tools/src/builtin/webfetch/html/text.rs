@@ -1,0 +1,65 @@
+//! The text of a page: all of it that is seen, with nothing put in between.
+
+use std::cell::{Cell, RefCell};
+
+use html5ever::tokenizer::{
+    Tag, TagKind, Token, TokenSink, TokenSinkResult,
+    states::RawKind::{Rawtext, Rcdata, ScriptData},
+};
+
+use super::read;
+
+/// The text, without white space around it. Nothing, if it takes too long.
+pub(in super::super) fn extract(html: &str) -> Option<String> {
+    let seen = read(html, Seen::default(), |_| false)?.text.into_inner();
+    Some(seen.trim().to_owned())
+}
+
+#[derive(Default)]
+struct Seen {
+    text: RefCell<String>,
+    /// Elements around this place whose content is not seen.
+    hidden: Cell<usize>,
+}
+
+impl TokenSink for Seen {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
+        match token {
+            Token::TagToken(tag) => self.tag(&tag),
+            Token::CharacterTokens(text) => {
+                if self.hidden.get() == 0 {
+                    self.text.borrow_mut().push_str(&text);
+                }
+                TokenSinkResult::Continue
+            }
+            _ => TokenSinkResult::Continue,
+        }
+    }
+}
+
+impl Seen {
+    /// What a tag means for the text that follows.
+    fn tag(&self, tag: &Tag) -> TokenSinkResult<()> {
+        let (name, opens) = (&*tag.name, tag.kind == TagKind::StartTag);
+        if matches!(name, "script" | "style" | "noscript" | "iframe" | "object") {
+            let hidden = self.hidden.get();
+            self.hidden.set(if opens {
+                hidden + 1
+            } else {
+                hidden.saturating_sub(1)
+            });
+        }
+        match name {
+            _ if !opens => TokenSinkResult::Continue,
+            "script" => TokenSinkResult::RawData(ScriptData),
+            "style" | "iframe" | "xmp" | "noembed" | "noframes" => {
+                TokenSinkResult::RawData(Rawtext)
+            }
+            "title" | "textarea" => TokenSinkResult::RawData(Rcdata),
+            "plaintext" => TokenSinkResult::Plaintext,
+            _ => TokenSinkResult::Continue,
+        }
+    }
+}

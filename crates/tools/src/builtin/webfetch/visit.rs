@@ -1,0 +1,165 @@
+//! The way to a page: what is asked of people before, and what of servers.
+
+use std::time::Duration;
+
+use http::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT},
+};
+use opencode_schema::Record;
+use serde_json::json;
+use tokio::time::Instant;
+use url::Url;
+
+use super::{Format, media};
+use crate::{
+    tool::{ToolContext, ToolFailure},
+    web::{WebRequest, WebResponse},
+};
+
+/// Bytes of an answer.
+const MAX_BODY: usize = 5 * 1024 * 1024;
+
+const MAX_REDIRECTS: usize = 10;
+
+/// Many servers answer nobody but browsers.
+const BROWSER: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 \
+(KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36";
+
+/// What a protection that does not believe in the browser is told instead.
+const HONEST: &str = "opencode";
+
+/// One call on its way.
+pub(super) struct Visit<'a> {
+    pub(super) context: &'a ToolContext,
+    /// The generic text of a failure.
+    pub(super) refused: &'a str,
+    pub(super) format: Format,
+    /// What people are shown besides the address.
+    pub(super) metadata: Record,
+    /// What is left for servers to answer. While people are asked, it does not run out.
+    pub(super) time: Duration,
+}
+
+/// What is behind an address.
+pub(super) struct Page {
+    /// As the server says; empty, if it does not.
+    pub(super) content_type: String,
+    pub(super) body: Vec<u8>,
+}
+
+impl Visit<'_> {
+    /// The page behind an address, which the model wrote as `url`.
+    pub(super) async fn page(&mut self, url: &str, address: Url) -> Result<Page, ToolFailure> {
+        self.ask(url).await?;
+        let mut address = address;
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.exchange(&address).await?;
+            let Some(next) = redirect(&response) else {
+                return self.accepted(response);
+            };
+            let next = next
+                .and_then(|location| address.join(location).ok())
+                .filter(|next| matches!(next.scheme(), "http" | "https"))
+                .ok_or_else(|| self.failed("the server redirects to no address of the web"))?;
+            if !is_same_site(&address, &next) {
+                // What was allowed is the address that was named.
+                self.ask(next.as_str()).await?;
+            }
+            address = next;
+        }
+        Err(self.failed(&format!("it redirects more than {MAX_REDIRECTS} times")))
+    }
+
+    async fn ask(&self, url: &str) -> Result<(), ToolFailure> {
+        let mut request = self
+            .context
+            .permission_request("webfetch", vec![url.to_owned()]);
+        request.save.push("*".to_owned());
+        request.metadata.insert("url".to_owned(), json!(url));
+        request.metadata.extend(self.metadata.clone());
+        self.context.assert(request, self.refused).await
+    }
+
+    /// The answer of one address, which may be a redirect.
+    async fn exchange(&mut self, address: &Url) -> Result<WebResponse, ToolFailure> {
+        let response = self.send(address, BROWSER).await?;
+        let challenge = response.headers.get("cf-mitigated");
+        if response.status == StatusCode::FORBIDDEN
+            && challenge.is_some_and(|value| value == "challenge")
+        {
+            return self.send(address, HONEST).await;
+        }
+        Ok(response)
+    }
+
+    async fn send(
+        &mut self,
+        address: &Url,
+        agent: &'static str,
+    ) -> Result<WebResponse, ToolFailure> {
+        let request = WebRequest {
+            address: address.clone(),
+            headers: headers(self.format, agent),
+            post: None,
+            limit: MAX_BODY,
+        };
+        let begun = Instant::now();
+        let answer = tokio::time::timeout(self.time, self.context.web.send(request)).await;
+        self.time = self.time.saturating_sub(begun.elapsed());
+        let answer = answer.map_err(|_| self.failed("it takes too long; try a larger timeout"))?;
+        answer.map_err(|error| self.failed(&error.to_string()))
+    }
+
+    /// The page of an answer, if there is one that can be read.
+    fn accepted(&self, response: WebResponse) -> Result<Page, ToolFailure> {
+        if !response.status.is_success() {
+            return Err(self.failed(&format!("the server answers {}", response.status)));
+        }
+        let content_type = response.headers.get(CONTENT_TYPE);
+        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let content_type = content_type.unwrap_or_default().into_owned();
+        if !media::is_text(&content_type) {
+            return Err(self.failed(&format!("it is {content_type}, which is no text")));
+        }
+        Ok(Page {
+            content_type,
+            body: response.body,
+        })
+    }
+
+    fn failed(&self, reason: &str) -> ToolFailure {
+        ToolFailure::new(format!("{}: {reason}", self.refused))
+    }
+}
+
+/// Where an answer leads, if it is a redirect; that may be nowhere.
+fn redirect(response: &WebResponse) -> Option<Option<&str>> {
+    let is_redirect = matches!(response.status.as_u16(), 301 | 302 | 303 | 307 | 308);
+    let target = response.headers.get(LOCATION)?;
+    is_redirect.then(|| target.to_str().ok())
+}
+
+/// Whether the other address is one of the same server, which may have moved to encryption.
+fn is_same_site(one: &Url, other: &Url) -> bool {
+    let (from, to) = (one.port_or_known_default(), other.port_or_known_default());
+    one.host() == other.host() && (from == to || (from, to) == (Some(80), Some(443)))
+}
+
+fn headers(format: Format, agent: &'static str) -> HeaderMap {
+    let accept = match format {
+        Format::Markdown => {
+            "text/markdown, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1"
+        }
+        Format::Text => "text/plain, text/markdown;q=0.9, text/html;q=0.8, */*;q=0.1",
+        Format::Html => {
+            "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1"
+        }
+    };
+    let headers = [
+        (USER_AGENT, agent),
+        (ACCEPT, accept),
+        (ACCEPT_LANGUAGE, "en-US,en;q=0.9"),
+    ];
+    HeaderMap::from_iter(headers.map(|(name, value)| (name, HeaderValue::from_static(value))))
+}

@@ -1,0 +1,39 @@
+//! What commands run in.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use opencode_location::environment::Environment;
+
+/// The shell of a Location, and the variables that commands see.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    program: String,
+    environment: Arc<Environment>,
+}
+
+impl Shell {
+    /// The configured shell. Without one it is `/bin/sh`, on Windows the program that `COMSPEC`
+    /// names, or `cmd.exe`. The shell that a person types in is of no account.
+    #[must_use]
+    pub fn new(configured: Option<&str>, environment: Arc<Environment>) -> Self {
+        let program = match configured {
+            Some(program) => program,
+            None if cfg!(windows) => environment.variable("COMSPEC").unwrap_or("cmd.exe"),
+            None => "/bin/sh",
+        };
+        Self {
+            program: program.to_owned(),
+            environment,
+        }
+    }
+
+    /// A path, or a name that is looked up in the `PATH` of the variables.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The variables of the host; those of the process count for nothing.
+    pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
+        &self.environment.variables
+    }
+}

@@ -1,0 +1,219 @@
+//! When a command ends, and that nothing of it stays.
+
+use std::time::{Duration, Instant};
+
+use crate::project::{Project, exited, refused, soon, timed_out};
+use futures::future::join_all;
+use opencode_tools::Settlement;
+
+/// Commands that do not end, how many lines they say, and how they differ.
+const ENDLESS: &[(&str, usize)] = &[
+    // Nothing special.
+    ("echo shell >&3; sleep 1000", 1),
+    // Children in the foreground, in the background, and of children.
+    (
+        "(echo a >&3; sleep 1000) & (echo b >&3; sh -c 'echo c >&3; sleep 1000 & wait') & echo shell >&3; wait",
+        4,
+    ),
+    // All of them ignore the request to end.
+    (
+        "trap '' TERM INT HUP; (echo a >&3; sleep 1000; sleep 1000) & echo shell >&3; sleep 1000; sleep 1000",
+        2,
+    ),
+    // The shell is gone, a child holds the pipes.
+    (
+        "(trap '' TERM; echo a >&3; sleep 1000; sleep 1000) & echo shell >&3",
+        2,
+    ),
+    // A child answers the request with more work.
+    (
+        "trap '(sleep 1000; sleep 1000) & sleep 1000' TERM; echo shell >&3; while :; do :; done",
+        1,
+    ),
+    // Each process starts the next and ends, so that none is there for long.
+    (
+        "trap '' TERM; echo 'sh ./again &' >again; echo shell >&3; sh ./again; sleep 1000",
+        1,
+    ),
+    // The shell is stopped.
+    ("echo shell >&3; kill -STOP $$", 1),
+];
+
+/// Process groups of their own within the session, where these can be told.
+#[cfg(target_os = "linux")]
+const GROUPS: &[(&str, usize)] = &[
+    (
+        "timeout 1000 sh -c 'echo a >&3; sleep 1000' & echo shell >&3; wait",
+        2,
+    ),
+    (
+        "timeout 1000 sh -c \"trap '' TERM; echo a >&3; sleep 1000; sleep 1000\" & echo shell >&3; wait",
+        2,
+    ),
+];
+#[cfg(not(target_os = "linux"))]
+const GROUPS: &[(&str, usize)] = &[];
+
+fn endless() -> impl Iterator<Item = (&'static str, usize)> {
+    ENDLESS.iter().chain(GROUPS).copied()
+}
+
+#[tokio::test]
+async fn an_interruption_leaves_no_process() {
+    let each = |(command, lines)| async move {
+        let project = Project::new();
+        let started = project.start(600_000, command, lines).await;
+        let since = Instant::now();
+        started.cancel.cancel();
+        let (settled, alive) = started.settled().await;
+        assert_eq!(settled, Settlement::Interrupted, "{command}");
+        alive.ended().await;
+        // A second by the promise, and one for a busy machine.
+        assert!(since.elapsed() < Duration::from_secs(2), "{command}");
+    };
+    join_all(endless().map(each)).await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_leaves_no_process() {
+    let each = |(command, lines)| async move {
+        let project = Project::new();
+        let started = project.start(600_000, command, lines).await;
+        started.call.abort();
+        started.alive.ended().await;
+    };
+    join_all(endless().map(each)).await;
+}
+
+#[tokio::test]
+async fn a_time_limit_leaves_no_process() {
+    let each = |(command, lines)| async move {
+        let project = Project::new();
+        // Long enough for the lines, which come at once.
+        let started = project.start(1_000, command, lines).await;
+        let (settled, alive) = started.settled().await;
+        assert_eq!(settled, timed_out("", 1_000), "{command}");
+        alive.ended().await;
+    };
+    join_all(endless().map(each)).await;
+}
+
+#[tokio::test]
+async fn an_ended_command_leaves_no_process_in_the_background() {
+    for command in [
+        "(echo a >&3; sleep 1000) >/dev/null 2>&1 & echo shell >&3; echo done",
+        "trap '' TERM HUP; nohup sh -c 'echo a >&3; sleep 1000; sleep 1000' >/dev/null 2>&1 & echo shell >&3; echo done",
+    ] {
+        let project = Project::new();
+        let started = project.start(600_000, command, 2).await;
+        let (settled, alive) = started.settled().await;
+        assert_eq!(settled, exited("done\n", 0), "{command}");
+        alive.ended().await;
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_holds_the_pipes_is_waited_for() {
+    let project = Project::new();
+    let command = "(sleep 0.2; echo late) & echo early";
+    assert_eq!(project.run(command).await, exited("early\nlate\n", 0));
+    let command = "(sleep 0.2; echo late) 2>/dev/null & exit 3";
+    assert_eq!(project.run(command).await, exited("late\n", 3));
+}
+
+#[tokio::test]
+async fn what_was_printed_before_the_limit_is_told() {
+    let project = Project::new();
+    for (command, output) in [
+        ("echo a; sleep 1000", "a\n"),
+        ("printf a; sleep 1000", "a\n"),
+        (
+            "trap 'echo bye; exit' TERM; echo a; while :; do :; done",
+            "a\nbye\n",
+        ),
+    ] {
+        assert_eq!(
+            project.run_for(300, command).await,
+            timed_out(output, 300),
+            "{command}"
+        );
+    }
+}
+
+/// A process may leave the session; it is not followed, and holds up nobody.
+#[tokio::test]
+async fn a_daemon_that_holds_the_pipes_does_not_hold_the_call() {
+    let project = Project::new();
+    let command = "echo shell >&3; setsid sh -c 'echo $$ >&3; sleep 1000' & wait";
+    let started = project.start(1_000, command, 2).await;
+    let daemon = started.alive.said[0].clone();
+    let (settled, alive) = started.settled().await;
+    assert_eq!(settled, timed_out("", 1_000));
+    assert_eq!(
+        project.run(&format!("kill -KILL -{daemon}")).await,
+        exited("(no output)", 0)
+    );
+    alive.ended().await;
+}
+
+#[tokio::test]
+async fn an_interruption_before_the_command_runs_nothing() {
+    let project = Project::new();
+    let mut context = project.context();
+    let cancel = context.cancel.clone();
+    context.permissions = crate::common::Recorder::new(move |_| {
+        cancel.cancel();
+        Ok(())
+    });
+    let input = serde_json::json!({"command": "echo >made"});
+    assert_eq!(
+        project.settle(input, context).await,
+        Settlement::Interrupted
+    );
+    assert!(!project.location().join("made").exists());
+}
+
+#[tokio::test]
+async fn an_interruption_at_any_moment_leaves_no_process() {
+    let project = Project::new();
+    let pipe = project
+        .start(600_000, "echo shell >&3; sleep 1000", 1)
+        .await;
+    for round in 0..40_u64 {
+        let context = project.context();
+        let cancel = context.cancel.clone();
+        let input = serde_json::json!({"command": "exec 3>alive; sleep 1000"});
+        let running = project.settle(input, context);
+        let interrupting = tokio::task::spawn_blocking(move || {
+            // Somewhere from before the beginning to after the start.
+            (0..round * 20_000).for_each(|_| std::hint::spin_loop());
+            cancel.cancel();
+        });
+        assert_eq!(running.await, Settlement::Interrupted);
+        soon(interrupting).await.unwrap();
+    }
+    pipe.cancel.cancel();
+    let (settled, alive) = pipe.settled().await;
+    assert_eq!(settled, Settlement::Interrupted);
+    alive.ended().await;
+}
+
+#[tokio::test]
+async fn siblings_of_a_killed_command_go_on() {
+    let project = Project::new();
+    let started = project
+        .start(600_000, "echo shell >&3; sleep 1000", 1)
+        .await;
+    let sibling = project.run("sleep 0.3; echo fine");
+    let other = async {
+        started.cancel.cancel();
+        started.settled().await.0
+    };
+    let (sibling, other) = tokio::join!(sibling, other);
+    assert_eq!(
+        (sibling, other),
+        (exited("fine\n", 0), Settlement::Interrupted)
+    );
+    // A signal to a whole group stays in its own.
+    assert_eq!(project.run("kill -TERM 0").await, refused("kill -TERM 0"));
+}

@@ -1,0 +1,11 @@
+//! The tool `bash`, with real processes.
+
+#![cfg(unix)]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod access;
+mod ending;
+mod load;
+mod project;
+mod results;

@@ -1,0 +1,198 @@
+//! A project to run commands in, and pipes that tell what becomes of their processes.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use crate::common::{Recorder, call, context, failed, registry, success, text};
+use opencode_location::environment::Environment;
+use opencode_schema::clock::SystemClock;
+use opencode_tools::{
+    Contributions, Materialized, Registration, Settlement, Shell, ToolContext, built_in_tools,
+};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A Location beside a directory it has no authority over.
+pub(crate) struct Project {
+    _temp: TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) turn: Arc<Materialized>,
+    _registration: Registration,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let temp = tempfile::tempdir().expect("a temporary directory");
+        let root = fs::canonicalize(temp.path()).expect("it exists");
+        fs::create_dir_all(root.join("loc/sub")).expect("it is writable");
+        fs::create_dir_all(root.join("outside")).expect("it is writable");
+        let registry = registry(&Contributions::default(), &root.join("data"));
+        let registration = registry.location().register(built_in_tools(&SystemClock));
+        Self {
+            turn: Arc::new(registry.materialize(|_| true)),
+            _registration: registration.expect("all names are good"),
+            _temp: temp,
+            root,
+        }
+    }
+
+    pub(crate) fn location(&self) -> PathBuf {
+        self.root.join("loc")
+    }
+
+    pub(crate) fn context(&self) -> ToolContext {
+        context(&self.location())
+    }
+
+    pub(crate) async fn settle(&self, input: Value, context: ToolContext) -> Settlement {
+        soon(self.turn.settle(call("bash", input), context)).await
+    }
+
+    pub(crate) async fn run(&self, command: &str) -> Settlement {
+        self.settle(json!({"command": command}), self.context())
+            .await
+    }
+
+    pub(crate) async fn run_for(&self, timeout: u64, command: &str) -> Settlement {
+        let input = json!({"command": command, "timeout": timeout});
+        self.settle(input, self.context()).await
+    }
+
+    /// Like `settle`, with everything that was asked on the way.
+    pub(crate) async fn ask(&self, input: Value, permissions: &Arc<Recorder>) -> Settlement {
+        let mut context = self.context();
+        context.permissions = Arc::clone(permissions) as _;
+        self.settle(input, context).await
+    }
+
+    /// Runs a command that writes lines to the pipe `alive`, which it holds open as `3`.
+    pub(crate) async fn start(&self, timeout: u64, command: &str, lines: usize) -> Started {
+        let pipe = self.location().join("alive");
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, &pipe, FileType::Fifo, mode, 0).expect("it is new");
+        let context = self.context();
+        let cancel = context.cancel.clone();
+        let input = json!({"command": format!("exec 3>alive\n{command}"), "timeout": timeout});
+        let turn = Arc::clone(&self.turn);
+        let call = async move { turn.settle(call("bash", input), context).await };
+        let call = tokio::spawn(call);
+        let alive = Alive::open(pipe, lines).await;
+        Started {
+            call,
+            cancel,
+            alive,
+        }
+    }
+}
+
+/// A call whose processes are there.
+pub(crate) struct Started {
+    pub(crate) call: tokio::task::JoinHandle<Settlement>,
+    pub(crate) cancel: tokio_util::sync::CancellationToken,
+    pub(crate) alive: Alive,
+}
+
+impl Started {
+    pub(crate) async fn settled(self) -> (Settlement, Alive) {
+        (
+            soon(self.call).await.expect("it does not panic"),
+            self.alive,
+        )
+    }
+}
+
+/// The pipe that all processes of a command hold open.
+pub(crate) struct Alive {
+    pipe: BufReader<File>,
+    /// What was written so far, sorted.
+    pub(crate) said: Vec<String>,
+}
+
+impl Alive {
+    async fn open(path: PathBuf, lines: usize) -> Self {
+        let opening = tokio::task::spawn_blocking(move || {
+            let mut pipe = BufReader::new(File::open(path).expect("it exists"));
+            let mut said: Vec<String> = (0..lines)
+                .map(|_| {
+                    let mut line = String::new();
+                    pipe.read_line(&mut line).expect("it is readable");
+                    line.trim_end().to_owned()
+                })
+                .collect();
+            said.sort();
+            Self { pipe, said }
+        });
+        soon(opening).await.expect("it does not panic")
+    }
+
+    /// Waits until no process is left, and gives what they still said.
+    pub(crate) async fn ended(mut self) -> String {
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut rest = String::new();
+            self.pipe.read_to_string(&mut rest).expect("it is text");
+            rest
+        });
+        soon(reading).await.expect("it does not panic")
+    }
+}
+
+/// What takes longer than this never happens.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(Duration::from_secs(60), future).await;
+    waited.expect("it happens soon")
+}
+
+/// A success with this output and code.
+pub(crate) fn exited(output: &str, code: i32) -> Settlement {
+    success(
+        json!({"exit": code, "truncated": false}),
+        vec![
+            text(output),
+            text(&format!("Command exited with code {code}.")),
+        ],
+    )
+}
+
+/// What a command comes to that was still there after so many milliseconds.
+pub(crate) fn timed_out(output: &str, limit: u64) -> Settlement {
+    let sentence = format!(
+        "{output}Command exceeded timeout of {limit} ms. \
+         Retry with a larger timeout if the command is expected to take longer."
+    );
+    success(
+        json!({"truncated": false, "timeout": true}),
+        vec![
+            text(&sentence),
+            text("Command timed out before completion."),
+        ],
+    )
+}
+
+pub(crate) fn refused(command: &str) -> Settlement {
+    failed(format!("Unable to execute command: {command}"))
+}
+
+/// A shell with these variables and no others.
+pub(crate) fn shell(program: Option<&str>, variables: &[(&str, &str)]) -> Arc<Shell> {
+    let variables = variables.iter();
+    let variables: BTreeMap<_, _> = variables
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let environment = Environment {
+        variables,
+        ..Environment::default()
+    };
+    Arc::new(Shell::new(program, Arc::new(environment)))
+}
+
+/// A path as text.
+pub(crate) fn name(path: &Path) -> &str {
+    path.to_str().expect("it is Unicode")
+}

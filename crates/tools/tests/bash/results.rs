@@ -1,0 +1,290 @@
+//! What a command comes to.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::common::{failed, success, text};
+use crate::project::{Project, exited, name, refused, shell};
+use opencode_tools::Settlement;
+use serde_json::json;
+
+#[tokio::test]
+async fn output_and_code_are_told() {
+    let project = Project::new();
+    for (command, expected) in [
+        ("echo out", exited("out\n", 0)),
+        ("echo err >&2; exit 3", exited("err\n", 3)),
+        ("true", exited("(no output)", 0)),
+        ("printf x", exited("x", 0)),
+        ("exit 137", exited("(no output)", 137)),
+        ("exit 255", exited("(no output)", 255)),
+        (
+            "echo out; sleep 0.05; echo err >&2",
+            exited("out\nerr\n", 0),
+        ),
+        ("nonsense-command 2>/dev/null", exited("(no output)", 127)),
+        (
+            "printf '\\377\\303\\251\\303'",
+            exited("\u{fffd}é\u{fffd}", 0),
+        ),
+        ("printf '\\303'; sleep 0.05; printf '\\251'", exited("é", 0)),
+        ("printf 'a\\000b'", exited("a\0b", 0)),
+    ] {
+        assert_eq!(project.run(command).await, expected, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_reaches_the_shell_as_it_was_written() {
+    let project = Project::new();
+    for (command, output) in [
+        (r#"printf '%s|' "a b" 'c"d' e\ f"#, "a b|c\"d|e f|"),
+        ("printf '%s' '$HOME `x` \\'", "$HOME `x` \\"),
+        ("echo a\necho b # c\necho '\n'", "a\nb\n\n\n"),
+        ("cat <<E\n\"'\\$x\nE", "\"'$x\n"),
+        ("echo \"$0 $#\"", "/bin/sh 0\n"),
+        ("-x", "(no output)"),
+        ("printf é💡", "é💡"),
+    ] {
+        let command = if command == "-x" {
+            "set -x 2>/dev/null"
+        } else {
+            command
+        };
+        assert_eq!(project.run(command).await, exited(output, 0), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_sees_the_variables_of_the_host_and_nothing_of_the_process() {
+    let project = Project::new();
+    let path = std::env::var("PATH").expect("tests have one");
+    let mut context = project.context();
+    context.shell = shell(
+        None,
+        &[("PATH", &path), ("NAME", "a\nb"), ("AGENT", "other")],
+    );
+    let settled = project
+        .settle(json!({"command": "env -u PWD -u _ | sort"}), context)
+        .await;
+    // A shell may add variables of its own.
+    let Settlement::Success { content, .. } = settled else {
+        panic!("{settled:?}");
+    };
+    let own = |line: &&str| {
+        !["SHLVL=", "OLDPWD"]
+            .iter()
+            .any(|name| line.starts_with(name))
+    };
+    let [opencode_schema::message::ToolContent::Text { text }, _] = &content[..] else {
+        panic!("{content:?}");
+    };
+    let path = format!("PATH={path}");
+    let mut expected = ["AGENT=1", "NAME=a", "OPENCODE=1", &path, "b"];
+    expected.sort_unstable();
+    assert_eq!(text.lines().filter(own).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_command_has_no_input_and_no_terminal() {
+    let project = Project::new();
+    for (command, expected) in [
+        ("cat", exited("(no output)", 0)),
+        ("read line", exited("(no output)", 1)),
+        ("tty </dev/stdin", exited("not a tty\n", 1)),
+        (
+            "(exec 3<>/dev/tty) 2>/dev/null || echo none",
+            exited("none\n", 0),
+        ),
+    ] {
+        assert_eq!(project.run(command).await, expected, "{command}");
+    }
+}
+
+/// Every descriptor that the host has must be closed for the command but those that whoever runs the
+/// test left open for everybody.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_command_inherits_no_file_of_the_host() {
+    let project = Project::new();
+    let _open = fs::File::open(&project.root).unwrap();
+    let mut plain = std::process::Command::new("ls");
+    let plain = plain
+        .arg("/proc/self/fd")
+        .stdin(std::process::Stdio::null());
+    let expected = String::from_utf8(plain.output().unwrap().stdout).unwrap();
+    let settled = project.run("ls \"$(echo /)proc/self/fd\"").await;
+    assert_eq!(settled, exited(&expected, 0));
+}
+
+#[tokio::test]
+async fn nothing_stays_for_the_next_call() {
+    let project = Project::new();
+    project.run("cd sub; export A=1; f() { :; }; umask 0").await;
+    let settled = project
+        .run("pwd; echo \"$A\"; type f >/dev/null 2>&1 || umask")
+        .await;
+    let expected = format!("{}\n\n0022\n", name(&project.location()));
+    assert_eq!(settled, exited(&expected, 0));
+}
+
+#[tokio::test]
+async fn the_configured_shell_runs_the_command() {
+    let project = Project::new();
+    let program = project.root.join("my shell");
+    fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let folder = name(&project.root);
+    for (program, variables) in [
+        (name(&program), vec![]),
+        ("my shell", vec![("PATH", folder)]),
+    ] {
+        let mut context = project.context();
+        context.shell = shell(Some(program), &variables);
+        let settled = project.settle(json!({"command": "a 'b'"}), context).await;
+        assert_eq!(settled, exited("-c|a 'b'|", 0));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_fails() {
+    let project = Project::new();
+    let plain = project.root.join("plain");
+    fs::write(&plain, "").unwrap();
+    for program in [
+        "/nowhere/sh",
+        "no-such-shell",
+        name(&plain),
+        name(&project.root),
+    ] {
+        let mut context = project.context();
+        context.shell = shell(Some(program), &[]);
+        let settled = project.settle(json!({"command": "true"}), context).await;
+        assert_eq!(settled, refused("true"), "{program}");
+    }
+    for command in ["echo \0", &"x".repeat(200_000)] {
+        let settled = project.run(command).await;
+        let Settlement::Failed { message, .. } = settled else {
+            panic!("{settled:?}");
+        };
+        assert!(
+            message.starts_with("Unable to execute command: "),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_death_by_signal_is_a_failure() {
+    let project = Project::new();
+    for command in [
+        "echo a; kill -KILL $$",
+        "kill -TERM $$",
+        "kill -PIPE $$",
+        "exec sh -c 'kill -SEGV $$'",
+    ] {
+        assert_eq!(project.run(command).await, refused(command), "{command}");
+    }
+    // The shell survived it and tells so.
+    let command = "sh -c 'kill -KILL $$' 2>/dev/null; echo $?";
+    assert_eq!(project.run(command).await, exited("137\n", 0));
+}
+
+#[tokio::test]
+async fn inputs_are_checked() {
+    let project = Project::new();
+    for (input, issue) in [
+        (json!({}), "Missing key\n  at [\"command\"]"),
+        (
+            json!({"command": ""}),
+            "Expected a value with a length of at least 1, got \"\"\n  at [\"command\"]",
+        ),
+        (
+            json!({"command": "true", "timeout": 0}),
+            "Expected a value greater than 0, got 0\n  at [\"timeout\"]",
+        ),
+        (
+            json!({"command": "true", "timeout": 600_001}),
+            "Expected a value less than or equal to 600000, got 600001\n  at [\"timeout\"]",
+        ),
+    ] {
+        let settled = project.settle(input, project.context()).await;
+        assert_eq!(settled, failed(format!("Invalid tool input: {issue}")));
+    }
+}
+
+#[tokio::test]
+async fn the_first_mebibyte_is_kept() {
+    let project = Project::new();
+    let settled = project
+        .run("yes é | tr -d '\\n' | head -c 3000001; exit 4")
+        .await;
+    let Settlement::Success {
+        structured,
+        content,
+        output_paths,
+        ..
+    } = settled
+    else {
+        panic!("{settled:?}");
+    };
+    let structured = serde_json::Value::Object(structured);
+    assert_eq!(structured, json!({"exit": 4, "truncated": true}));
+    let [path] = &output_paths[..] else {
+        panic!("{output_paths:?}");
+    };
+    let kept = fs::read_to_string(path).unwrap();
+    let expected = format!(
+        "{}\n[output capture truncated at the in-memory safety limit]Command exited with code 4.",
+        "é".repeat(512 * 1024)
+    );
+    assert_eq!(kept, expected);
+    let [opencode_schema::message::ToolContent::Text { text }] = &content[..] else {
+        panic!("{content:?}");
+    };
+    assert_eq!(text.len(), 51_200);
+}
+
+#[tokio::test]
+async fn a_bounded_output_keeps_its_end() {
+    let project = Project::new();
+    let settled = project.run("seq 1 3000").await;
+    let Settlement::Success {
+        structured,
+        content,
+        output_paths,
+        ..
+    } = settled
+    else {
+        panic!("{settled:?}");
+    };
+    let [path] = &output_paths[..] else {
+        panic!("{output_paths:?}");
+    };
+    let lines = |range: std::ops::RangeInclusive<u32>| {
+        range.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let marker = format!("... output truncated; full content saved to {path} ...");
+    let shown = format!(
+        "{}\n{marker}\n\n{}Command exited with code 0.",
+        lines(1..=998),
+        lines(2004..=3000)
+    );
+    let mut expected = success(json!({"exit": 0, "truncated": false}), vec![text(&shown)]);
+    let Settlement::Success {
+        output_paths: paths,
+        ..
+    } = &mut expected
+    else {
+        panic!("{expected:?}");
+    };
+    paths.clone_from(&output_paths);
+    assert_eq!(
+        Settlement::Success {
+            structured,
+            content,
+            output_paths,
+            explored: vec![]
+        },
+        expected
+    );
+}

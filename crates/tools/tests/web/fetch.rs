@@ -1,0 +1,259 @@
+//! What `webfetch` asks, what it sends, and what it makes of the answer.
+
+use opencode_schema::message::ErrorKind;
+use opencode_tools::{PermissionError, Settlement};
+use serde_json::{Value, json};
+
+use crate::{
+    common::{failed, success, text},
+    scripted::{Answer, Outcome, Script, answer, page, pairs},
+};
+
+const URL: &str = "https://example.com/a?b=c#d";
+
+async fn fetch(input: Value, answers: Vec<Answer>) -> Outcome {
+    Script::new("webfetch", input, answers).run().await
+}
+
+async fn fetched(format: &str, answer: Answer) -> Settlement {
+    let input = json!({"url": URL, "format": format});
+    fetch(input, vec![answer]).await.settlement
+}
+
+fn shown(content_type: &str, format: &str, output: &str) -> Settlement {
+    success(
+        json!({"url": URL, "contentType": content_type, "format": format, "output": output}),
+        vec![text(output)],
+    )
+}
+
+#[tokio::test]
+async fn a_page_comes_in_the_format_that_was_wanted() {
+    let html = "\u{feff}<h1>A</h1><p>b *c*<script>x</script>";
+    let kind = "text/html; charset=iso-8859-1";
+    for (format, output) in [
+        ("markdown", "# A\n\nb \\*c\\*"),
+        ("text", "Ab *c*"),
+        ("html", "<h1>A</h1><p>b *c*<script>x</script>"),
+    ] {
+        let settled = fetched(format, page(kind, html)).await;
+        assert_eq!(settled, shown(kind, format, output));
+    }
+}
+
+#[tokio::test]
+async fn other_texts_come_as_they_are() {
+    for kind in [
+        "text/plain",
+        "text/markdown; charset=utf-8",
+        "application/json",
+        "application/problem+json",
+        "application/xml",
+        "application/xhtml+xml",
+        "image/svg+xml",
+        "application/javascript",
+    ] {
+        let settled = fetched("markdown", page(kind, " <b>a</b>\n")).await;
+        assert_eq!(settled, shown(kind, "markdown", " <b>a</b>\n"));
+    }
+    let settled = fetched("text", answer(203, &[], *b"a\xff\xc3\xa9")).await;
+    assert_eq!(settled, shown("", "text", "a\u{fffd}é"));
+}
+
+#[tokio::test]
+async fn people_are_asked_for_the_address_as_it_was_written() {
+    for (input, metadata) in [
+        (
+            json!({"url": "HTTP://Example.com"}),
+            json!({"url": "HTTP://Example.com", "format": "markdown"}),
+        ),
+        (
+            json!({"url": URL, "format": "html", "timeout": 0.5}),
+            json!({"url": URL, "format": "html", "timeout": 0.5}),
+        ),
+    ] {
+        let outcome = fetch(input.clone(), vec![page("", "")]).await;
+        let [asked] = &*outcome.permissions else {
+            panic!("one request, not {:?}", outcome.permissions);
+        };
+        assert_eq!(asked.action, "webfetch");
+        assert_eq!(json!(asked.resources), json!([input["url"]]));
+        assert_eq!(asked.save, ["*"]);
+        assert_eq!(Value::Object(asked.metadata.clone()), metadata);
+    }
+}
+
+#[tokio::test]
+async fn servers_are_asked_like_a_browser_would() {
+    let accepted = [
+        (
+            "markdown",
+            "text/markdown, text/x-markdown;q=0.9, text/plain;q=0.8, text/html;q=0.7, */*;q=0.1",
+        ),
+        (
+            "text",
+            "text/plain, text/markdown;q=0.9, text/html;q=0.8, */*;q=0.1",
+        ),
+        (
+            "html",
+            "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1",
+        ),
+    ];
+    for (format, accepted) in accepted {
+        let input = json!({"url": URL, "format": format});
+        let outcome = fetch(input, vec![page("", "")]).await;
+        let [request] = &*outcome.requests else {
+            panic!("one request");
+        };
+        assert_eq!(request.address.as_str(), URL);
+        assert!(request.post.is_none());
+        assert_eq!(request.limit, 5_242_880);
+        let headers = pairs(&request.headers);
+        let agent = headers[0].1;
+        assert!(agent.starts_with("Mozilla/5.0 ("), "{agent}");
+        let rest = [("accept", accepted), ("accept-language", "en-US,en;q=0.9")];
+        assert_eq!(headers[1..], rest);
+    }
+}
+
+#[tokio::test]
+async fn a_challenge_is_answered_honestly_once() {
+    let challenge = || answer(403, &[("cf-mitigated", "challenge")], "");
+    let settled = |outcome: Outcome| {
+        let agents = outcome.requests.iter().map(|request| {
+            let agent = request.headers["user-agent"].to_str();
+            agent
+                .expect("it is a text")
+                .split('/')
+                .next()
+                .unwrap_or("")
+                .to_owned()
+        });
+        (agents.collect::<Vec<_>>(), outcome.settlement)
+    };
+    let input = || json!({"url": URL});
+    let outcome = fetch(input(), vec![challenge(), page("text/plain", "a")]).await;
+    let agents = vec!["Mozilla".to_owned(), "opencode".to_owned()];
+    assert_eq!(
+        settled(outcome),
+        (agents.clone(), shown("text/plain", "markdown", "a"))
+    );
+    let forbidden = failed(format!(
+        "Unable to fetch {URL}: the server answers 403 Forbidden"
+    ));
+    let outcome = fetch(input(), vec![challenge(), challenge()]).await;
+    assert_eq!(settled(outcome), (agents, forbidden.clone()));
+    for other in [
+        answer(403, &[], ""),
+        answer(403, &[("cf-mitigated", "block")], ""),
+    ] {
+        let outcome = fetch(input(), vec![other]).await;
+        assert_eq!(
+            settled(outcome),
+            (vec!["Mozilla".to_owned()], forbidden.clone())
+        );
+    }
+}
+
+#[tokio::test]
+async fn failures_say_why() {
+    for (answer, reason) in [
+        (answer(404, &[], ""), "the server answers 404 Not Found"),
+        (answer(304, &[], ""), "the server answers 304 Not Modified"),
+        (
+            Answer::Error("the request failed: no way"),
+            "the request failed: no way",
+        ),
+        (page("image/png", "a"), "it is image/png, which is no text"),
+        (
+            page("application/octet-stream", ""),
+            "it is application/octet-stream, which is no text",
+        ),
+    ] {
+        let expected = failed(format!("Unable to fetch {URL}: {reason}"));
+        assert_eq!(fetched("markdown", answer).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_address_of_the_web_is_refused_before_anybody_is_asked() {
+    for (url, reason) in [
+        ("", "it is no address (relative URL without a base)"),
+        (
+            "example.com/a",
+            "it is no address (relative URL without a base)",
+        ),
+        ("http://", "it is no address (empty host)"),
+        ("file:///etc/passwd", "only http and https can be fetched"),
+        ("ftp://example.com", "only http and https can be fetched"),
+        ("data:text/plain,a", "only http and https can be fetched"),
+    ] {
+        let outcome = fetch(json!({"url": url}), vec![]).await;
+        let expected = failed(format!("Unable to fetch {url}: {reason}"));
+        assert_eq!(
+            (outcome.settlement, outcome.permissions),
+            (expected, vec![])
+        );
+    }
+    for (input, issue) in [
+        (json!({}), "Missing key\n  at [\"url\"]"),
+        (
+            json!({"url": URL, "timeout": 0}),
+            "Expected a value greater than 0, got 0\n  at [\"timeout\"]",
+        ),
+        (
+            json!({"url": URL, "timeout": 121}),
+            "Expected a value less than or equal to 120, got 121\n  at [\"timeout\"]",
+        ),
+        (
+            json!({"url": URL, "format": "pdf"}),
+            "Expected \"text\" | \"markdown\" | \"html\" | undefined, got \"pdf\"\n  at [\"format\"]",
+        ),
+    ] {
+        let outcome = fetch(input, vec![]).await;
+        let expected = failed(format!("Invalid tool input: {issue}"));
+        assert_eq!(
+            (outcome.settlement, outcome.permissions),
+            (expected, vec![])
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_allowed_is_not_fetched() {
+    for (answer, expected) in [
+        (
+            PermissionError::Blocked,
+            Settlement::Failed {
+                message: format!("Unable to fetch {URL}"),
+                kind: ErrorKind::Permission,
+            },
+        ),
+        (PermissionError::Declined, Settlement::Declined),
+    ] {
+        let outcome = Script {
+            allow: Box::new(move |_| Err(answer.clone())),
+            ..Script::new("webfetch", json!({"url": URL}), vec![])
+        };
+        assert_eq!(outcome.run().await.settlement, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_is_for_all_of_it() {
+    let late = failed(format!(
+        "Unable to fetch {URL}: it takes too long; try a larger timeout"
+    ));
+    for (input, seconds) in [
+        (json!({"url": URL}), 30.0),
+        (json!({"url": URL, "timeout": 2.5}), 2.5),
+        (json!({"url": URL, "timeout": 120}), 120.0),
+    ] {
+        let begun = tokio::time::Instant::now();
+        let challenge = answer(403, &[("cf-mitigated", "challenge")], "");
+        let outcome = fetch(input, vec![challenge, Answer::Never]).await;
+        assert_eq!(outcome.settlement, late);
+        let waited = begun.elapsed().as_secs_f64();
+        assert!((waited - seconds).abs() < 0.1, "{waited} of {seconds}");
+    }
+}

@@ -1,0 +1,146 @@
+//! A web whose answers are written down, and what became of a call in it.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use futures::future::BoxFuture;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use opencode_schema::{clock::SystemClock, id::SessionID};
+use opencode_tools::{
+    Contributions, PermissionError, PermissionRequest, Permissions, SearchServices, Settlement,
+    Web, WebError, WebRequest, WebResponse, built_in_tools,
+};
+use serde_json::Value;
+
+use crate::common::{Recorder, call, context, registry};
+
+/// An answer, or none within any time.
+#[derive(Clone)]
+pub(crate) enum Answer {
+    Response(WebResponse),
+    Error(&'static str),
+    Never,
+}
+
+/// A success of some content type.
+pub(crate) fn page(content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
+    answer(200, &[("content-type", content_type)], body)
+}
+
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+    let headers = headers.iter().map(|(name, value)| {
+        let name: HeaderName = name.parse().expect("it is a name");
+        (name, HeaderValue::from_str(value).expect("it is a value"))
+    });
+    Answer::Response(WebResponse {
+        status: StatusCode::from_u16(status).expect("it is a status"),
+        headers: HeaderMap::from_iter(headers),
+        body: body.into(),
+    })
+}
+
+/// Gives its answers one after the other, and remembers what was asked.
+#[derive(Default)]
+struct Scripted {
+    answers: Mutex<VecDeque<Answer>>,
+    asked: Mutex<Vec<WebRequest>>,
+}
+
+impl Web for Scripted {
+    fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebResponse, WebError>> {
+        self.asked.lock().expect("no test panics").push(request);
+        let answer = self.answers.lock().expect("no test panics").pop_front();
+        Box::pin(async move {
+            match answer.expect("there is an answer for every request") {
+                Answer::Response(response) => Ok(response),
+                Answer::Error(reason) => Err(WebError(reason.to_owned())),
+                Answer::Never => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// What became of a call.
+pub(crate) struct Outcome {
+    pub(crate) settlement: Settlement,
+    pub(crate) permissions: Vec<PermissionRequest>,
+    pub(crate) requests: Vec<WebRequest>,
+}
+
+impl Outcome {
+    /// Where requests went, in order.
+    pub(crate) fn addresses(&self) -> Vec<&str> {
+        let requests = self.requests.iter();
+        requests.map(|request| request.address.as_str()).collect()
+    }
+
+    /// What people were asked to allow, in order.
+    pub(crate) fn resources(&self) -> Vec<&str> {
+        let asked = self.permissions.iter();
+        asked
+            .flat_map(|request| request.resources.iter().map(String::as_str))
+            .collect()
+    }
+}
+
+type Allow = Box<dyn Fn(&PermissionRequest) -> Result<(), PermissionError> + Send + Sync>;
+
+/// A call with everything decided.
+pub(crate) struct Script {
+    pub(crate) tool: &'static str,
+    pub(crate) input: Value,
+    pub(crate) answers: Vec<Answer>,
+    pub(crate) allow: Allow,
+    pub(crate) services: SearchServices,
+    pub(crate) session: &'static str,
+}
+
+impl Script {
+    pub(crate) fn new(tool: &'static str, input: Value, answers: Vec<Answer>) -> Self {
+        Self {
+            tool,
+            input,
+            answers,
+            allow: Box::new(|_| Ok(())),
+            services: SearchServices::from_variables(|_| None),
+            session: "ses_1",
+        }
+    }
+
+    pub(crate) async fn run(self) -> Outcome {
+        let temp = tempfile::tempdir().expect("a temporary directory");
+        let registry = registry(&Contributions::default(), temp.path());
+        let _registration = registry.location().register(built_in_tools(&SystemClock));
+        let turn = registry.materialize(|_| true);
+        let web = Arc::new(Scripted {
+            answers: Mutex::new(self.answers.into()),
+            ..Scripted::default()
+        });
+        let permissions = Recorder::new(self.allow);
+        let mut context = context(temp.path());
+        context.web = Arc::clone(&web) as Arc<dyn Web>;
+        context.search = Arc::new(self.services);
+        context.session_id = SessionID::parse(self.session).expect("it has the prefix");
+        context.permissions = Arc::clone(&permissions) as Arc<dyn Permissions>;
+        let settlement = turn.settle(call(self.tool, self.input), context).await;
+        let left = web.answers.lock().expect("no test panics").len();
+        assert_eq!(left, 0, "every answer is fetched");
+        let requests = std::mem::take(&mut *web.asked.lock().expect("no test panics"));
+        let permissions = std::mem::take(&mut *permissions.asked.lock().expect("no test panics"));
+        Outcome {
+            settlement,
+            permissions,
+            requests,
+        }
+    }
+}
+
+/// Headers as pairs of texts.
+pub(crate) fn pairs(headers: &HeaderMap) -> Vec<(&str, &str)> {
+    let headers = headers.iter();
+    headers
+        .map(|(name, value)| (name.as_str(), value.to_str().expect("it is a text")))
+        .collect()
+}

@@ -1,0 +1,148 @@
+"use strict";
+
+const { HOST_CLOSED, isClientError, isTagged } = require("../client/errors.js");
+
+/**
+ * @typedef {import("../index.js").OpenCodeClient} OpenCodeClient
+ * @typedef {import("../index.js").PermissionHandler} PermissionHandler
+ * @typedef {import("../index.js").PermissionRequest} PermissionRequest
+ * @typedef {import("../index.js").QuestionHandler} QuestionHandler
+ * @typedef {import("../index.js").QuestionRequest} QuestionRequest
+ * @typedef {import("../index.js").Registration} Registration
+ * @typedef {import("./native.js").NativeAttendance} NativeAttendance
+ */
+
+/**
+ * @template Request
+ * @typedef {(request: Request) => Promise<(() => Promise<void>) | undefined>} Handler What a function answers, ready to
+ *   be sent; undefined where it leaves that to others.
+ */
+
+/**
+ * The functions of a host that answer requests of one kind. The one that came last is asked first.
+ *
+ * @template {{ id: string }} Request
+ */
+class Handlers {
+  #kind;
+  #attend;
+  /** @type {readonly Handler<Request>[]} */
+  #handlers = [];
+  /** @type {NativeAttendance | undefined} There is one while there is a handler. */
+  #attendance = undefined;
+
+  /**
+   * @param {string} kind What is requested, for warnings.
+   * @param {(callback: (request: string) => void) => NativeAttendance} attend Calls back with each request as JSON.
+   */
+  constructor(kind, attend) {
+    this.#kind = kind;
+    this.#attend = attend;
+  }
+
+  /**
+   * @param {Handler<Request>} handler Not the caller's own function, which may be registered twice.
+   * @returns {Registration}
+   */
+  register(handler) {
+    this.#attendance ??= this.#attend((request) => void this.#handle(JSON.parse(request)));
+    this.#handlers = [handler, ...this.#handlers];
+    return registration(() => this.#remove(handler));
+  }
+
+  /** @param {Handler<Request>} handler */
+  #remove(handler) {
+    this.#handlers = this.#handlers.filter((other) => other !== handler);
+    if (this.#handlers.length > 0) return;
+    this.#attendance?.stop();
+    this.#attendance = undefined;
+  }
+
+  /**
+   * One that fails leaves the request to people: a handler that was to forbid something must not be overruled by a
+   * more generous one because of a mistake in it.
+   *
+   * @param {Request} request
+   */
+  async #handle(request) {
+    try {
+      for (const handler of this.#handlers) {
+        const send = await handler(request);
+        if (send !== undefined) return await send();
+      }
+    } catch (error) {
+      if (isOver(error)) return;
+      process.emitWarning(`A handler of ${this.#kind} failed and leaves ${request.id} unanswered: ${String(error)}`, {
+        type: "OpenCodeWarning",
+      });
+    }
+  }
+}
+
+/**
+ * Somebody else has answered, or nobody waits any more.
+ *
+ * @param {unknown} error
+ */
+function isOver(error) {
+  if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
+  return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
+}
+
+/**
+ * @param {() => void} remove
+ * @returns {Registration}
+ */
+function registration(remove) {
+  const registered = { dispose: remove };
+  // Node 20.0 to 20.4 lack the symbol.
+  const disposable = Symbol.dispose === undefined ? registered : { ...registered, [Symbol.dispose]: remove };
+  return /** @type {Registration} */ (disposable);
+}
+
+/**
+ * @param {string} kind
+ * @param {unknown} handler
+ */
+function checkFunction(kind, handler) {
+  if (typeof handler !== "function") throw new TypeError(`A handler of ${kind} must be a function, got ${typeof handler}`);
+}
+
+/**
+ * `permissions.handle` and `questions.handle` of a host. What they answer goes the way of every other answer.
+ *
+ * @param {import("./connection.js").NativeConnection} connection
+ * @param {Pick<OpenCodeClient, "permissions" | "questions">} client
+ */
+function createHandlers(connection, client) {
+  /** @type {Handlers<PermissionRequest>} */
+  const permissions = new Handlers("permissions", (callback) => connection.attend("askedPermissions", callback));
+  /** @type {Handlers<QuestionRequest>} */
+  const questions = new Handlers("questions", (callback) => connection.attend("askedQuestions", callback));
+  return {
+    /** @param {PermissionHandler} handler */
+    handlePermissions(handler) {
+      checkFunction("permissions", handler);
+      return permissions.register(async (request) => {
+        const answer = await handler(request);
+        if (answer === undefined) return undefined;
+        const { id: requestID, sessionID } = request;
+        const { reply, message } = typeof answer === "object" ? answer : { reply: answer };
+        return () => client.permissions.reply({ sessionID, requestID, reply, ...(message === undefined ? {} : { message }) });
+      });
+    },
+    /** @param {QuestionHandler} handler */
+    handleQuestions(handler) {
+      checkFunction("questions", handler);
+      return questions.register(async (request) => {
+        const answer = await handler(request);
+        if (answer === undefined) return undefined;
+        const { id: requestID, sessionID } = request;
+        if (answer === "reject") return () => client.questions.reject({ sessionID, requestID });
+        return () => client.questions.reply({ sessionID, requestID, answers: answer.map((labels) => [...labels]) });
+      });
+    },
+  };
+}
+
+module.exports = { createHandlers };
