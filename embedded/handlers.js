@@ -127,7 +127,7 @@ function createHandlers(connection, client) {
         const answer = await handler(request);
         if (answer === undefined) return undefined;
         const { id: requestID, sessionID } = request;
-        const { reply, message } = typeof answer === "object" ? answer : { reply: answer };
+        const { reply, message } = typeof answer === "object" && answer !== null ? answer : { reply: answer };
         return () => client.permissions.reply({ sessionID, requestID, reply, ...(message === undefined ? {} : { message }) });
       });
     },

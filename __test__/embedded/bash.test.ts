@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { OpenCodeHost, OpenCodeOptions } from "../../index.js";
 import { Alive, HOLD } from "./processes";
@@ -13,6 +13,14 @@ async function readTools(host: OpenCodeHost, sessionID: string) {
   const messages = await readMessages(host, sessionID);
   const parts = messages.flatMap((message) => (message.type === "assistant" ? message.content : []));
   return parts.flatMap((part) => (part.type === "tool" ? [part] : []));
+}
+
+/** The child processes of this one, those included that have ended and that nobody took note of. */
+function readChildren() {
+  if (process.platform !== "linux") return [];
+  const threads = readdirSync("/proc/self/task");
+  const children = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, "utf8"));
+  return children.join("").split(" ").filter(Boolean);
 }
 
 /** A session whose model has started a command that does not end. */
@@ -108,6 +116,7 @@ test("closing the host leaves no process", async () => {
   await host.close();
   await alive.ended();
   expect(Date.now() - since).toBeLessThan(2_000);
+  expect(readChildren()).toEqual([]);
   const again = await setup.open();
   expect((await readTools(again, sessionID)).map(({ state }) => state)).toMatchObject([
     { status: "error", error: { message: "Tool execution interrupted" } },

@@ -99,6 +99,16 @@ test.each([
   expect(asked(setup).slice(1)).toEqual([TURN, SUMMARY, { ...COMPACTED, roles: "system user user" }]);
 });
 
+test("the environment bounds how long an answer may be, and so what is kept free for it", async () => {
+  const env = { OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX: "500" };
+  const { setup, host, model, sessionID } = await setUpLong({ buffer: 0 }, env);
+  model.reply({ text: filler("gamma", 19_500) }, { text: "SUMMARY" }, { text: "Yes." });
+  await run(host, sessionID, "More");
+  await run(host, sessionID, "PENDING");
+  const most = asked(setup).map((request) => request.most);
+  expect(most).toEqual([undefined, undefined, 500, undefined]);
+});
+
 test("a summary that fails is told, and the turn is made without it", async () => {
   const { setup, host, model, sessionID } = await setUpLong();
   const live = await subscribe(host);
@@ -112,7 +122,7 @@ test("a summary that fails is told, and the turn is made without it", async () =
     error: {
       name: "UnknownError",
       data: {
-        message: `The history of ${sessionID} was not compacted, and its turn goes on without: the model answered with nothing`,
+        message: `The history of ${sessionID} was not compacted: the model answered with nothing`,
       },
       cause: { kind: "invalid-output", retryable: false },
     },

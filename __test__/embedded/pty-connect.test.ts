@@ -42,9 +42,11 @@ test("who connects sees what there was, where that ends, and what is new", async
 
 test("a shell is worked with as in any terminal", async () => {
   const { host, url } = await setUpTerminals();
-  const { data } = await host.ptys.create({ command: "/bin/bash", args: ["--norc", "--noprofile", "--noediting", "-i"] });
+  const args = ["--norc", "--noprofile", "--noediting", "-i"];
+  const { data } = await host.ptys.create({ command: "/bin/bash", args, env: { PS1: "> " } });
   const screen = new Screen(`${url}/api/pty/${data.id}/connect`);
-  screen.type("PS1='> '; stty -echo\n");
+  await screen.until("> ");
+  screen.type("stty -echo\n");
   await screen.until("\n> ");
   await host.ptys.update({ ptyID: data.id, size: { rows: 33, cols: 111 } });
   screen.type("stty size\n");
@@ -89,7 +91,7 @@ test("who cannot be connected is told by the status alone", async () => {
   await screen.next();
   screen.type("\n");
   await screen.rest();
-  while ((await host.ptys.get({ ptyID })).data.status === "running");
+  await expect(host.ptys.get({ ptyID })).resolves.toMatchObject({ data: { status: "exited", exitCode: 0 } });
   await expect(connect().rest()).resolves.toEqual({ text: "", end: { code: 4404, reason: "session exited" } });
 });
 

@@ -62,9 +62,9 @@ test("what cannot begin says what is wrong with it", async () => {
 
 /** What a program in a terminal says, once somebody has typed a line. */
 async function say(host: OpenCodeHost, url: string, text: string, env?: Record<string, string>) {
-  const { data } = await host.ptys.create({ ...script(`stty -echo -opost; read x; ${text}`), env });
+  const { data } = await host.ptys.create({ ...script(`stty -echo -opost; echo ready; read x; ${text}`), env });
   const screen = new Screen(`${url}/api/pty/${data.id}/connect`);
-  await screen.next();
+  await screen.until("ready\n");
   screen.type("\n");
   return (await screen.rest()).text;
 }

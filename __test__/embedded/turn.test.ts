@@ -22,6 +22,7 @@ test("a prompt is answered, and every view tells the same", async () => {
     {
       id: expect.stringMatching(/^msg_\w+$/),
       type: "assistant",
+      metadata: { prefix: expect.objectContaining({ reused: 0, reason: "first" }) },
       agent: "build",
       model: { providerID: "mock", id: "m1" },
       time: span,

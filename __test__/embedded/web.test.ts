@@ -117,9 +117,12 @@ test("a server that an allowed one leads to is not asked while it is forbidden",
   });
   const started = await setUpSession();
   expect(await fetched(started, address)).toBe("secret");
-  const permission = { webfetch: { "*": "deny", [`${address}*`]: "allow" } } as const;
-  const { setup } = started;
-  const other = await setup.open({ database: ":memory:", config: { ...started.model.config(), permission } });
+  const permissions = [
+    { action: "webfetch", resource: "*", effect: "deny" },
+    { action: "webfetch", resource: address, effect: "allow" },
+  ];
+  const { setup, model } = started;
+  const other = await setup.open({ database: ":memory:", config: { ...model.config(), permissions } });
   const session = await other.sessions.create();
   const { error } = JSON.parse(await fetched({ ...started, host: other, sessionID: session.id }, address));
   expect(error.message).toBe(`Unable to fetch ${address}`);

@@ -24,6 +24,7 @@ const cases: Case[] = [
   ["those who are stopped", "echo a >&3; kill -STOP $$", 1],
 ];
 const groups: Case[] = [
+  ["sessions of their own", "setsid sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
   ["groups of their own", "timeout 1000 sh -c 'echo a >&3; sleep 1000' & echo b >&3; wait", 2],
 ];
 

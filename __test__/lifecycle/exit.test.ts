@@ -18,7 +18,7 @@ test("a process ends by itself when its host is closed", async () => {
   expect(child.errors).toBe("");
 });
 
-test.each(["idle", "unread"])("a host that is open and %s does not keep its process alive", async (life) => {
+test.each(["idle", "unread", "attending"])("a host that is open and %s does not keep its process alive", async (life) => {
   const setup = await setUp();
   const child = live(setup, life);
   await expect(child.exited).resolves.toBe(0);
@@ -27,6 +27,22 @@ test.each(["idle", "unread"])("a host that is open and %s does not keep its proc
   // Its file is free, and nothing is lost.
   const host = await setup.open();
   await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
+});
+
+test("a session that is asking keeps it alive until its handler has answered and it is done", async () => {
+  const setup = await setUp();
+  setup.write(".env", "SECRET=1");
+  const read = { name: "read", input: { path: ".env" } };
+  setup.model.reply({ text: "Hello." }, { tools: [read] }, { text: "Read." });
+  const child = live(setup, "answering");
+  await expect(child.exited).resolves.toBe(0);
+  expect(child.errors).toBe("");
+  const host = await setup.open();
+  expect((await readTranscript(host, "ses_life")).slice(2)).toEqual([
+    "user: Once more",
+    "assistant: [read completed]",
+    "assistant: Read.",
+  ]);
 });
 
 test("a read that waits keeps it alive until it is aborted", async () => {

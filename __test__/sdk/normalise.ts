@@ -20,6 +20,8 @@ export function normalise(value: unknown, { root, model }: Setup): unknown {
       .replace(/\b(ses|msg|evt|per|que|pty)_\w+/g, label)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>");
   const walk = (given: unknown, key?: string): unknown => {
+    // Made from texts that name folders.
+    if (key === "baseline" || key === "sha256") return "<hash>";
     if (key === "pid") return "<process>";
     // Made from the id of a terminal.
     if (key === "title" && typeof given === "string" && given.startsWith("Terminal ")) return "<terminal>";

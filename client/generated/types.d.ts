@@ -249,6 +249,18 @@ export interface OpenCodeClient {
      * @throws {SessionBusyError}
      */
     import(lines: SessionsImportInput, options?: RequestOptions): Promise<SessionsImportOutput>;
+    /**
+     * The request that the next Provider Turn of the session would send, complete.
+     *
+     * It is made as a turn makes it, with the inputs that would be promoted and with what would be
+     * told of the surroundings; nothing is sent, and nothing is stored. Whether the history would be
+     * compacted first, the estimate says. While the session runs, it is the turn after the one under
+     * way, as if that ended now: calls that have not settled have no result yet. Where no turn could
+     * begin, because the model or the System Context cannot be had, the failure says why.
+     *
+     * @throws {SessionNotFoundError}
+     */
+    request(input: SessionsRequestInput, options?: RequestOptions): Promise<SessionsRequestOutput>;
     readonly revert: {
       /**
        * Stages a revert to a message: files go back to what they were then.
@@ -279,6 +291,14 @@ export interface OpenCodeClient {
        */
       commit(input: SessionsRevertCommitInput, options?: RequestOptions): Promise<SessionsRevertCommitOutput>;
     };
+  };
+  readonly debug: {
+    /**
+     * How the System Context of a Location has fared since the host was opened: how long it took to
+     * observe, what could not be observed, how often it had to be looked at again, and how much models
+     * were told.
+     */
+    context(input?: DebugContextInput, options?: RequestOptions): Promise<DebugContextOutput>;
   };
   readonly permissions: {
     /**
@@ -842,6 +862,29 @@ export type SessionsImportInput = Lines;
 /** The result of `sessions.import`. */
 export type SessionsImportOutput = ImportedSession;
 
+/** The input of `sessions.request`. */
+export interface SessionsRequestInput {
+  /** The session. */
+  readonly sessionID: string;
+}
+
+/** The result of `sessions.request`. */
+export type SessionsRequestOutput = ProviderRequestView;
+
+/** The input of `debug.context`. */
+export interface DebugContextInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: LocationQuery | undefined;
+}
+
+/** The result of `debug.context`. */
+export type DebugContextOutput = {
+  /** The Location the request selects. */
+  readonly location: LocationInfo;
+  /** The value. */
+  readonly data: ContextMetrics;
+};
+
 /** The input of `sessions.revert.stage`. */
 export interface SessionsRevertStageInput {
   /** The session. */
@@ -1380,6 +1423,26 @@ export interface CacheTokens {
   readonly write: number;
 }
 
+/**
+ * A request in the words of no provider. `<redacted>` stands for secrets; address and headers are
+ * left out.
+ */
+export interface CanonicalRequest {
+  /** The system text, in its parts. */
+  readonly system: string[];
+  /** The messages, oldest first. */
+  readonly messages: Record<string, unknown>[];
+  /** The tools on offer. */
+  readonly tools: Record<string, unknown>[];
+  /** `none` where the model may use no tool. */
+  readonly toolChoice?: string;
+  /**
+   * Sampling under `generation`, Model Request Options by namespace under `provider`, and under
+   * `body` what is added to the body verbatim.
+   */
+  readonly options: Record<string, unknown>;
+}
+
 /** The providers and models of a Location changed. */
 export interface CatalogUpdated {
   /** Its id, the same on every stream. */
@@ -1440,6 +1503,54 @@ export type ConfigurationProblem =
   | "invalid"
   /** One value has no effect; the rest of the document has. */
   | "ignored";
+
+/** The Context Epoch that a request belongs to. */
+export interface ContextEpochView {
+  /** The Baseline System Context: the exact text that is sent. */
+  readonly baseline: string;
+  /** The newest event of the session when the baseline was made. */
+  readonly baselineSeq: number;
+  /** The Context Sources, in the order in which they are told. */
+  readonly sources: ContextSourceView[];
+}
+
+/** How the System Context of a Location has fared since the host was opened. */
+export interface ContextMetrics {
+  /** Looks at the Context Sources, one per Safe Provider-Turn Boundary. */
+  readonly observations: ObservationMetrics;
+  /** Sources that could not be observed, by key. */
+  readonly unavailable: UnavailableSource[];
+  /**
+   * Boundaries that had to look again because the session moved, or its epoch was replaced,
+   * meanwhile.
+   */
+  readonly contention: number;
+  /** The baselines of epochs that began. */
+  readonly baselines: TextMetrics;
+  /** The Mid-Conversation System Messages that told what had changed. */
+  readonly updates: TextMetrics;
+}
+
+/** How a Context Source compares with what the model was told. */
+export type ContextSourceState =
+  /** The model knows what holds, or learns it from the baseline of this very request. */
+  | "current"
+  /** The request tells what has changed. */
+  | "changed"
+  /** It cannot be observed now; what the model was told stays in force. */
+  | "unavailable"
+  /** It has nothing to tell. */
+  | "absent";
+
+/** A Context Source, as it was observed for this look. */
+export interface ContextSourceView {
+  /** Its key. */
+  readonly key: string;
+  /** How it compares with what the model was told. */
+  readonly state: ContextSourceState;
+  /** Bytes of what it tells as a part of a baseline; 0 if it tells nothing. */
+  readonly bytes: number;
+}
 
 /** When a message came to be, epoch milliseconds. */
 export interface CreatedTime {
@@ -1584,6 +1695,19 @@ export interface GlobalDisposed {
 export interface Health {
   /** Always true: a host that is not healthy does not answer. */
   readonly healthy: true;
+}
+
+/** The Session History that a request repeats: from the newest checkpoint on. */
+export interface HistoryView {
+  /** Sequence of the first message; absent if there is none. */
+  readonly fromSeq?: number;
+  /**
+   * Sequence of the last message; absent if there is none. One that the request itself would
+   * make visible has the sequence that it would get.
+   */
+  readonly toSeq?: number;
+  /** How many messages of the session they are. */
+  readonly messages: number;
 }
 
 /** What an import has done. */
@@ -2067,6 +2191,18 @@ export interface NamedErrorData {
   readonly message: string;
 }
 
+/** How long observations took, in microseconds. */
+export interface ObservationMetrics {
+  /** How many there were. */
+  readonly count: number;
+  /** The last one. */
+  readonly lastMicros: number;
+  /** The longest. */
+  readonly maxMicros: number;
+  /** All together. */
+  readonly totalMicros: number;
+}
+
 /** An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself. */
 export type OpenCodeEvent =
   | ServerConnected
@@ -2339,6 +2475,26 @@ export interface ProviderInfo {
   readonly request: RequestSettings;
 }
 
+/** The request that the next Provider Turn of a session would send. */
+export interface ProviderRequestView {
+  /** The agent's name, whether or not there is such an agent. */
+  readonly agent: string;
+  /** The model, by its name on the wire. */
+  readonly model: ModelRef;
+  /** What the model is told of its surroundings. */
+  readonly epoch: ContextEpochView;
+  /** The Session History that the request repeats. */
+  readonly history: HistoryView;
+  /** The names of the tools on offer. */
+  readonly tools: string[];
+  /** How large the request is for its model. */
+  readonly estimate: RequestEstimate;
+  /** Its cacheable prefix. */
+  readonly prefix: RequestPrefix;
+  /** The request itself, in the words of no provider. */
+  readonly request: CanonicalRequest;
+}
+
 /** One tool call of one assistant message. */
 export interface PrunedCall {
   /** The message. */
@@ -2588,6 +2744,16 @@ export interface ReferenceSourceLocal {
   readonly hidden?: boolean;
 }
 
+/** How large a request is for its model, in tokens. */
+export interface RequestEstimate {
+  /** What it is estimated to have: a quarter of the length of its JSON text. */
+  readonly tokens: number;
+  /** The model's window; 0 if nobody knows. */
+  readonly window: number;
+  /** What is kept free of it. A request that leaves less is compacted for. */
+  readonly reserve: number;
+}
+
 /** The part of a request a field travels in. */
 export type RequestPart =
   /** The path. */
@@ -2596,6 +2762,17 @@ export type RequestPart =
   | "Query"
   /** The body. */
   | "Payload";
+
+/**
+ * The cacheable prefix of a request: its system text and its messages as the protocol writes them,
+ * without what closes the last of them.
+ */
+export interface RequestPrefix {
+  /** SHA-256 of its bytes, 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** How many they are. */
+  readonly bytes: number;
+}
 
 /** What configuration adds to model requests. */
 export interface RequestSettings {
@@ -3931,6 +4108,16 @@ export interface StepSnapshot {
   readonly files?: string[];
 }
 
+/** Texts that models were told. */
+export interface TextMetrics {
+  /** How many there were. */
+  readonly count: number;
+  /** Bytes of the last one. */
+  readonly lastBytes: number;
+  /** Bytes of all together. */
+  readonly totalBytes: number;
+}
+
 /** One thing to do. */
 export interface Todo {
   /** What. */
@@ -4070,6 +4257,14 @@ export interface ToolTime {
   readonly completed?: number;
   /** Its output was dropped from later requests. */
   readonly pruned?: number;
+}
+
+/** A Context Source that could not be observed. */
+export interface UnavailableSource {
+  /** Its key. */
+  readonly key: string;
+  /** How often. */
+  readonly count: number;
 }
 
 /** A listener cannot have the address. */

@@ -17,6 +17,18 @@ const lives = {
       await stream[Symbol.asyncIterator]().next();
     }
   },
+  async attending(host) {
+    host.permissions.handle(() => "once");
+    host.questions.handle(() => undefined);
+  },
+  // Nobody holds this host or its handler when the function has returned.
+  async answering(host, sessionID) {
+    host.permissions.handle(() => {
+      collectGarbage(20);
+      return "once";
+    });
+    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+  },
   async reading(host) {
     const controller = new AbortController();
     process.once("SIGUSR2", () => controller.abort());

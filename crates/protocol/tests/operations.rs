@@ -25,6 +25,7 @@ fn methods_are_in_groups() {
         ("agents", "list"),
         ("commands", "list"),
         ("credentials", "update remove"),
+        ("debug", "context"),
         ("events", "subscribe"),
         ("files", "read list find"),
         ("health", "get"),
@@ -44,9 +45,9 @@ fn methods_are_in_groups() {
         ("references", "list"),
         (
             "sessions",
-            "create list get children active prompt interrupt wait compact switchAgent switchModel move \
+            "create list get children active prompt interrupt wait compact todo switchAgent switchModel move \
              messages message context history events inbox.list inbox.withdraw inbox.setDelivery \
-             resume interrupted export import revert.stage revert.clear revert.commit",
+             resume interrupted export import request revert.stage revert.clear revert.commit",
         ),
         ("skills", "list"),
     ];
@@ -126,6 +127,7 @@ fn what_the_contract_we_implement_does_not_have_is_marked() {
             "location.diagnostics",
             "location.reload",
             "sessions.children",
+            "sessions.todo",
             "sessions.move",
             "sessions.inbox.list",
             "sessions.inbox.withdraw",
@@ -134,6 +136,8 @@ fn what_the_contract_we_implement_does_not_have_is_marked() {
             "sessions.interrupted",
             "sessions.export",
             "sessions.import",
+            "sessions.request",
+            "debug.context",
         ]
     );
 }

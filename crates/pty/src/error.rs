@@ -44,7 +44,7 @@ pub enum TerminalError {
         limit: usize,
     },
     /// The machine has no terminal or process to give.
-    #[error("No terminal can be had: {0}")]
+    #[error("Terminals cannot be had: {0}")]
     Unavailable(String),
     /// The host is closing.
     #[error("the host is closed")]

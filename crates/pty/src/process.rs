@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::Child;
 use tokio::sync::oneshot;
 
+use crate::guard::Guard;
+
 /// What the rest of a session may take to end by itself when its program has.
 const GRACE: Duration = Duration::from_millis(200);
 /// How long the rest of a session is killed before one gives up: a process in the middle of some
@@ -32,7 +34,10 @@ pub(crate) struct Session {
 
 impl Session {
     /// The session of a process that was started as its leader, and how it ends.
-    pub(crate) fn watch(child: Child) -> io::Result<(Arc<Self>, oneshot::Receiver<u32>)> {
+    pub(crate) fn watch(
+        child: Child,
+        guard: Guard,
+    ) -> io::Result<(Arc<Self>, oneshot::Receiver<u32>)> {
         let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let session = Arc::new(Self {
             // Nobody has waited for it.
@@ -45,7 +50,7 @@ impl Session {
         // idea of what becomes of those.
         let thread = thread::Builder::new().name("opencode-pty".into());
         let started = thread.stack_size(128 * 1024).spawn(move || {
-            let code = watched.wait(child);
+            let code = watched.wait(child, guard);
             // Nobody need wait for it any more.
             let _ = tell.send(code);
         });
@@ -62,20 +67,18 @@ impl Session {
 
     /// Asks everything in the session to end.
     pub(crate) fn hang_up(&self) {
-        for signal in [Signal::HUP, Signal::TERM, Signal::CONT] {
-            self.signal(signal);
-        }
+        self.signal(&[Signal::HUP, Signal::TERM, Signal::CONT]);
     }
 
     /// Ends everything in the session.
     pub(crate) fn kill(&self) {
-        self.signal(Signal::KILL);
+        self.signal(&[Signal::KILL]);
     }
 
-    fn signal(&self, signal: Signal) {
+    fn signal(&self, signals: &[Signal]) {
         let released = self.released();
         if !*released {
-            send(self.leader, signal);
+            send(self.leader, signals);
         }
     }
 
@@ -84,11 +87,12 @@ impl Session {
     }
 
     /// Waits for the end of the leader and ends the rest. Gives the exit status as shells tell it.
-    fn wait(&self, mut child: Child) -> u32 {
+    fn wait(&self, mut child: Child, guard: Guard) -> u32 {
         let id = WaitId::Pid(self.leader);
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(id.clone(), options), Err(Errno::INTR)) {}
         end_rest(self.leader);
+        drop(guard);
         let mut released = self.released();
         let status = child.try_wait();
         *released = true;
@@ -105,8 +109,7 @@ fn code(status: std::process::ExitStatus) -> u32 {
 
 fn end_rest(leader: Pid) {
     let begun = Instant::now();
-    send(leader, Signal::HUP);
-    send(leader, Signal::CONT);
+    send(leader, &[Signal::HUP, Signal::CONT]);
     while !groups(leader).is_empty() {
         let waited = begun.elapsed();
         if waited > GRACE + KILLING {
@@ -114,16 +117,18 @@ fn end_rest(leader: Pid) {
             return;
         }
         if waited > GRACE {
-            send(leader, Signal::KILL);
+            send(leader, &[Signal::KILL]);
         }
         thread::sleep(LOOK_AGAIN);
     }
 }
 
-fn send(leader: Pid, signal: Signal) {
+fn send(leader: Pid, signals: &[Signal]) {
     for group in groups(leader) {
-        // A group that is gone by now needs no signal.
-        let _ = kill_process_group(group, signal);
+        for signal in signals {
+            // A group that is gone by now needs no signal.
+            let _ = kill_process_group(group, *signal);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::guard::Guard;
 use crate::output::Output;
 use crate::process::Session;
 use crate::utf8::Decoder;
@@ -84,6 +85,7 @@ pub(crate) struct Running {
 
 /// Begins a program. It blocks for as long as the system needs, within an asynchronous runtime.
 pub(crate) fn start(program: Program) -> Result<Started, StartError> {
+    let mut guard = Guard::start().map_err(StartError::System)?;
     let (master, slave) = pty_process::open().map_err(system)?;
     master.resize(Size::new(SIZE.0, SIZE.1)).map_err(system)?;
     let sizing = master.as_fd().try_clone_to_owned();
@@ -95,9 +97,12 @@ pub(crate) fn start(program: Program) -> Result<Started, StartError> {
         .envs(program.environment);
     let child = command.spawn(slave);
     let child = child.map_err(|error| failed(plain(error)))?;
-    let (session, ended) = Session::watch(child).map_err(StartError::System)?;
+    let guarded = child.id().map_or(Ok(()), |number| guard.watch(number));
+    let (session, ended) = Session::watch(child, guard).map_err(StartError::System)?;
+    let leash = Leash(session);
+    guarded.map_err(StartError::System)?;
     Ok(Started {
-        leash: Leash(session),
+        leash,
         master,
         sizing,
         ended,
@@ -226,7 +231,6 @@ impl Running {
         // What comes later comes from processes that left the session.
         let _ = tokio::time::timeout(LAST_OUTPUT, last).await;
         output.push(&decoder.finish());
-        output.end();
         code.unwrap_or(1)
     }
 }

@@ -1,7 +1,5 @@
 //! The terminals of one host.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,16 +14,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::TerminalError;
 use crate::output::{Cursor, Following, Next, Output, OutputBounds};
-use crate::shell;
-use crate::terminal::{self, Controls, Program, Running, StartError};
+use crate::request::{CreateTerminal, UpdateTerminal};
+use crate::terminal::{Controls, Running};
 use crate::tickets::{self, Tickets};
 
 /// How long one waits for programs that were told to end. All but those in the middle of some I/O
 /// have been killed long before.
 const END_PATIENCE: Duration = Duration::from_secs(3);
-
-/// Variables of an environment.
-pub type Environment = BTreeMap<String, String>;
 
 /// Who is told what happens to terminals. It must only note it down.
 type Tell = Box<dyn Fn(&LocationRef, &Notice) + Send + Sync>;
@@ -61,32 +56,6 @@ pub struct TerminalsOptions {
     pub bounds: Bounds,
     /// Is told what happens, in order.
     pub tell: Tell,
-}
-
-/// What begins in a terminal.
-#[derive(Debug, Clone)]
-pub struct CreateTerminal {
-    /// The Location it belongs to, its directory in normal form.
-    pub place: LocationRef,
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// The directory it begins in, relative to that of the Location.
-    pub directory: Option<String>,
-    /// Title; made from the id unless given.
-    pub title: Option<String>,
-    /// Its whole environment, beside what a terminal must say of itself.
-    pub environment: Environment,
-}
-
-/// What of a terminal changes.
-#[derive(Debug, Clone, Default)]
-pub struct UpdateTerminal {
-    /// Another title.
-    pub title: Option<String>,
-    /// Another size: lines, and characters of a line.
-    pub size: Option<(u16, u16)>,
 }
 
 /// The terminals of one host, in memory. All clones are the same ones.
@@ -186,20 +155,15 @@ impl Terminals {
     pub async fn create(&self, request: CreateTerminal) -> Result<Pty, TerminalError> {
         let starting = self.0.begin()?;
         let id = PtyID::generate(&self.0.ids);
-        let (info, program) = describe(&id, &request)?;
-        let command = info.command.clone();
-        let started = tokio::task::spawn_blocking(move || terminal::start(program));
-        let started = started.await.map_err(|_| TerminalError::Closed)?;
-        let started = started.map_err(|error| refused(command, &error))?;
+        let place = request.place.clone();
+        let begun = tokio::task::spawn_blocking(move || request.begin(id));
+        let (info, started) = begun.await.map_err(|_| TerminalError::Closed)??;
         let output = Arc::new(Output::new(self.0.bounds.output));
-        let info = Pty {
-            pid: started.id(),
-            ..info
-        };
         let (controls, running) = started.connect(Arc::clone(&output));
+        let added = self.add(place, info, Live { controls, output }, running);
+        // Until it is counted as one that runs.
         drop(starting);
-        let live = Live { controls, output };
-        self.add(request.place, info, live, running)
+        added
     }
 
     fn add(
@@ -213,6 +177,7 @@ impl Terminals {
         if list.closed {
             return Err(TerminalError::Closed);
         }
+        let output = Arc::clone(&live.output);
         let created = PtyChanged { info: info.clone() };
         self.0.tell(&place, &Notice::PtyCreated(created));
         list.rows.push(Row {
@@ -225,6 +190,8 @@ impl Terminals {
         self.0.tasks.spawn(async move {
             let code = running.run().await;
             terminals.exited(&id, code);
+            // Who is connected finds it ended.
+            output.end();
         });
         Ok(info)
     }
@@ -443,66 +410,5 @@ impl Attached {
     /// waits while the program does not read; it takes nothing any more once the program has ended.
     pub fn input(&self) -> mpsc::Sender<Bytes> {
         self.input.clone()
-    }
-}
-
-/// A terminal as it is told, and the program that runs in it.
-fn describe(id: &PtyID, request: &CreateTerminal) -> Result<(Pty, Program), TerminalError> {
-    let base = Path::new(&request.place.directory);
-    let directory = request
-        .directory
-        .as_ref()
-        .map_or_else(|| base.into(), |it| base.join(it));
-    if !directory.is_dir() {
-        let directory = directory.to_string_lossy().into_owned();
-        return Err(TerminalError::Directory { directory });
-    }
-    let args = shell::arguments(&request.command, request.args.clone());
-    let info = Pty {
-        id: id.clone(),
-        title: request.title.clone().unwrap_or_else(|| default_title(id)),
-        command: request.command.clone(),
-        args: args.clone(),
-        cwd: directory.to_string_lossy().into_owned(),
-        status: PtyStatus::Running,
-        pid: 0,
-        exit_code: None,
-    };
-    let program = Program {
-        command: request.command.clone(),
-        args,
-        environment: environment(&request.environment)?,
-        directory,
-    };
-    Ok((info, program))
-}
-
-fn default_title(id: &PtyID) -> String {
-    let id = id.as_str();
-    let last = id.char_indices().rev().nth(3).map_or(0, |(at, _)| at);
-    format!("Terminal {}", &id[last..])
-}
-
-/// The variables that programs find, with what a terminal says of itself.
-fn environment(given: &Environment) -> Result<Vec<(String, String)>, TerminalError> {
-    let unfit = |(name, value): &(&String, &String)| {
-        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
-    };
-    if let Some((name, _)) = given.iter().find(unfit) {
-        return Err(TerminalError::Variable { name: name.clone() });
-    }
-    let forced = [("TERM", "xterm-256color"), ("OPENCODE_TERMINAL", "1")];
-    let mut variables = given.clone();
-    variables.extend(forced.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    Ok(variables.into_iter().collect())
-}
-
-fn refused(command: String, error: &StartError) -> TerminalError {
-    match error {
-        StartError::System(error) => TerminalError::Unavailable(error.to_string()),
-        StartError::Program(error) => TerminalError::Command {
-            command,
-            message: error.to_string(),
-        },
     }
 }

@@ -11,8 +11,8 @@
 //! Provider Turn, `publisher` turns what the provider says into events. `lowering` and `transcript`
 //! make requests from Session History, and `conversation` keeps them for the next drain.
 //! `compaction` makes checkpoints of histories that outgrow their model. What people are asked
-//! stands in `permissions` and `questions`, and waits in `waiting`. `sources` are what the System
-//! Context is made of.
+//! stands in `permissions` and `questions`, and waits in `waiting`. `tasks` is the work that one
+//! session gives to another. `sources` are what the System Context is made of.
 
 mod compaction;
 mod conversation;

@@ -93,6 +93,7 @@ impl Runtime {
     ///
     /// Says why the database cannot be opened.
     pub async fn open(options: RuntimeOptions) -> Result<Self, OpenError> {
+        let database = options.database.clone();
         let live = Arc::new(LiveEvents::default());
         let announcing = Arc::clone(&live);
         let store = Store::open(StoreOptions {
@@ -112,7 +113,7 @@ impl Runtime {
             options.fetch,
             closing.clone(),
         );
-        let snapshots = SnapshotStores::new(&options.locations.environment().data);
+        let snapshots = SnapshotStores::new(&options.locations.environment().data, &database);
         let core = Arc::new(Core {
             store,
             terminals: terminals::open(&live, &options.ids, &options.clock),
@@ -150,7 +151,9 @@ impl Runtime {
             let recovery = recover(Arc::clone(&core), coordinator.clone(), closing.clone());
             tasks.spawn(recovery);
         }
-        let sweeping = sweep_regularly(Arc::clone(&core), tasks.clone(), closing.clone());
+        let timer = Arc::clone(&core.timer);
+        let sweeping =
+            sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
         // It ends with the host; whoever waits for idleness does not wait for the next time.
         drop(tokio::spawn(sweeping));
         let directory = options.directory.into();

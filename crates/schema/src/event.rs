@@ -87,7 +87,8 @@ pub use durable::*;
 pub use live::*;
 pub use notice::{NOTICES, Nothing, Notice, NoticeSpec};
 pub use values::{
-    EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRule, RetryError, SessionError, SessionRecord,
+    EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRule, RetryError,
+    SessionError, SessionRecord,
 };
 
 /// One kind of event of the catalogue.

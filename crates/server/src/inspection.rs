@@ -11,17 +11,13 @@ use crate::selector::Opened;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 
-pub(crate) async fn request(
-    call: Call<op::SessionRequest>,
-) -> Answered<Data<ProviderRequestView>> {
+pub(crate) async fn request(call: Call<op::SessionRequest>) -> Answered<Data<ProviderRequestView>> {
     let request = call.runtime.next_request(&call.params.session_id);
     let data = request.await.map_err(failure)?;
     Ok(Answer::Value(Data { data }))
 }
 
-pub(crate) async fn context(
-    call: Call<op::DebugContext>,
-) -> Answered<Located<ContextMetrics>> {
+pub(crate) async fn context(call: Call<op::DebugContext>) -> Answered<Located<ContextMetrics>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let metrics = call.runtime.context_metrics(&opened.location);
     Ok(Answer::Value(opened.with(metrics)))

@@ -6,8 +6,8 @@ use opencode_runtime::Runtime;
 
 use crate::operation::route;
 use crate::{
-    catalogue, definitions, files, host, inbox, inspection, integrations, location, messages, permissions,
-    ptys, questions, recovery, revert, sessions, transfer,
+    catalogue, definitions, files, host, inbox, inspection, integrations, location, messages,
+    permissions, ptys, questions, recovery, revert, sessions, transfer,
 };
 
 /// Every operation of the contract, each of them once.

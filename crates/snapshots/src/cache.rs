@@ -18,6 +18,9 @@ use crate::{
     worktree::{Content, Folder, Known, listing::Earlier},
 };
 
+/// What the names of these files begin with.
+pub(crate) const LIST: &str = "files-";
+
 const FORMAT: &[u8] = b"opencode files 1\n";
 
 /// The longest cache that is read.

@@ -196,7 +196,7 @@ impl Engine {
         let scope = self.options.scope.to_string_lossy();
         let id = crate::objects::hash(git2::ObjectType::Blob, scope.as_bytes());
         let id = id.map_or_else(|_| String::new(), |id| id.to_string());
-        self.options.store.join(format!("files-{id}"))
+        self.options.store.join(format!("{}{id}", cache::LIST))
     }
 }
 
@@ -258,18 +258,6 @@ impl Knowledge {
 
     pub(crate) fn doubt(&mut self) {
         self.renewed = SystemTime::UNIX_EPOCH;
-    }
-
-    /// All ids the next snapshot would build upon.
-    pub(crate) fn ids(&self) -> Vec<Oid> {
-        let mut ids: Vec<Oid> = self.tree.into_iter().collect();
-        self.folder.each(&mut |listing| {
-            ids.extend(listing.files.iter().filter_map(|file| file.content.id()));
-            if let Tree::Stored(id) = listing.tree {
-                ids.push(id);
-            }
-        });
-        ids
     }
 
     fn skipped(&self) -> Vec<Skipped> {

@@ -1,7 +1,7 @@
-//! The operations themselves, one at a time. `capture`, `restore` and `sweep` have files of their own.
+//! The operations themselves, one at a time. `capture` and `restore` have files of their own.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -124,13 +124,9 @@ impl Engine {
         } = &self.options;
         let within = |path: &PathBuf| {
             // The worktree has no links in its path; the others may.
-            let canonical = path.canonicalize();
-            let below = canonical
-                .as_ref()
-                .unwrap_or(path)
-                .strip_prefix(worktree)
-                .ok()?;
-            relative(below)
+            let folder = path.parent()?;
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+            relative(folder.join(path.file_name()?).strip_prefix(worktree).ok()?)
         };
         private.iter().chain([store]).filter_map(within).collect()
     }
@@ -154,7 +150,7 @@ fn relative(path: &Path) -> Option<String> {
 }
 
 /// What a file in the worktree is at this moment; nothing where none is, or where a link leads.
-pub(crate) fn current(root: &Held, path: &str) -> std::io::Result<Option<(Mode, Oid)>> {
+pub(crate) fn current(root: &Held, path: &str) -> io::Result<Option<(Mode, Oid)>> {
     let (directory, name) = ground::split(path);
     let read = || {
         let held = root.below(directory)?;
@@ -163,26 +159,31 @@ pub(crate) fn current(root: &Held, path: &str) -> std::io::Result<Option<(Mode, 
         };
         let (mode, content) = match stamp.kind {
             Kind::Directory | Kind::Other => return Ok(None),
-            Kind::Link => (Mode::Link, held.read_link(name)?),
-            Kind::File | Kind::Executable => {
-                let (file, stamp) = held.open_file(name)?;
-                let mut content = Vec::new();
-                file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
-                if content.len() as u64 > MAX_BYTES {
-                    return Err(std::io::Error::other("it is over 64 MiB"));
-                }
-                let mode = match stamp.kind {
-                    Kind::Executable => Mode::Executable,
-                    _ => Mode::File,
-                };
-                (mode, content)
-            }
+            Kind::Link => (Mode::Link, Some(held.read_link(name)?)),
+            Kind::Executable => (Mode::Executable, regular(&held, name)?),
+            Kind::File => (Mode::File, regular(&held, name)?),
         };
-        let id = objects::hash(ObjectType::Blob, &content).map_err(std::io::Error::other)?;
-        Ok(Some((mode, id)))
+        let hash = |content: Vec<u8>| objects::hash(ObjectType::Blob, &content);
+        let id = content.map_or(Ok(Oid::ZERO_SHA1), hash);
+        Ok(Some((mode, id.map_err(io::Error::other)?)))
     };
     match read() {
         Err(error) if ground::is_absent(&error) => Ok(None),
         read => read,
     }
+}
+
+/// The content of a regular file; nothing if no snapshot can have it.
+fn regular(held: &Held, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let (file, stamp) = match held.open_file(name) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        opened => opened?,
+    };
+    if stamp.size > MAX_BYTES {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    // It may grow while it is read.
+    file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= MAX_BYTES).then_some(content))
 }

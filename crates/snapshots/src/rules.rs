@@ -4,6 +4,7 @@
 //! of which only the host may speak.
 
 use std::{
+    borrow::Cow,
     io::{self, Read},
     sync::Arc,
 };
@@ -101,6 +102,26 @@ fn read_text(held: &Held) -> io::Result<(Vec<u8>, Stamp)> {
     Ok((text, stamp))
 }
 
+/// To Git braces are characters like others, but not to the library.
+fn with_plain_braces(line: &str) -> Cow<'_, str> {
+    if !line.contains(['{', '}']) {
+        return Cow::Borrowed(line);
+    }
+    let mut plain = String::new();
+    let (mut is_escaped, mut is_class) = (false, false);
+    for character in line.chars() {
+        match character {
+            '{' | '}' if !is_class && !is_escaped => plain.push('\\'),
+            '[' if !is_escaped => is_class = true,
+            ']' => is_class = false,
+            _ => {}
+        }
+        is_escaped = character == '\\' && !is_escaped;
+        plain.push(character);
+    }
+    Cow::Owned(plain)
+}
+
 fn parse(text: &[u8]) -> Gitignore {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut builder = GitignoreBuilder::new(".");
@@ -110,7 +131,7 @@ fn parse(text: &[u8]) -> Gitignore {
         let Ok(line) = std::str::from_utf8(line) else {
             continue;
         };
-        if let Err(error) = builder.add_line(None, line) {
+        if let Err(error) = builder.add_line(None, &with_plain_braces(line)) {
             tracing::debug!(%error, "a pattern is not understood");
         }
     }

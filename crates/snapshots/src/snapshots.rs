@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use opencode_schema::session::FileDiff;
 
-use crate::{Capture, Entry, SnapshotError, Swept, engine::Engine};
+use crate::{Capture, Entry, SnapshotError, Swept, engine::Engine, sweep};
 
 /// Where snapshots are taken and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,23 +82,26 @@ impl Snapshots {
         self.run(move |engine| engine.content(&tree, &path)).await
     }
 
-    /// The file that the worktree has at a path at this moment; nothing if there is none.
+    /// The file that the worktree has at a path at this moment; nothing if there is none. One that no
+    /// snapshot can hold, because it is over 64 MiB or may not be read, has the id of zeros.
     pub async fn current(&self, path: &str) -> Result<Option<Entry>, SnapshotError> {
         let path = path.to_owned();
         self.run(move |engine| engine.current(&path)).await
     }
 
-    /// Removes objects that nobody captured or used again for `older_than`, but for those that
-    /// belong to the snapshots in `keep` or to the files as they were captured last. To be called
-    /// about once an hour; it does a bounded amount of work.
+    /// Removes from a store what nobody captured or used again for `older_than`, but for what belongs
+    /// to the snapshots in `keep`. To be called about once an hour; one call removes 50,000 objects at
+    /// most, and captures go on meanwhile.
+    ///
+    /// `older_than` has to be two days at least: whoever captures looks after the objects at hand once
+    /// a day only. A store whose worktree is gone is emptied in time, as all others are.
     pub async fn sweep(
-        &self,
+        store: &Path,
         older_than: Duration,
         keep: &[String],
     ) -> Result<Swept, SnapshotError> {
-        let keep = keep.to_vec();
-        self.run(move |engine| engine.sweep(older_than, &keep))
-            .await
+        let (store, keep) = (store.to_owned(), keep.to_vec());
+        blocking(move || sweep::sweep(&store, older_than, &keep)).await
     }
 
     async fn run<T: Send + 'static>(
@@ -106,17 +109,23 @@ impl Snapshots {
         work: impl FnOnce(&mut Engine) -> Result<T, SnapshotError> + Send + 'static,
     ) -> Result<T, SnapshotError> {
         let engine = Arc::clone(&self.0);
-        let work = move || {
+        blocking(move || {
             let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
             let result = work(&mut engine);
             if matches!(result, Err(SnapshotError::Missing(_))) {
                 engine.doubt();
             }
             result
-        };
-        match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(error) => Err(SnapshotError::GivenUp(error.to_string())),
-        }
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
+) -> Result<T, SnapshotError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(SnapshotError::GivenUp(error.to_string())),
     }
 }

@@ -1,8 +1,8 @@
 //! Removing what nobody needs any more.
 //!
-//! An object stays while somebody may build on it. Those of the snapshots that the caller names and of
-//! the last capture here are known. For all others, of other hosts with the same store too, the time
-//! of the file decides: whoever captures looks after its objects once a day, before it uses them.
+//! An object stays while somebody may build on it. Those of the snapshots that the caller names are
+//! known. For all others, of other hosts with the same store too, the time of the file decides: whoever
+//! captures looks after the objects at hand once a day, before they are used.
 
 use std::{
     collections::HashSet,
@@ -15,10 +15,11 @@ use std::{
 use git2::Oid;
 
 use crate::{
-    SnapshotError, Swept, compare,
-    engine::Engine,
-    lock,
+    SnapshotError, Swept,
+    cache::LIST,
+    compare, lock,
     objects::{Objects, TEMPORARY},
+    tree,
 };
 
 /// How many files one sweep removes at most; the next goes on.
@@ -27,53 +28,56 @@ const MAX_REMOVED: u64 = 50_000;
 /// A temporary file that is older than this belongs to nobody.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-impl Engine {
-    pub(crate) fn sweep(
-        &mut self,
-        older_than: Duration,
-        keep: &[String],
-    ) -> Result<Swept, SnapshotError> {
-        let mut swept = Swept::default();
-        let directory = self.options.store.join("objects");
-        if !directory.is_dir() {
-            return Ok(swept);
-        }
-        let kept = self.kept(keep)?;
-        let now = SystemTime::now();
-        let Some(limit) = now.checked_sub(older_than) else {
-            return Ok(swept);
-        };
-        let abandoned = now.checked_sub(ABANDONED).unwrap_or(limit);
-        let failed = || SnapshotError::io(directory.display().to_string());
-        for folder in folders(&directory).map_err(failed())? {
-            // For a moment only, so that captures do not wait for all of it.
-            let _lock = lock::exclusive(&self.options.store)?;
-            for (entry, id) in entries(&folder).map_err(failed())? {
-                let limit = if id.is_some() { limit } else { abandoned };
-                let is_kept = id.is_some_and(|id| kept.contains(&id));
-                if is_kept || swept.removed == MAX_REMOVED || !remove(&entry, limit, &mut swept) {
-                    swept.kept += 1;
-                }
+/// Removes what is older than that, but for what belongs to the snapshots in `keep`.
+pub(crate) fn sweep(
+    store: &Path,
+    older_than: Duration,
+    keep: &[String],
+) -> Result<Swept, SnapshotError> {
+    let mut swept = Swept::default();
+    let directory = store.join("objects");
+    if !directory.is_dir() {
+        return Ok(swept);
+    }
+    let kept = kept(&directory, keep)?;
+    let now = SystemTime::now();
+    let Some(limit) = now.checked_sub(older_than) else {
+        return Ok(swept);
+    };
+    let abandoned = now.checked_sub(ABANDONED).unwrap_or(limit);
+    let failed = || SnapshotError::io(directory.display().to_string());
+    for folder in folders(&directory).map_err(failed())? {
+        // For a moment only, so that captures do not wait for all of it.
+        let _lock = lock::exclusive(store)?;
+        for (entry, what) in entries(&folder).map_err(failed())? {
+            let (limit, is_kept) = match what {
+                What::Object(id) => (limit, kept.contains(&id)),
+                What::List => (limit, false),
+                What::Temporary => (abandoned, false),
+            };
+            let goes = !is_kept && swept.removed < MAX_REMOVED;
+            let is_gone = goes && remove(&entry, limit, &mut swept);
+            if matches!(what, What::Object(_)) && !is_gone {
+                swept.kept += 1;
             }
         }
-        Ok(swept)
     }
+    Ok(swept)
+}
 
-    /// What is known to be needed.
-    fn kept(&self, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> {
-        // Trees are all ours, so that a worktree that is gone has its snapshots swept, too.
-        let objects = Objects::new(self.options.store.join("objects"), PathBuf::new());
-        let mut kept: HashSet<Oid> = HashSet::new();
-        for tree in keep {
-            match compare::collect(&objects, crate::tree::id(tree)?, &mut kept) {
-                // One that is gone already keeps nothing.
-                Ok(()) | Err(SnapshotError::Missing(_)) => {}
-                Err(error) => return Err(error),
-            }
+/// All that is known to be needed.
+fn kept(objects: &Path, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> {
+    // Trees are all ours, so that a worktree that is gone has its snapshots swept, too.
+    let objects = Objects::new(objects.to_owned(), PathBuf::new());
+    let mut kept = HashSet::new();
+    for id in keep {
+        match compare::collect(&objects, tree::id(id)?, &mut kept) {
+            // One that is gone already keeps nothing.
+            Ok(()) | Err(SnapshotError::Missing(_)) => {}
+            Err(error) => return Err(error),
         }
-        kept.extend(self.known.iter().flat_map(|known| known.ids()));
-        Ok(kept)
     }
+    Ok(kept)
 }
 
 /// The folders that objects are in, and the store's own for its temporary files.
@@ -88,12 +92,18 @@ fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The objects in a folder with their ids, and temporary files. Nothing else is looked at.
-fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, Option<Oid>)>> {
-    let prefix = folder
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+/// What is looked at in a store.
+enum What {
+    Object(Oid),
+    /// A list of files, which is made again where it is missed.
+    List,
+    Temporary,
+}
+
+/// What a folder holds of a store. Nothing else in it is looked at.
+fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, What)>> {
+    let prefix = folder.file_name().and_then(|name| name.to_str());
+    let prefix = prefix.filter(|prefix| prefix.len() == 2);
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -101,14 +111,17 @@ fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, Option<Oid>)>> {
         let Some(name) = name.to_str() else {
             continue;
         };
-        if name.starts_with(TEMPORARY) {
-            entries.push((entry, None));
-        } else if name.len() == 38
-            && prefix.len() == 2
-            && let Ok(id) = Oid::from_str(&format!("{prefix}{name}"))
-        {
-            entries.push((entry, Some(id)));
-        }
+        let object = |prefix: &str| Oid::from_str(&format!("{prefix}{name}")).ok();
+        let what = if name.starts_with(TEMPORARY) {
+            What::Temporary
+        } else if name.starts_with(LIST) {
+            What::List
+        } else if let Some(id) = prefix.filter(|_| name.len() == 38).and_then(object) {
+            What::Object(id)
+        } else {
+            continue;
+        };
+        entries.push((entry, what));
     }
     Ok(entries)
 }

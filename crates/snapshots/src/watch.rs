@@ -59,8 +59,6 @@ impl Watching {
             && is_recent
         {
             changed.extend(self.pending.iter().cloned());
-            // It may have been replaced from above.
-            changed.insert(folder.own.path.clone());
             if let Some(differs) = self.survey_some(root, folder, &changed) {
                 return differs;
             }
@@ -77,6 +75,10 @@ impl Watching {
     ) -> Option<bool> {
         // So many are looked at faster by several threads.
         if changed.len() * 4 > self.folders + 8 {
+            return None;
+        }
+        // Nobody tells what happens above the scope.
+        if survey::is_replaced(root, &folder.own) {
             return None;
         }
         survey::some(root, folder, changed)

@@ -53,7 +53,7 @@ fn apply(project: &Project, files: &BTreeMap<String, What>) {
 }
 
 proptest! {
-    #![proptest_config(Config { failure_persistence: None, cases: 100, ..Config::default() })]
+    #![proptest_config(Config { failure_persistence: None, cases: 40, ..Config::default() })]
 
     #[test]
     fn what_changed_comes_back(states in collection::vec(files(), 2..5)) {
@@ -145,7 +145,7 @@ async fn a_project_that_is_watched_has_the_snapshots_of_one_that_is_not() {
     let snapshots = project.snapshots();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut trees = BTreeSet::new();
-    for round in 0..150 {
+    for round in 0..80 {
         for _ in 0..=dice.roll(3) {
             change(&project, &mut dice, round);
         }
@@ -157,5 +157,26 @@ async fn a_project_that_is_watched_has_the_snapshots_of_one_that_is_not() {
         );
         trees.insert(tree);
     }
-    assert!(trees.len() > 100, "{}", trees.len());
+    assert!(trees.len() > 50, "{}", trees.len());
+}
+
+#[tokio::test]
+async fn a_scope_that_is_watched_may_be_replaced_from_above() {
+    let project = Project::new();
+    for number in 0..1100 {
+        project.write(&format!("packages/app/d{}/f{number}", number % 20), "1");
+        project.write(&format!("other/app/d{}/f{number}", number % 20), "2");
+    }
+    let snapshots = project.scoped("packages/app");
+    let before = snapshots.capture().await.unwrap().tree;
+    assert_eq!(snapshots.capture().await.unwrap().tree, before);
+    let root = project.root();
+    std::fs::rename(root.join("packages"), root.join("away")).unwrap();
+    std::fs::rename(root.join("other"), root.join("packages")).unwrap();
+    let after = snapshots.capture().await.unwrap().tree;
+    assert_eq!(
+        after,
+        project.scoped("packages/app").capture().await.unwrap().tree
+    );
+    assert_eq!(snapshots.files(&before, &after).await.unwrap().len(), 1100);
 }

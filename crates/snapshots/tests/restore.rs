@@ -249,6 +249,10 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
                 let _ = std::os::unix::fs::symlink(outside, root.join("dir"));
                 let _ = fs::remove_file(root.join("dir"));
                 let _ = fs::rename(root.join("away"), root.join("dir"));
+                let _ = fs::remove_file(root.join("file"));
+                let _ = std::os::unix::fs::symlink(outside.join("sub/0"), root.join("file"));
+                let _ = fs::remove_file(root.join("file"));
+                let _ = fs::write(root.join("file"), "inside");
             }
         });
         let handle = tokio::runtime::Handle::current();
@@ -258,7 +262,7 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
                     let _ = snapshots.restore(&plan(&without, &paths)).await;
                     let _ = snapshots.restore(&plan(&with, &paths)).await;
                     let tree = snapshots.capture().await.unwrap().tree;
-                    for path in &paths {
+                    for path in paths.iter().map(String::as_str).chain(["file"]) {
                         // "outside", had a link been followed.
                         let leaked = "797697c31229a5e8408381209f27b856d417922c";
                         let entry = snapshots.content(&tree, path).await.unwrap();

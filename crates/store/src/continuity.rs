@@ -80,7 +80,15 @@ impl Reader<'_> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let values = [MOVED, PRUNED, COMPACTED, COMPACTED_1, REVERTED].map(i64::from);
         let [moved, pruned, compacted, compacted_1, reverted] = values;
-        let values = [session, after, moved, pruned, compacted, compacted_1, reverted];
+        let values = [
+            session,
+            after,
+            moved,
+            pruned,
+            compacted,
+            compacted_1,
+            reverted,
+        ];
         let mut changes = HistoryChanges::default();
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {

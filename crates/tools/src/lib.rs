@@ -8,7 +8,8 @@
 //!
 //! This crate knows no session, event, provider or database. It does not decide permissions either:
 //! a tool asks [`Permissions`] before it acts, [`Questions`] for what people want and [`Skills`] for
-//! their texts, and somebody else answers.
+//! their texts, notes in [`Todos`] what is still to be done, gives [`Tasks`] away and reaches servers
+//! by the [`Web`], and somebody else answers.
 //!
 //! To read it, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, where
 //! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what

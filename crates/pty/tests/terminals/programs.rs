@@ -1,8 +1,11 @@
 //! What programs find and say.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use opencode_pty::{CreateTerminal, Cursor, Next, OutputBounds, TerminalError, UpdateTerminal};
+use opencode_pty::{
+    Bounds, CreateTerminal, Cursor, Next, OutputBounds, TerminalError, UpdateTerminal,
+};
 use opencode_schema::pty::{Pty, PtyStatus};
 
 use crate::support::{Host, lives, within};
@@ -255,11 +258,14 @@ async fn output_is_whole_however_much_there_is() {
 
 #[tokio::test]
 async fn a_client_that_takes_nothing_does_not_stop_the_program() {
-    let mut bounds = opencode_pty::Bounds::default();
-    bounds.output = OutputBounds {
+    let output = OutputBounds {
         kept: 100_000,
         behind: 10_000,
-        patience: std::time::Duration::from_millis(20),
+        patience: Duration::from_millis(20),
+    };
+    let bounds = Bounds {
+        output,
+        ..Bounds::default()
     };
     let host = Host::with(bounds);
     let created = host.create(host.script("read x; seq 1 100000")).await;

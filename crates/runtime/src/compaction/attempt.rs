@@ -132,8 +132,7 @@ impl Core {
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
         let request = summary_request(grounds, selection);
-        let size = json_size(&*request.messages).units;
-        let size = tokens(size);
+        let size = tokens(json_size(&*request.messages).units);
         if !grounds.budget.has_room_for_summary_of(size) {
             let (summary, window) = (grounds.budget.summary, grounds.budget.window);
             let message = format!(
@@ -166,11 +165,7 @@ impl Core {
                 Ok(Outcome::Completed)
             }
             Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
-            Err(Unfinished::Failed(failure)) => {
-                let session_id = &grounds.session.info.id;
-                tracing::warn!(%session_id, message = failure.message, "a history was not compacted");
-                Ok(Outcome::Failed(failure))
-            }
+            Err(Unfinished::Failed(failure)) => Ok(Outcome::Failed(failure)),
         }
     }
 

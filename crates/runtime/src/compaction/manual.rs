@@ -63,10 +63,11 @@ impl Core {
         let made = self.checkpoint(&grounds, &selection, reason, stopped);
         match made.await.map_err(failed)? {
             Outcome::Completed | Outcome::Nothing => Ok(()),
-            Outcome::Failed(failure) => Err(unavailable(format!(
-                "The history of {id} was not compacted: {}",
-                failure.message
-            ))),
+            Outcome::Failed(failure) => {
+                let message = format!("The history of {id} was not compacted: {}", failure.message);
+                tracing::warn!(session_id = %id, "{message}");
+                Err(unavailable(message))
+            }
             Outcome::Interrupted => Err(unavailable(format!(
                 "The compaction of {id} was interrupted"
             ))),

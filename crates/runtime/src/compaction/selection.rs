@@ -89,6 +89,7 @@ fn end_of(text: &str, most: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -189,6 +190,23 @@ mod tests {
             (0, selection(None, all, "")),
         ] {
             assert_eq!(Selection::of(&turns, keep), expected, "{keep}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_or_doubled_and_what_stays_is_bounded(
+            items in prop::collection::vec("[a-zä😀]{1,40}", 0..8),
+            keep in 0..40_u64,
+        ) {
+            let whole = items.concat();
+            let (older, recent) = split(items.clone(), keep);
+            prop_assert_eq!(older.concat() + &recent.concat(), whole);
+            let stays: u64 = recent.iter().map(|item| tokens(units(item))).sum();
+            prop_assert!(stays <= keep);
+            // As much stays as may.
+            let all: u64 = items.iter().map(|item| tokens(units(item))).sum();
+            prop_assert!(stays + 1 >= keep.min(all), "{stays} of {keep}");
         }
     }
 

@@ -6,13 +6,13 @@ use opencode_schema::session::{FileDiff, RevertState};
 use opencode_snapshots::{SnapshotError, Snapshots};
 use opencode_store::SessionRow;
 
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use crate::core::Core;
 use crate::error::RuntimeError;
 
 /// Bytes of all patches of a revert at most, because each client that follows the session is told of
-/// them in one event. Files beyond have their counts alone.
-const MAX_PATCHES: usize = 2 * 1024 * 1024;
+/// them in one event, and whoever lists sessions sees them. Files beyond have their counts alone.
+const MAX_PATCHES: usize = 512 * 1024;
 
 /// A revert on its way to the files.
 pub(super) struct Staging {
@@ -21,8 +21,8 @@ pub(super) struct Staging {
     base: String,
     /// What becomes of each path: the snapshot that has it.
     targets: BTreeMap<String, String>,
-    /// Those that go back further than to the base.
-    reverted: BTreeSet<String>,
+    /// Those that go back further than to the base, with what changes thereby.
+    differences: BTreeMap<String, Option<FileDiff>>,
     /// Those that are left alone, because somebody else changed them.
     conflicts: BTreeSet<String>,
 }
@@ -109,7 +109,7 @@ impl Core {
             let Some(planned) = former.plan.0.get(*path) else {
                 continue;
             };
-            if staging.is_as_in(path, &[former.base]).await? {
+            if staging.is_as_in(path, former.base).await? {
                 let target = planned.before.clone();
                 staging.targets.insert((*path).to_owned(), target);
             }
@@ -156,7 +156,7 @@ impl Staging {
             snapshots,
             base,
             targets: BTreeMap::new(),
-            reverted: BTreeSet::new(),
+            differences: BTreeMap::new(),
             conflicts: BTreeSet::new(),
         }
     }
@@ -164,9 +164,11 @@ impl Staging {
     /// What is staged already goes back to the base. It may not have come to the files yet.
     async fn undo(&mut self, former: &Former<'_>) -> Result<(), SnapshotError> {
         for path in &former.paths {
-            let reverted = former.plan.0.get(*path);
-            let reverted = reverted.map_or(former.base, |it| it.before.as_str());
-            if self.is_as_in(path, &[reverted, former.base]).await? {
+            let planned = former.plan.0.get(*path);
+            let reverted = planned.map_or(former.base, |it| it.before.as_str());
+            let is_ours =
+                self.is_as_in(path, reverted).await? || self.is_as_in(path, former.base).await?;
+            if is_ours {
                 let target = self.base.clone();
                 self.targets.insert((*path).to_owned(), target);
             } else {
@@ -176,44 +178,77 @@ impl Staging {
         Ok(())
     }
 
-    /// What the plan says goes back to what it says, if it is as the last of its steps left it.
+    /// What the plan says goes back to what it says.
     async fn apply(
         &mut self,
         plan: &Plan,
         former: Option<&Former<'_>>,
     ) -> Result<(), SnapshotError> {
+        let staged: BTreeSet<&str> = former.iter().flat_map(|it| &it.paths).copied().collect();
+        let mut left = MAX_PATCHES;
         for (path, planned) in &plan.0 {
-            let is_ours = if former.is_some_and(|former| former.paths.contains(&path.as_str())) {
-                self.targets.contains_key(path)
-            } else {
-                self.is_as_in(path, &[&planned.after]).await?
-            };
-            if is_ours {
-                self.targets.insert(path.clone(), planned.before.clone());
-                self.reverted.insert(path.clone());
-            } else {
+            let is_staged = staged.contains(path.as_str());
+            let Some(mut difference) = self.difference(path, planned, is_staged).await? else {
                 self.conflicts.insert(path.clone());
+                continue;
+            };
+            if let Some(file) = &mut difference {
+                match left.checked_sub(file.patch.len()) {
+                    Some(rest) => left = rest,
+                    None => file.patch.clear(),
+                }
             }
+            self.targets.insert(path.clone(), planned.before.clone());
+            self.differences.insert(path.clone(), difference);
         }
         Ok(())
     }
 
-    /// Whether the file is what one of these snapshots says.
-    async fn is_as_in(&self, path: &str, snapshots: &[&str]) -> Result<bool, SnapshotError> {
-        let current = self.snapshots.current(path).await?;
-        for snapshot in snapshots {
-            if self.snapshots.content(snapshot, path).await? == current {
-                return Ok(true);
-            }
+    /// What going back changes in a file. Nothing if it is to be left alone: it is not as the last of
+    /// the steps left it, the base does not have it, as when the session has moved since, or nobody
+    /// knows any more what it was.
+    async fn difference(
+        &self,
+        path: &str,
+        planned: &Planned,
+        is_staged: bool,
+    ) -> Result<Option<Option<FileDiff>>, SnapshotError> {
+        let is_ours = if is_staged {
+            self.targets.contains_key(path)
+        } else {
+            self.is_as_in(path, &planned.after).await? && self.is_as_in(path, &self.base).await?
+        };
+        if !is_ours {
+            return Ok(None);
         }
-        Ok(false)
+        let paths = [path.to_owned()];
+        let differences = self.snapshots.diff(&self.base, &planned.before, &paths);
+        match differences.await {
+            Ok(mut files) => Ok(Some(files.pop())),
+            Err(SnapshotError::Missing(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the file is what a snapshot says. What cannot be looked at is not.
+    async fn is_as_in(&self, path: &str, snapshot: &str) -> Result<bool, SnapshotError> {
+        let stored = match self.snapshots.content(snapshot, path).await {
+            Ok(stored) => stored,
+            Err(SnapshotError::Missing(_)) if snapshot != self.base => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match self.snapshots.current(path).await {
+            Ok(current) => Ok(current == stored),
+            Err(SnapshotError::Io { .. } | SnapshotError::InvalidPath(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Leaves these paths alone.
     pub(super) fn leave(&mut self, paths: impl Iterator<Item = String>) {
         for path in paths {
             self.targets.remove(&path);
-            self.reverted.remove(&path);
+            self.differences.remove(&path);
             self.conflicts.insert(path);
         }
     }
@@ -226,36 +261,13 @@ impl Staging {
     }
 
     /// Says in the revert what becomes of the files.
-    pub(super) async fn describe(&self, revert: &mut RevertState) -> Result<(), SnapshotError> {
-        let files = self.differences().await?;
+    pub(super) fn describe(&self, revert: &mut RevertState) {
+        let files: Vec<_> = self.differences.values().flatten().cloned().collect();
         let patches: String = files.iter().map(|file| file.patch.as_str()).collect();
         revert.snapshot = Some(self.base.clone());
         revert.diff = Some(patches.trim().to_owned());
         revert.files = Some(files);
         let conflicts: Vec<_> = self.conflicts.iter().cloned().collect();
         revert.conflicts = Some(conflicts).filter(|it| !it.is_empty());
-        Ok(())
-    }
-
-    async fn differences(&self) -> Result<Vec<FileDiff>, SnapshotError> {
-        let mut by_target: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for path in &self.reverted {
-            if let Some(target) = self.targets.get(path) {
-                by_target.entry(target).or_default().push(path.clone());
-            }
-        }
-        let mut files = Vec::new();
-        for (target, paths) in by_target {
-            files.extend(self.snapshots.diff(&self.base, target, &paths).await?);
-        }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut left = MAX_PATCHES;
-        for file in &mut files {
-            match left.checked_sub(file.patch.len()) {
-                Some(rest) => left = rest,
-                None => file.patch.clear(),
-            }
-        }
-        Ok(files)
     }
 }

@@ -10,6 +10,8 @@ mod plan;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{RevertCleared, RevertCommitted, RevertStaged};
 use opencode_schema::id::{MessageID, SessionID};
@@ -59,8 +61,8 @@ impl Runtime {
     /// then nothing is staged.
     pub async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
         let (core, id) = (Arc::clone(&self.core), request.session_id.clone());
-        self.alone(&id, async move { core.stage_revert(request).await })
-            .await
+        let work = async move { core.stage_revert(request).await };
+        self.alone(&id, work.boxed()).await
     }
 
     /// Drops a staged revert: files become again what they were before it. Nothing without one.
@@ -71,8 +73,8 @@ impl Runtime {
     /// staged still.
     pub async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (core, session) = (Arc::clone(&self.core), id.clone());
-        self.alone(id, async move { core.clear_revert(&session).await })
-            .await
+        let work = async move { core.clear_revert(&session).await };
+        self.alone(id, work.boxed()).await
     }
 
     /// Carries a staged revert out: what comes after its boundary is gone. Nothing without one.
@@ -82,15 +84,15 @@ impl Runtime {
     /// `SessionBusy` as above.
     pub async fn commit_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (core, session) = (Arc::clone(&self.core), id.clone());
-        self.alone(id, async move { core.commit_staged_revert(&session).await })
-            .await
+        let work = async move { core.commit_staged_revert(&session).await };
+        self.alone(id, work.boxed()).await
     }
 
     /// Does something to an idle session while nothing else happens to it.
     async fn alone<T: Send + 'static>(
         &self,
         id: &SessionID,
-        work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
+        work: BoxFuture<'static, Result<T, RuntimeError>>,
     ) -> Result<T, RuntimeError> {
         let Some(held) = self.coordinator.hold(id) else {
             return Err(RuntimeError::SessionBusy(id.clone()));
@@ -137,7 +139,7 @@ impl Core {
         };
         let staging = self.prepare(&session, &plan).await?;
         if let Some(staging) = &staging {
-            staging.describe(&mut revert).await?;
+            staging.describe(&mut revert);
         }
         self.record_staged(&session, &revert).await?;
         if let Some(staging) = staging {
@@ -161,7 +163,7 @@ impl Core {
                     tracing::warn!(path, %error, "a file was not reverted");
                 }
                 staging.leave(failed.into_iter().map(|(path, _)| path));
-                staging.describe(revert).await?;
+                staging.describe(revert);
                 self.record_staged(session, revert).await?;
             }
             Err(error) => {

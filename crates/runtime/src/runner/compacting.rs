@@ -75,8 +75,15 @@ impl Relief {
     ) -> Result<bool, Stop> {
         // Nothing that an estimate says of what has just been compacted counts any more.
         (self.by_overflow, self.by_estimate) = (true, true);
-        self.before = Some(self.size);
-        compact(core, grounds, stopped).await
+        let outcome = compact(core, grounds, stopped).await?;
+        Ok(self.is_relieved(&outcome))
+    }
+
+    /// Whether there is a checkpoint now, which has to be judged by what it was made for.
+    fn is_relieved(&mut self, outcome: &Outcome) -> bool {
+        let is_completed = *outcome == Outcome::Completed;
+        self.before = is_completed.then_some(self.size);
+        is_completed
     }
 }
 
@@ -127,12 +134,12 @@ impl Runner {
         if relief.by_estimate || self.rests() || !grounds.budget.is_exceeded_by(relief.size) {
             return Ok(false);
         }
-        (relief.by_estimate, relief.before) = (true, Some(relief.size));
-        let compacted = compact(&self.core, grounds, self.stopper.stopped()).await?;
-        if !compacted {
+        relief.by_estimate = true;
+        let outcome = compact(&self.core, grounds, self.stopper.stopped()).await?;
+        if let Outcome::Failed(_) = outcome {
             self.rest = Some(self.pause(grounds));
         }
-        Ok(compacted)
+        Ok(relief.is_relieved(&outcome))
     }
 
     /// Estimated tokens of a request with this history.
@@ -177,28 +184,26 @@ fn is_automatic(sampled: &Sampled) -> bool {
     sampled.location.configuration.settings.compaction.auto
 }
 
-/// Makes a checkpoint of its own accord. Returns whether there is one now. A turn goes on without.
+/// Makes a checkpoint that nobody asked for. A turn goes on without one.
 async fn compact(
     core: &Core,
     grounds: &Grounds,
     stopped: &CancellationToken,
-) -> Result<bool, Stop> {
-    match core
-        .compact(grounds, CompactionReason::Auto, stopped)
-        .await?
-    {
-        Outcome::Completed => Ok(true),
-        Outcome::Nothing => Ok(false),
-        Outcome::Interrupted => Err(Stop::Interrupted),
+) -> Result<Outcome, Stop> {
+    let outcome = core.compact(grounds, CompactionReason::Auto, stopped);
+    let outcome = outcome.await?;
+    match &outcome {
+        Outcome::Interrupted => return Err(Stop::Interrupted),
         Outcome::Failed(failure) => {
             let message = format!(
-                "The history of {} was not compacted, and its turn goes on without: {}",
+                "The history of {} was not compacted: {}",
                 grounds.session.info.id, failure.message
             );
-            tell(core, grounds, message, failure.cause);
-            Ok(false)
+            tell(core, grounds, message, failure.cause.clone());
         }
+        Outcome::Completed | Outcome::Nothing => {}
     }
+    Ok(outcome)
 }
 
 /// Tells the log and connected clients. The turn itself does not fail by it, so no event of the

@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
 use opencode_snapshots::{SnapshotOptions, Snapshots};
+use opencode_store::DatabasePath;
 use sha1::{Digest, Sha1};
 
 pub(crate) use self::step::{StepChanges, StepSnapshot};
@@ -27,6 +28,8 @@ const IDLE_TIME: Millis = 60 * 60 * 1000;
 pub(crate) struct SnapshotStores {
     /// The folder of all of them.
     root: PathBuf,
+    /// What is the host's own, wherever it lies: reverting it would take the sessions with it.
+    private: Vec<PathBuf>,
     /// Held for a lookup; never across an await.
     open: Mutex<HashMap<Place, Slot>>,
 }
@@ -45,22 +48,21 @@ struct Slot {
 }
 
 impl SnapshotStores {
-    /// Those below the folder for durable data.
-    pub(crate) fn new(data: &Path) -> Self {
+    /// Those below the folder for durable data, of a host with this database.
+    pub(crate) fn new(data: &Path, database: &DatabasePath) -> Self {
+        let mut private = vec![data.to_owned(), data.join("embedded")];
+        if let DatabasePath::File(database) = database {
+            private.extend(["", "-wal", "-shm", "-journal", ".lock"].map(|suffix| {
+                let mut file = database.clone().into_os_string();
+                file.push(suffix);
+                PathBuf::from(file)
+            }));
+        }
         Self {
             root: data.join("embedded").join("snapshot"),
+            private,
             open: Mutex::default(),
         }
-    }
-
-    /// Those at hand, one for each store.
-    fn at_hand(&self) -> Vec<Snapshots> {
-        let open = self.open();
-        let stores: HashMap<_, _> = open
-            .iter()
-            .map(|(place, slot)| ((&place.project, &place.worktree), &slot.snapshots))
-            .collect();
-        stores.into_values().cloned().collect()
     }
 
     /// Forgets what nobody used for [`IDLE_TIME`].
@@ -85,7 +87,7 @@ impl Place {
     }
 
     /// Where they are. Blocks on the disk; nothing if the Location does not lie in its worktree.
-    fn options(&self, root: &Path) -> Option<SnapshotOptions> {
+    fn options(&self, root: &Path, private: Vec<PathBuf>) -> Option<SnapshotOptions> {
         let worktree = Path::new(&self.worktree).canonicalize().ok()?;
         let directory = Path::new(&self.directory).canonicalize().ok()?;
         let scope = directory.strip_prefix(&worktree).ok()?.to_owned();
@@ -94,7 +96,7 @@ impl Place {
             store: root.join(folder(&self.project)).join(worktree_id),
             worktree,
             scope,
-            private: root.parent().map(Path::to_owned).into_iter().collect(),
+            private,
         })
     }
 }
@@ -122,8 +124,9 @@ impl Core {
             slot.used = now;
             return Some(slot.snapshots.clone());
         }
-        let (root, wanted) = (self.snapshots.root.clone(), place.clone());
-        let options = tokio::task::spawn_blocking(move || wanted.options(&root));
+        let (root, private) = (self.snapshots.root.clone(), self.snapshots.private.clone());
+        let wanted = place.clone();
+        let options = tokio::task::spawn_blocking(move || wanted.options(&root, private));
         let options = options.await.ok()??;
         let mut open = self.snapshots.open();
         // Somebody else may have come before.

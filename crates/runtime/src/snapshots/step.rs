@@ -16,6 +16,10 @@ const CAPTURE_PATIENCE: Duration = Duration::from_secs(30);
 /// How long somebody who interrupts a step waits for what it did to be captured.
 const INTERRUPTED_PATIENCE: Duration = Duration::from_millis(500);
 
+/// Files that one step may have changed to be told and to be reverted: every client that follows the
+/// session gets their names in one event.
+const MAX_FILES: usize = 10_000;
+
 /// The files as a step found them.
 pub(crate) struct StepSnapshot {
     pub(crate) start: String,
@@ -95,6 +99,11 @@ impl StepSnapshot {
         } else {
             self.snapshots.files(&self.start, &end).await?
         };
+        if files.len() > MAX_FILES {
+            return Err(SnapshotError::TooLarge(
+                "one step changed over 10,000 files",
+            ));
+        }
         Ok(StepChanges { end, files })
     }
 

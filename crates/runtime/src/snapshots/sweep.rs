@@ -1,12 +1,16 @@
 //! When snapshots go.
 
-use std::sync::Arc;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use opencode_snapshots::Snapshots;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::core::Core;
+use crate::unanswered::Timer;
 
 /// How often snapshots are looked through.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -15,22 +19,21 @@ const FIRST_SWEEP: Duration = Duration::from_secs(60);
 /// How long what a step captured is kept at least.
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Looks through the snapshots once an hour, until the host closes. What has begun then ends, as a
-/// task of the host.
+/// Looks through the snapshots once an hour, until the host closes or is dropped. What has begun then
+/// ends, as a task of the host.
 pub(crate) async fn sweep_regularly(
-    core: Arc<Core>,
+    core: Weak<Core>,
+    timer: Arc<dyn Timer>,
     tasks: TaskTracker,
     closing: CancellationToken,
 ) {
     let sweeping = async {
-        core.timer.after(FIRST_SWEEP).await;
-        loop {
-            let core = Arc::clone(&core);
-            let timer = Arc::clone(&core.timer);
-            // A sweep that panicked has told so, and the next one may do better.
-            let _ = tasks
-                .spawn(async move { core.sweep_snapshots().await })
-                .await;
+        timer.after(FIRST_SWEEP).await;
+        while let Some(core) = core.upgrade() {
+            let sweep = tasks.spawn(async move { core.sweep_snapshots().await });
+            if let Err(error) = sweep.await {
+                tracing::error!(%error, "a sweep of the snapshots panicked");
+            }
             timer.after(SWEEP_EVERY).await;
         }
     };
@@ -38,8 +41,8 @@ pub(crate) async fn sweep_regularly(
 }
 
 impl Core {
-    /// Removes what nobody needs any more of the snapshots at hand. What is staged may be needed as
-    /// long as it is staged.
+    /// Removes what nobody needs any more, also of worktrees that nobody uses. What is staged may be
+    /// needed as long as it is staged.
     async fn sweep_snapshots(&self) {
         let staged = self.store.read(|reader| reader.staged_snapshots()).await;
         let keep: Vec<_> = match staged {
@@ -50,14 +53,25 @@ impl Core {
                 return;
             }
         };
-        for snapshots in self.snapshots.at_hand() {
-            match snapshots.sweep(RETENTION, &keep).await {
+        let root = self.snapshots.root.clone();
+        let stores = tokio::task::spawn_blocking(move || stores(&root)).await;
+        for store in stores.unwrap_or_default() {
+            match Snapshots::sweep(&store, RETENTION, &keep).await {
                 Ok(swept) => tracing::debug!(?swept, "the snapshots are swept"),
                 Err(error) => tracing::warn!(%error, "the snapshots are not swept"),
             }
         }
         self.snapshots.forget_idle(self.now());
     }
+}
+
+/// The folders of all stores: one for each worktree, in one for each project. Blocks on the disk.
+fn stores(root: &Path) -> Vec<PathBuf> {
+    let below = |folder: PathBuf| {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        entries.filter_map(|entry| Some(entry.ok()?.path()))
+    };
+    below(root.to_owned()).flat_map(below).collect()
 }
 
 fn is_id(snapshot: &str) -> bool {

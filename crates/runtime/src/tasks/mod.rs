@@ -109,6 +109,9 @@ impl TurnTasks {
             coordinator.interrupt(child).await;
         }
         attended.is_over = true;
+        // Both may have been interrupted at once, as by the end of the host.
+        let answer =
+            answer.filter(|it| !matches!(it, Answer::Interrupted) || !cancel.is_cancelled());
         answer.ok_or(TaskError::Interrupted)
     }
 }

@@ -45,6 +45,8 @@ mod moves;
 #[cfg(test)]
 mod nested;
 #[cfg(test)]
+mod next;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod prefix;

@@ -2,9 +2,8 @@
 
 use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, PrefixCache, short_hash};
-use opencode_schema::Record;
+use opencode_runtime::StageRevert;
 use opencode_schema::id::SessionID;
-use opencode_schema::message::SessionMessage;
 use opencode_testkit::{Fixture, Reply, ScriptedSource, output};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -63,13 +62,15 @@ enum Before {
     Restart,
     Source(&'static str),
     Compaction,
+    /// The last answer and what was asked before it are taken back.
+    Revert,
     /// The session moves, and its epoch begins anew.
     Move,
 }
 
 use Before::{
-    Agent, Compaction, Flood, Model, Move, NextDay, NoRules, NoSkill, Nothing, Restart, Rules,
-    Skill, Source, Tool,
+    Agent, Compaction, Flood, Model, Move, NextDay, NoRules, NoSkill, Nothing, Restart, Revert,
+    Rules, Skill, Source, Tool,
 };
 
 /// One turn each, and two where a tool is used.
@@ -106,11 +107,10 @@ const STORY: [Before; 30] = [
     Nothing,
 ];
 
-/// What may follow, with what is pruned and compacted.
-const AFTERMATH: [Before; 15] = [
-    Flood, Tool, Nothing, // Pruned here.
-    Nothing, Flood, Nothing, Nothing, // And here.
-    Restart, Compaction, Nothing, Tool, Move, Restart, Compaction, Restart,
+/// What may follow, with what is pruned, compacted and reverted.
+const AFTERMATH: [Before; 19] = [
+    Flood, Tool, Nothing, Nothing, Flood, Nothing, Nothing, Nothing, Revert, Nothing, Restart,
+    Compaction, Nothing, Tool, Move, Restart, Compaction, Restart, Revert,
 ];
 
 const SKILL: &str = ".opencode/skill/greet/SKILL.md";
@@ -220,6 +220,18 @@ impl Life {
                 compacted.unwrap();
                 self.breaks_by("compaction");
             }
+            Revert => {
+                let messages = f.messages(session).await;
+                let boundary = json!(messages[messages.len() - 3])["id"].clone();
+                let staged = f.runtime().stage_revert(StageRevert {
+                    session_id: session.clone(),
+                    message_id: serde_json::from_value(boundary).unwrap(),
+                    part_id: None,
+                    files: false,
+                });
+                f.within("stage", staged).await.unwrap();
+                self.breaks_by("revert");
+            }
             Move => {
                 let inner = f.project.path("inner");
                 f.move_to(session, inner.to_string_lossy()).await;
@@ -284,7 +296,7 @@ async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of
 }
 
 #[tokio::test]
-async fn only_pruning_compaction_and_a_move_change_what_was_sent() {
+async fn only_pruning_compaction_a_revert_and_a_move_change_what_was_sent() {
     let mut life = Life::lived().await;
     life.live(&AFTERMATH).await;
     let requests = life.requests();
@@ -301,13 +313,13 @@ async fn only_pruning_compaction_and_a_move_change_what_was_sent() {
 
 /// The report of every request, in order.
 async fn reports(life: &Life) -> Vec<Report> {
-    let messages = life.f.messages(&life.session).await;
-    let steps = messages.into_iter().filter_map(|message| match message {
-        SessionMessage::Assistant(step) => step.metadata,
-        _ => None,
-    });
-    let report = |metadata: Record| serde_json::from_value(metadata["prefix"].clone()).unwrap();
-    steps.map(report).collect()
+    let events = life.f.stored(&life.session).await;
+    let metadata = events.iter().filter_map(|event| event.metadata.as_deref());
+    let report = |metadata| -> Report {
+        let metadata: Value = serde_json::from_str(metadata).unwrap();
+        serde_json::from_value(metadata["prefix"].clone()).unwrap()
+    };
+    metadata.map(report).collect()
 }
 
 #[derive(Debug, PartialEq, Deserialize)]

@@ -25,6 +25,8 @@ mod history;
 #[cfg(test)]
 mod inbox;
 #[cfg(test)]
+mod inspection;
+#[cfg(test)]
 mod integrations;
 #[cfg(test)]
 mod live_stream;

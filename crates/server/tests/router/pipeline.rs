@@ -110,7 +110,7 @@ async fn a_location_that_cannot_be_opened_is_told_before_anything_else() {
             assert_eq!(answer.told(), (400, told.clone()), "{method} {path}");
         }
     }
-    assert_eq!(placed(Middleware::Location, true).len(), 31);
+    assert_eq!(placed(Middleware::Location, true).len(), 32);
 }
 
 /// Fits every body of an operation of a Location.

@@ -46,7 +46,7 @@ impl Held {
     /// Opens a directory below this one; itself for an empty path.
     pub(crate) fn below(&self, relative: &str) -> io::Result<Self> {
         if relative.is_empty() {
-            return Ok(Self(openat(&self.0, ".", DIRECTORY, Mode::empty())?));
+            return Ok(Self(pass(&self.0, ".")?));
         }
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Some(opened) = self.below_at_once(relative) {
@@ -55,7 +55,7 @@ impl Held {
         let mut here: Option<OwnedFd> = None;
         for name in relative.split('/') {
             let place = here.as_ref().unwrap_or(&self.0);
-            here = Some(openat(place, name, DIRECTORY, Mode::empty())?);
+            here = Some(pass(place, name)?);
         }
         here.map(Self)
             .ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -194,13 +194,13 @@ impl Held {
 
     /// Opens a directory in this one, creating it if there is none.
     pub(crate) fn directory(&self, name: &str) -> io::Result<Self> {
-        match openat(&self.0, name, DIRECTORY, Mode::empty()) {
+        match pass(&self.0, name) {
             Err(Errno::NOENT) => {
                 match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
-                Ok(Self(openat(&self.0, name, DIRECTORY, Mode::empty())?))
+                Ok(Self(pass(&self.0, name)?))
             }
             opened => Ok(Self(opened?)),
         }
@@ -262,6 +262,15 @@ impl Held {
             tracing::warn!(%error, "a temporary file stays behind");
         }
         written
+    }
+}
+
+/// Opens a directory to pass through it.
+fn pass(directory: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    match openat(directory, name, DIRECTORY, Mode::empty()) {
+        // A link, as some systems tell it.
+        Err(Errno::LOOP) => Err(Errno::NOTDIR),
+        opened => opened,
     }
 }
 

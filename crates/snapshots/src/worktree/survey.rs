@@ -52,6 +52,12 @@ pub(crate) fn some(root: &Held, folder: &mut Folder, paths: &HashSet<String>) ->
     Some(differs)
 }
 
+/// Whether another directory has the place of one that is known.
+pub(crate) fn is_replaced(root: &Held, listing: &Listing) -> bool {
+    let stamp = root.below(&listing.path).and_then(|held| held.stamp());
+    !stamp.is_ok_and(|stamp| listing.inode == Some(stamp.inode))
+}
+
 /// Looks at one directory.
 fn look(root: &Held, listing: &mut Listing) -> Looks {
     let opened = root.below(&listing.path);

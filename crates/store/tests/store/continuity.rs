@@ -84,7 +84,9 @@ async fn what_changes_the_history_is_told_from_what_adds_to_it() {
         (prompted("msg_1", "x", "steer"), |_| {}),
         (step_started("msg_a"), |_| {}),
         (of_a("text.started", json!({"textID": "t"})), |_| {}),
-        (event("pruned", json!({"calls": calls})), |it| it.pruned = true),
+        (event("pruned", json!({"calls": calls})), |it| {
+            it.pruned = true
+        }),
         (
             event("moved", json!({"location": {"directory": "/b"}})),
             |it| it.moved = true,
@@ -108,7 +110,10 @@ async fn what_changes_the_history_is_told_from_what_adds_to_it() {
         mark(&mut expected);
         mark(&mut all);
         assert_eq!(changes(&bench, &session, seq - 1).await, expected, "{seq}");
-        assert_eq!(changes(&bench, &session, seq).await, HistoryChanges::default());
+        assert_eq!(
+            changes(&bench, &session, seq).await,
+            HistoryChanges::default()
+        );
         assert_eq!(changes(&bench, &session, 0).await, all);
     }
     let other = bench.session("ses_b").await;

@@ -58,6 +58,7 @@ mod size;
 mod tails;
 #[cfg(test)]
 mod todos;
+#[cfg(test)]
 mod tools;
 #[cfg(test)]
 mod turns;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use opencode_schema::{Record, message::ToolContent};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::sync::Semaphore;
 use url::Url;
 
 use super::blocking::blocking;
@@ -38,7 +39,11 @@ enum Format {
     Html,
 }
 
-/// Seconds for all of it.
+/// Pages that are read at the same time, by all sessions of the process. Each costs a processor, and some
+/// dozen megabytes.
+static READINGS: Semaphore = Semaphore::const_new(2);
+
+/// Seconds that servers have.
 const DEFAULT_TIMEOUT: f64 = 30.0;
 
 impl TypedTool for WebFetch {
@@ -72,7 +77,13 @@ impl TypedTool for WebFetch {
         };
         let page = visit.page(&input.url, address).await?;
         let content_type = page.content_type.clone();
-        let output = blocking(move || content(&page, format)).await?;
+        let permit = READINGS.acquire().await;
+        let output = blocking(move || {
+            // It belongs to the work, which ends by itself also when nobody waits for it.
+            let _permit = permit;
+            content(&page, format)
+        });
+        let output = output.await?;
         let output = output.ok_or_else(|| failed("the page takes too long to read".to_owned()))?;
         let structured = json!({
             "url": input.url,

@@ -39,9 +39,13 @@ const ENDLESS: &[(&str, usize)] = &[
     ("echo shell >&3; kill -STOP $$", 1),
 ];
 
-/// Process groups of their own within the session, where these can be told.
+/// Process groups and sessions of their own, where these can be told.
 #[cfg(target_os = "linux")]
 const GROUPS: &[(&str, usize)] = &[
+    (
+        "setsid sh -c \"trap '' TERM; echo a >&3; (setsid sh -c 'echo b >&3; sleep 1000'); sleep 1000\" & echo shell >&3; wait",
+        3,
+    ),
     (
         "timeout 1000 sh -c 'echo a >&3; sleep 1000' & echo shell >&3; wait",
         2,
@@ -140,13 +144,13 @@ async fn what_was_printed_before_the_limit_is_told() {
     }
 }
 
-/// A process may leave the session; it is not followed, and holds up nobody.
+/// A process that left the session and whose parent is gone is not followed, and holds up nobody.
 #[tokio::test]
 async fn a_daemon_that_holds_the_pipes_does_not_hold_the_call() {
     let project = Project::new();
-    let command = "echo shell >&3; setsid sh -c 'echo $$ >&3; sleep 1000' & wait";
+    let command = "echo shell >&3; setsid sh -c 'echo $$ >&3; sleep 1000' &";
     let started = project.start(1_000, command, 2).await;
-    let daemon = started.alive.said[0].clone();
+    let daemon = started.alive.lines[0].clone();
     let (settled, alive) = started.settled().await;
     assert_eq!(settled, timed_out("", 1_000));
     assert_eq!(

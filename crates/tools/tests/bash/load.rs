@@ -5,17 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::project::{Project, exited};
+use crate::project::{Project, exited, soon};
 use futures::future::join_all;
 use opencode_tools::Settlement;
 
 /// Most memory this process has had, in KiB.
 #[cfg(target_os = "linux")]
 fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let status = fs::read_to_string("/proc/self/status").expect("it is there");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|line| line.split_whitespace().next());
-    number.and_then(|number| number.parse().ok()).unwrap()
+    let number = number.and_then(|number| number.parse().ok());
+    number.expect("it is a number")
 }
 
 #[tokio::test]
@@ -50,6 +51,9 @@ async fn an_output_of_any_size_is_drained_in_bounded_memory() {
     );
 }
 
+/// Commands that a host runs at the same time.
+const MAX_RUNNING: usize = 64;
+
 #[tokio::test]
 async fn many_calls_run_side_by_side() {
     let project = Project::new();
@@ -61,6 +65,35 @@ async fn many_calls_run_side_by_side() {
         .map(|number| exited(&format!("{number}\n"), number % 100))
         .collect();
     assert_eq!(settled, expected);
+}
+
+/// The bound holds for the processes of a host, not for its calls.
+#[tokio::test]
+async fn calls_over_the_bound_wait_for_their_turn() {
+    let project = Project::new();
+    let endless = "exec 3>alive; echo x >&3; sleep 1000";
+    let first = project.start(600_000, "echo x >&3; sleep 1000", 1).await;
+    let others: Vec<_> = (0..MAX_RUNNING - 1)
+        .map(|_| project.call(endless))
+        .collect();
+    let alive = first.alive.said(MAX_RUNNING - 1).await;
+    let (waiting, given_up) = (project.call("touch made"), project.call("touch given-up"));
+    while waiting.asked() + given_up.asked() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(given_up.interrupted().await, Settlement::Interrupted);
+    assert!(!project.location().join("made").exists());
+    first.cancel.cancel();
+    assert_eq!(
+        soon(waiting.settled).await.unwrap(),
+        exited("(no output)", 0)
+    );
+    for other in others {
+        assert_eq!(other.interrupted().await, Settlement::Interrupted);
+    }
+    alive.ended().await;
+    let made = |name| project.location().join(name).exists();
+    assert_eq!((made("made"), made("given-up")), (true, false));
 }
 
 /// Each process starts two more, to a depth at which the machine still lives.

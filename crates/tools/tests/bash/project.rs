@@ -18,6 +18,8 @@ use opencode_tools::{
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 /// A Location beside a directory it has no authority over.
 pub(crate) struct Project {
@@ -77,25 +79,58 @@ impl Project {
         let pipe = self.location().join("alive");
         let mode = Mode::RUSR | Mode::WUSR;
         mknodat(CWD, &pipe, FileType::Fifo, mode, 0).expect("it is new");
-        let context = self.context();
-        let cancel = context.cancel.clone();
         let input = json!({"command": format!("exec 3>alive\n{command}"), "timeout": timeout});
-        let turn = Arc::clone(&self.turn);
-        let call = async move { turn.settle(call("bash", input), context).await };
-        let call = tokio::spawn(call);
-        let alive = Alive::open(pipe, lines).await;
+        let call = self.spawn(input);
+        let alive = Alive::open(pipe).await.said(lines).await;
         Started {
-            call,
-            cancel,
+            call: call.settled,
+            cancel: call.cancel,
             alive,
         }
+    }
+
+    /// Begins a call.
+    pub(crate) fn call(&self, command: &str) -> Call {
+        self.spawn(json!({"command": command, "timeout": 600_000}))
+    }
+
+    fn spawn(&self, input: Value) -> Call {
+        let permissions = Recorder::new(|_| Ok(()));
+        let mut context = self.context();
+        context.permissions = Arc::clone(&permissions) as _;
+        let (turn, cancel) = (Arc::clone(&self.turn), context.cancel.clone());
+        let settled = async move { turn.settle(call("bash", input), context).await };
+        Call {
+            settled: tokio::spawn(settled),
+            cancel,
+            permissions,
+        }
+    }
+}
+
+/// A call that was begun.
+pub(crate) struct Call {
+    pub(crate) settled: JoinHandle<Settlement>,
+    cancel: CancellationToken,
+    permissions: Arc<Recorder>,
+}
+
+impl Call {
+    /// How often it has asked for something.
+    pub(crate) fn asked(&self) -> usize {
+        self.permissions.asked().len()
+    }
+
+    pub(crate) async fn interrupted(self) -> Settlement {
+        self.cancel.cancel();
+        soon(self.settled).await.expect("it does not panic")
     }
 }
 
 /// A call whose processes are there.
 pub(crate) struct Started {
-    pub(crate) call: tokio::task::JoinHandle<Settlement>,
-    pub(crate) cancel: tokio_util::sync::CancellationToken,
+    pub(crate) call: JoinHandle<Settlement>,
+    pub(crate) cancel: CancellationToken,
     pub(crate) alive: Alive,
 }
 
@@ -112,24 +147,30 @@ impl Started {
 pub(crate) struct Alive {
     pipe: BufReader<File>,
     /// What was written so far, sorted.
-    pub(crate) said: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 impl Alive {
-    async fn open(path: PathBuf, lines: usize) -> Self {
-        let opening = tokio::task::spawn_blocking(move || {
-            let mut pipe = BufReader::new(File::open(path).expect("it exists"));
-            let mut said: Vec<String> = (0..lines)
-                .map(|_| {
-                    let mut line = String::new();
-                    pipe.read_line(&mut line).expect("it is readable");
-                    line.trim_end().to_owned()
-                })
-                .collect();
-            said.sort();
-            Self { pipe, said }
+    async fn open(path: PathBuf) -> Self {
+        let opening = tokio::task::spawn_blocking(move || Self {
+            pipe: BufReader::new(File::open(path).expect("it exists")),
+            lines: Vec::new(),
         });
         soon(opening).await.expect("it does not panic")
+    }
+
+    /// Waits until so many more lines were written.
+    pub(crate) async fn said(mut self, lines: usize) -> Self {
+        let reading = tokio::task::spawn_blocking(move || {
+            for _ in 0..lines {
+                let mut line = String::new();
+                self.pipe.read_line(&mut line).expect("it is readable");
+                self.lines.push(line.trim_end().to_owned());
+            }
+            self.lines.sort();
+            self
+        });
+        soon(reading).await.expect("it does not panic")
     }
 
     /// Waits until no process is left, and gives what they still said.

@@ -41,6 +41,16 @@ async fn a_page_comes_in_the_format_that_was_wanted() {
     }
 }
 
+/// On the threads that calls really use.
+#[tokio::test]
+async fn a_page_that_is_too_deep_comes_as_plain_text() {
+    for (levels, output) in [(97, "\\*a"), (98, "*a"), (100_000, "*a")] {
+        let html = format!("{}*a", "<div>".repeat(levels));
+        let settled = fetched("markdown", page("text/html", html)).await;
+        assert_eq!(settled, shown("text/html", "markdown", output), "{levels}");
+    }
+}
+
 #[tokio::test]
 async fn other_texts_come_as_they_are() {
     for kind in [
@@ -61,26 +71,34 @@ async fn other_texts_come_as_they_are() {
 }
 
 #[tokio::test]
-async fn people_are_asked_for_the_address_as_it_was_written() {
-    for (input, metadata) in [
+async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
+    for (url, resources) in [
+        (URL, &[URL][..]),
+        ("http://example.com", &["http://example.com"]),
         (
-            json!({"url": "HTTP://Example.com"}),
-            json!({"url": "HTTP://Example.com", "format": "markdown"}),
+            "HTTP:\\\\Example.com:80/a\n/../b",
+            &["HTTP:\\\\Example.com:80/a\n/../b", "http://example.com/b"],
         ),
-        (
-            json!({"url": URL, "format": "html", "timeout": 0.5}),
-            json!({"url": URL, "format": "html", "timeout": 0.5}),
-        ),
+        ("http://0x7f.1", &["http://0x7f.1", "http://127.0.0.1/"]),
     ] {
-        let outcome = fetch(input.clone(), vec![page("", "")]).await;
+        let outcome = fetch(json!({"url": url}), vec![page("", "")]).await;
         let [asked] = &*outcome.permissions else {
             panic!("one request, not {:?}", outcome.permissions);
         };
-        assert_eq!(asked.action, "webfetch");
-        assert_eq!(json!(asked.resources), json!([input["url"]]));
-        assert_eq!(asked.save, ["*"]);
+        assert_eq!(
+            (asked.action.as_str(), &*asked.save),
+            ("webfetch", &["*".to_owned()][..])
+        );
+        assert_eq!(asked.resources, resources);
+        let metadata = json!({"url": url, "format": "markdown"});
         assert_eq!(Value::Object(asked.metadata.clone()), metadata);
     }
+    let input = json!({"url": URL, "format": "html", "timeout": 0.5});
+    let outcome = fetch(input.clone(), vec![page("", "")]).await;
+    assert_eq!(
+        Value::Object(outcome.permissions[0].metadata.clone()),
+        input
+    );
 }
 
 #[tokio::test]
@@ -164,10 +182,17 @@ async fn failures_say_why() {
             Answer::Error("the request failed: no way"),
             "the request failed: no way",
         ),
-        (page("image/png", "a"), "it is image/png, which is no text"),
+        (
+            page("Image/PNG; a=b", "a"),
+            "it is Image/PNG, which is no text",
+        ),
         (
             page("application/octet-stream", ""),
             "it is application/octet-stream, which is no text",
+        ),
+        (
+            answer(200, &[("content-encoding", "br")], "a"),
+            "it is compressed in a way that was not asked for",
         ),
     ] {
         let expected = failed(format!("Unable to fetch {URL}: {reason}"));

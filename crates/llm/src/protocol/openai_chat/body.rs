@@ -243,6 +243,8 @@ mod tests {
         let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
         let mut request = LlmRequest::new(Arc::new(model));
         request.messages = vec![Message::user([Part::text("hi")])].into();
+        // What closes a request is not repeated by the next.
+        request.closing = Some(Message::assistant([Part::text("In short:")]));
         encode(&request).unwrap();
         let answer = Message::assistant([Part::text("Hi.")]);
         Arc::make_mut(&mut request.messages).push(answer);

@@ -306,3 +306,25 @@ async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_long_activity_is_compacted_as_soon_as_it_holds_something_older() {
+    let limit = json!({"context": 6_000, "output": OUTPUT});
+    let settings = json!({"limit": limit, "buffer": 20_000, "keep": {"tokens": 600}});
+    let (f, session) = with(settings).await;
+    f.tool("echo", |_, _| async {
+        output(json!({"out": filler("gamma", 300)}))
+    });
+    f.model
+        .reply(Reply::calls("c1", "echo", json!({"n": 1})))
+        .reply(Reply::calls("c2", "echo", json!({"n": 2})))
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Done."));
+    f.ask(&session, "Go").await;
+    let calls = |request: &Vec<String>| request.len();
+    assert_eq!(
+        asked(&f).iter().map(calls).collect::<Vec<_>>(),
+        [1, 3, 1, 1]
+    );
+    assert_eq!(asked(&f)[2..], [vec!["summary"], vec![CHECKPOINT]]);
+}

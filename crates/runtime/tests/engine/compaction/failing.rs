@@ -34,8 +34,7 @@ async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, Stri
     let error = &errors.next().expect("it is told").clone()["data"]["error"];
     assert!(errors.next().is_none());
     let message = error["data"]["message"].as_str().unwrap();
-    let begins =
-        format!("The history of {session} was not compacted, and its turn goes on without: ");
+    let begins = format!("The history of {session} was not compacted: ");
     let message = message.strip_prefix(&begins).unwrap_or(message);
     (message.to_owned(), error["cause"]["kind"].to_string())
 }
@@ -122,7 +121,7 @@ async fn a_summary_that_takes_too_long_is_given_up() {
     );
     f.heard(
         &mut live,
-        &format!("session.error The history of {session} was not compacted, and its turn goes on without: the model did not finish its summary within 600 seconds"),
+        &format!("session.error The history of {session} was not compacted: the model did not finish its summary within 600 seconds"),
     )
     .await;
 }

@@ -1,5 +1,6 @@
 //! What comes in between: interruptions, prompts, the end of a process.
 
+use opencode_runtime::Recovery;
 use opencode_testkit::{Gate, Reply, compact};
 
 use super::*;
@@ -83,6 +84,28 @@ async fn a_process_that_dies_while_a_summary_is_written_leaves_the_history_as_it
     let compacted = ["compaction.started auto", "compaction.ended auto SUMMARY"];
     assert_eq!(events, [&compacted[..], &ANSWERED].concat());
     assert_eq!(asked_for(&f.model.last_request()), [CHECKPOINT]);
+}
+
+#[tokio::test]
+async fn a_host_that_recovers_by_itself_writes_the_summary_anew() {
+    let (mut f, session, _gate, [_, beta]) = summarising().await;
+    f.model
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Yes."));
+    f.change(|options| options.recovery = Recovery::Resume);
+    f.kill().await;
+    f.idle().await;
+    let events = f.events_after(&session, GROWN + 3).await;
+    let compacted = [
+        "retried 1",
+        "compaction.started auto",
+        "compaction.ended auto SUMMARY",
+    ];
+    assert_eq!(events, [&compacted[..], &ANSWERED].concat());
+    assert_eq!(
+        compact::messages(&f.model.last_request()),
+        [checkpoint("SUMMARY", &kept(&beta, "Next"))]
+    );
 }
 
 #[tokio::test]

@@ -228,7 +228,7 @@ async fn what_is_staged_to_be_reverted_is_gone_before() {
         part_id: None,
         files: false,
     });
-    f.within("stage", staged).await.unwrap();
+    f.within("stage", Box::pin(staged)).await.unwrap();
     f.model.reply(Reply::says("SUMMARY"));
     assert_eq!(compacted(&f, &session).await, Ok(()));
     assert_eq!(

@@ -1,6 +1,7 @@
 //! Permissions: which rules decide, who is asked, and what each answer does.
 
 mod asked;
+mod attended;
 mod replies;
 mod rules;
 mod saved;

@@ -49,6 +49,48 @@ async fn a_file_that_others_changed_while_a_revert_was_staged_stays_theirs() {
 }
 
 #[tokio::test]
+async fn what_lies_outside_the_place_a_session_moved_to_stays() {
+    let world = World::open().await;
+    let changes = [("a.txt", Some("two\n")), ("sub/c.txt", Some("c\n"))];
+    let first = world.turn("change", &changes).await;
+    let after = world.files();
+    let sub = world.f.project.path("sub").to_string_lossy().into_owned();
+    world.f.move_to(&world.session, sub).await;
+    let staged = world.stage(&first).await;
+    assert_eq!(staged.conflicts, Some(vec!["a.txt".into()]));
+    assert_eq!(changed(&staged), ["deleted sub/c.txt +0 -1"]);
+    assert_eq!(world.files(), is(&[("a.txt", "two\n")]));
+    // Back again, with the snapshot of the folder as the base.
+    world
+        .f
+        .move_to(&world.session, world.f.project.directory())
+        .await;
+    world.stage(&first).await;
+    assert_eq!(world.files(), is(&[("a.txt", "two\n")]));
+    world.clear().await;
+    assert_eq!(world.files(), after);
+}
+
+#[tokio::test]
+async fn files_whose_snapshots_are_gone_stay_and_messages_go_back() {
+    let mut world = World::open().await;
+    // The repository has none of this.
+    world.turn("write", &[("b.txt", Some("one\n"))]).await;
+    let second = world.turn("change", &[("b.txt", Some("two\n"))]).await;
+    let stores = world.f.project.root().join("data/embedded/snapshot");
+    fs::remove_dir_all(stores).unwrap();
+    world.f.reopen().await;
+    let staged = world.stage(&second).await;
+    assert_eq!(
+        (changed(&staged), staged.conflicts),
+        (vec![], Some(vec!["b.txt".into()]))
+    );
+    world.commit().await;
+    assert_eq!(world.story().await.last().unwrap(), "user: change");
+    assert_eq!(world.files()["b.txt"], "two\n");
+}
+
+#[tokio::test]
 async fn files_that_no_step_touched_stay_as_they_are() {
     let world = World::open().await;
     let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;

@@ -90,6 +90,35 @@ async fn a_staged_revert_says_what_it_does_as_git_does() {
 }
 
 #[tokio::test]
+async fn a_patch_that_is_too_long_is_left_out_and_its_file_goes_back() {
+    let world = World::open().await;
+    let long = "long\n".repeat(120_000);
+    let changes = [
+        ("a.txt", Some("two\n")),
+        ("b.txt", Some(&*long)),
+        ("c.txt", Some("c\n")),
+    ];
+    let first = world.turn("change", &changes).await;
+    let staged = world.stage(&first).await;
+    let patches = staged.files.iter().flatten().map(|file| &file.patch);
+    let has_patch: Vec<_> = patches.clone().map(|patch| !patch.is_empty()).collect();
+    assert_eq!(has_patch, [true, false, true]);
+    let all: String = patches.map(String::as_str).collect();
+    assert_eq!(staged.diff.as_deref(), Some(all.trim()));
+    assert_eq!(
+        changed(&staged),
+        [
+            "modified a.txt +1 -1",
+            "deleted b.txt +0 -120000",
+            "deleted c.txt +0 -1"
+        ]
+    );
+    assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
+    world.clear().await;
+    assert_eq!(world.files()["b.txt"], long);
+}
+
+#[tokio::test]
 async fn files_stay_where_nobody_wants_them_back() {
     let (world, first, second) = two_turns().await;
     let before = world.files();

@@ -216,6 +216,40 @@ async fn ignored_and_large_files_are_left_alone() {
 }
 
 #[tokio::test]
+async fn a_step_that_changes_very_many_files_does_not_list_them() {
+    let world = World::open().await;
+    let root = world.f.project.path("many");
+    fs::create_dir(&root).unwrap();
+    world.f.tool("many", move |input, _| {
+        let count = input["count"].as_u64().unwrap();
+        (0..count).for_each(|at| fs::write(root.join(at.to_string()), "").unwrap());
+        async { output(json!({})) }
+    });
+    for count in [10_000, 20_001] {
+        world
+            .f
+            .model
+            .reply(Reply::calls("m", "many", json!({"count": count})));
+        world.f.model.reply(Reply::says("Done."));
+        world.f.ask(&world.session, "many").await;
+    }
+    let steps = world.steps().await;
+    let listed = |at: usize| {
+        let (_, end, files) = &steps[at];
+        (
+            *end,
+            files.as_ref().map(|files| files.as_array().unwrap().len()),
+        )
+    };
+    assert_eq!(
+        (listed(0), listed(2)),
+        ((Some(1), Some(10_000)), (None, None))
+    );
+    // The next one is told from what is there.
+    assert_eq!(listed(3).1, Some(0));
+}
+
+#[tokio::test]
 async fn a_store_that_cannot_be_used_costs_a_step_its_snapshot_and_nothing_else() {
     let world = World::open().await;
     let folder = world.f.project.root().join("data/embedded");
@@ -270,4 +304,20 @@ async fn two_sessions_in_one_worktree_record_side_by_side() {
         ..world
     };
     assert_eq!(world.steps().await[0].2, Some(json!(["b.txt"])));
+}
+
+#[tokio::test]
+async fn what_is_the_hosts_own_is_not_captured_where_it_lies_in_the_worktree() {
+    let folder = std::sync::OnceLock::new();
+    let change = move |options: &mut opencode_runtime::RuntimeOptions| {
+        let directory = folder.get_or_init(|| options.directory.clone());
+        let database = std::path::Path::new(directory).join("sessions.db");
+        options.database = opencode_runtime::DatabasePath::File(database);
+    };
+    let world = World::with(change, |f| f.project.git(), "").await;
+    let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
+    assert_eq!(world.steps().await[0].2, Some(json!(["a.txt"])));
+    let staged = world.stage(&first).await;
+    assert_eq!(super::changed(&staged), ["modified a.txt +1 -1"]);
+    assert_eq!(world.staged().await, Some(staged));
 }

@@ -104,6 +104,25 @@ async fn closing_the_host_settles_the_children() {
 }
 
 #[tokio::test]
+async fn a_host_that_is_dropped_leaves_what_a_crash_leaves() {
+    let mut f = open().await;
+    let (sessions, gate) = nested(&f).await;
+    let mut left = Vec::new();
+    for session in &sessions {
+        left.push(f.events(session).await);
+    }
+    f.runtime().abandon();
+    f.drop_and_reopen().await;
+    f.dropped(&gate).await;
+    for (session, left) in sessions.iter().zip(left) {
+        assert_eq!(f.events(session).await, left);
+    }
+    let cut = f.interrupted().await.into_iter();
+    let cut: Vec<_> = cut.map(|it| it.session_id).collect();
+    assert_eq!(cut, sessions);
+}
+
+#[tokio::test]
 async fn after_a_crash_the_call_fails_and_the_child_stays_as_it_was() {
     let mut f = open().await;
     let ([session, one, two], _) = nested(&f).await;

@@ -1,7 +1,6 @@
 //! What travels over a connection to a terminal.
 
 use super::{Shown, caught, closed};
-use crate::client::within;
 use crate::websocket::Message;
 
 fn text(text: &str) -> Message {
@@ -112,14 +111,6 @@ async fn a_terminal_whose_program_has_ended_says_so() {
     let mut client = shown.connect("").await;
     client.text("\n").await;
     assert_eq!(client.rest().await.1, closed(1000, ""));
-    // The connection ends with the last output, and the end is noted a moment later.
-    let end = within("the end", async {
-        loop {
-            let end = shown.connect("").await.rest().await.1;
-            if end != closed(1000, "") {
-                return end;
-            }
-        }
-    });
-    assert_eq!(end.await, closed(4404, "session exited"));
+    let end = shown.connect("").await.rest().await.1;
+    assert_eq!(end, closed(4404, "session exited"));
 }

@@ -50,7 +50,7 @@ pub(super) async fn run(
     cancel: &CancellationToken,
 ) -> io::Result<Ran> {
     let Running {
-        process,
+        mut process,
         exited,
         out,
         err,
@@ -68,12 +68,13 @@ pub(super) async fn run(
         };
         if matches!(end, End::Interrupted | End::TimedOut) {
             process.terminate();
-            tokio::select! {
-                _ = &mut finished => {}
-                () = patience(cancel) => {
-                    process.kill();
-                    let _ = timeout(DRAIN, &mut finished).await;
-                }
+            let has_ended = tokio::select! {
+                _ = &mut finished => true,
+                () = patience(cancel) => false,
+            };
+            process.kill();
+            if !has_ended {
+                let _ = timeout(DRAIN, &mut finished).await;
             }
         }
         end

@@ -2,8 +2,7 @@
 
 /// Whether an answer of this content type can be read.
 pub(super) fn is_text(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default();
-    let essence = essence.trim().to_ascii_lowercase();
+    let essence = essence(content_type).to_ascii_lowercase();
     let known = [
         "",
         "application/json",
@@ -16,6 +15,13 @@ pub(super) fn is_text(content_type: &str) -> bool {
         || essence.ends_with("+json")
         || essence.ends_with("+xml")
         || known.contains(&&*essence)
+}
+
+/// A content type without its parameters, cut where it is longer than any is.
+pub(super) fn essence(content_type: &str) -> &str {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    let essence = essence.trim();
+    &essence[..essence.floor_char_boundary(100)]
 }
 
 /// Whether an answer of this content type is a page.

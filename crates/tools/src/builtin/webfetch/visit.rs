@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{
     HeaderMap, HeaderValue, StatusCode,
-    header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT},
+    header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, USER_AGENT},
 };
 use opencode_schema::Record;
 use serde_json::json;
@@ -51,7 +51,7 @@ pub(super) struct Page {
 impl Visit<'_> {
     /// The page behind an address, which the model wrote as `url`.
     pub(super) async fn page(&mut self, url: &str, address: Url) -> Result<Page, ToolFailure> {
-        self.ask(url).await?;
+        self.ask(url, &address).await?;
         let mut address = address;
         for _ in 0..=MAX_REDIRECTS {
             let response = self.exchange(&address).await?;
@@ -64,17 +64,21 @@ impl Visit<'_> {
                 .ok_or_else(|| self.failed("the server redirects to no address of the web"))?;
             if !is_same_site(&address, &next) {
                 // What was allowed is the address that was named.
-                self.ask(next.as_str()).await?;
+                self.ask(next.as_str(), &next).await?;
             }
             address = next;
         }
         Err(self.failed(&format!("it redirects more than {MAX_REDIRECTS} times")))
     }
 
-    async fn ask(&self, url: &str) -> Result<(), ToolFailure> {
-        let mut request = self
-            .context
-            .permission_request("webfetch", vec![url.to_owned()]);
+    async fn ask(&self, url: &str, address: &Url) -> Result<(), ToolFailure> {
+        let mut resources = vec![url.to_owned()];
+        let written = |url: &str| url.trim_end_matches('/').to_owned();
+        if written(url) != written(address.as_str()) {
+            // An unusual way to write an address gets around no rule for it.
+            resources.push(address.to_string());
+        }
+        let mut request = self.context.permission_request("webfetch", resources);
         request.save.push("*".to_owned());
         request.metadata.insert("url".to_owned(), json!(url));
         request.metadata.extend(self.metadata.clone());
@@ -120,7 +124,11 @@ impl Visit<'_> {
         let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()));
         let content_type = content_type.unwrap_or_default().into_owned();
         if !media::is_text(&content_type) {
-            return Err(self.failed(&format!("it is {content_type}, which is no text")));
+            let kind = media::essence(&content_type);
+            return Err(self.failed(&format!("it is {kind}, which is no text")));
+        }
+        if response.headers.contains_key(CONTENT_ENCODING) {
+            return Err(self.failed("it is compressed in a way that was not asked for"));
         }
         Ok(Page {
             content_type,

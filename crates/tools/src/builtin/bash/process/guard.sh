@@ -4,20 +4,32 @@
 trap '' HUP INT QUIT TERM
 read -r leader || exit 0
 read -r _
-kill -KILL "-$leader"
-# Processes of the session may have groups of their own. Where there is no /proc they stay.
-seen=" $leader "
-found=1
-while [ "$found" ]; do
-  found=
-  for stat in /proc/[0-9]*/stat; do
-    read -r line <"$stat" || continue
-    # After the name, which is in parentheses: state, parent, group, session.
-    set -- ${line##*)}
-    [ "$4" = "$leader" ] || continue
-    case $seen in *" $3 "*) continue ;; esac
-    kill -KILL "-$3"
-    seen="$seen$3 "
-    found=1
+killed=' '
+more=1
+while [ "$more" ]; do
+  more=
+  # The processes of the session and their descendants. Where there is no /proc it is one group.
+  tree=" $leader "
+  groups=" $leader "
+  grown=1
+  while [ "$grown" ]; do
+    grown=
+    for stat in /proc/[0-9]*/stat; do
+      read -r line <"$stat" || continue
+      process=${line%% *}
+      case $tree in *" $process "*) continue ;; esac
+      # After the name, which is in parentheses: state, parent, group, session.
+      set -- ${line##*)}
+      [ "$4" = "$leader" ] || case $tree in *" $2 "*) ;; *) continue ;; esac
+      tree="$tree$process "
+      groups="$groups$3 "
+      grown=1
+    done
+  done
+  for group in $groups; do
+    case $killed in *" $group "*) continue ;; esac
+    kill -KILL "-$group"
+    killed="$killed$group "
+    more=1
   done
 done

@@ -36,8 +36,9 @@ use super::{
 
 /// Everything that belongs to a running command. Dropped, it kills.
 pub(in super::super) struct Process {
-    /// The shell, whose number is that of the session.
-    leader: Pid,
+    /// The shell's, and those of descendants that left it, as far as they were found. Once the shell
+    /// has gone nobody can tell them any more.
+    sessions: BTreeSet<Pid>,
     /// Held as long as somebody needs the number.
     release: Option<oneshot::Sender<()>>,
     /// Ends when everything is gone.
@@ -46,13 +47,13 @@ pub(in super::super) struct Process {
 
 impl Process {
     /// Asks everything to end.
-    pub(in super::super) fn terminate(&self) {
-        signal(self.leader, Signal::SIGTERM);
+    pub(in super::super) fn terminate(&mut self) {
+        signal(&mut self.sessions, Signal::SIGTERM);
     }
 
     /// Ends everything.
-    pub(in super::super) fn kill(&self) {
-        signal(self.leader, Signal::SIGKILL);
+    pub(in super::super) fn kill(&mut self) {
+        signal(&mut self.sessions, Signal::SIGKILL);
     }
 
     /// Ends what is left, and returns when it is gone.
@@ -75,7 +76,7 @@ impl Drop for Process {
 pub(in super::super) async fn start(order: Order) -> io::Result<Running> {
     let (started, starting) = oneshot::channel();
     thread::Builder::new()
-        .name("opencode-command".to_owned())
+        .name("opencode-bash".to_owned())
         .spawn(move || keep(&order, started))?;
     let kept = starting.await.map_err(io::Error::other)??;
     Ok(Running {
@@ -104,8 +105,9 @@ fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
     let (exit, exited) = oneshot::channel();
     let (release, released) = oneshot::channel();
     let (_gone, gone) = oneshot::channel();
+    let mut sessions = BTreeSet::from([leader]);
     let process = Process {
-        leader,
+        sessions: sessions.clone(),
         release: Some(release),
         gone,
     };
@@ -118,7 +120,7 @@ fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
     }));
     let _ = exit.send(wait(leader));
     let _ = released.blocking_recv();
-    signal(leader, Signal::SIGKILL);
+    signal(&mut sessions, Signal::SIGKILL);
     drop(guard);
     bury(leader);
 }
@@ -147,38 +149,65 @@ pub(super) fn bury(child: Pid) {
     while waitpid(child, None) == Err(Errno::EINTR) {}
 }
 
-/// Signals every process of a session.
-fn signal(leader: Pid, signal: Signal) {
-    let _ = killpg(leader, signal);
-    let mut groups = BTreeSet::from([leader]);
-    // A group that was killed starts nothing more; others may have come from it before.
+/// Signals every process of some sessions and what descends from them, and adds the sessions that
+/// descendants went to.
+fn signal(sessions: &mut BTreeSet<Pid>, signal: Signal) {
+    let mut signalled = BTreeSet::new();
+    // A group that was killed starts nothing more, but may have until then.
     loop {
-        let mut new = groups_of(leader);
-        new.retain(|group| groups.insert(*group));
-        if new.is_empty() {
+        let mut groups = groups_of(sessions);
+        groups.retain(|group| signalled.insert(*group));
+        if groups.is_empty() {
             break;
         }
-        for group in new {
+        for group in groups {
             let _ = killpg(group, signal);
         }
     }
 }
 
-/// The process groups of a session. One question for each process of the machine, which is cheap;
-/// reading about each in `/proc` is not.
+/// The process groups of the sessions and of the descendants that left them. To ask for the session
+/// of each process of the machine is cheap; to read about each in `/proc` is not.
 #[cfg(target_os = "linux")]
-fn groups_of(session: Pid) -> Vec<Pid> {
-    let processes = std::fs::read_dir("/proc").into_iter().flatten();
-    processes
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .map(Pid::from_raw)
-        .filter(|process| getsid(Some(*process)) == Ok(session))
-        .filter_map(|process| getpgid(Some(process)).ok())
-        .collect()
+fn groups_of(sessions: &mut BTreeSet<Pid>) -> BTreeSet<Pid> {
+    let session_of = |process: &Pid| getsid(Some(*process)).ok();
+    let belongs = |process: &Pid| session_of(process).is_some_and(|its| sessions.contains(&its));
+    let mut tree: BTreeSet<Pid> = numbers_in("/proc").filter(belongs).collect();
+    let mut parents: Vec<Pid> = tree.iter().copied().collect();
+    while let Some(parent) = parents.pop() {
+        let children = children_of(parent).into_iter();
+        parents.extend(children.filter(|child| tree.insert(*child)));
+    }
+    sessions.extend(tree.iter().filter_map(session_of));
+    let groups = tree
+        .into_iter()
+        .filter_map(|process| getpgid(Some(process)).ok());
+    groups.collect()
 }
 
-/// The process groups of a session, of which only the first can be told here.
+#[cfg(target_os = "linux")]
+fn children_of(parent: Pid) -> Vec<Pid> {
+    let tasks = format!("/proc/{parent}/task");
+    let children = numbers_in(&tasks)
+        .filter_map(|task| std::fs::read_to_string(format!("{tasks}/{task}/children")).ok());
+    let children: String = children.collect();
+    let children = children
+        .split_whitespace()
+        .filter_map(|child| child.parse().ok());
+    children.map(Pid::from_raw).collect()
+}
+
+/// The names in a directory that are numbers.
+#[cfg(target_os = "linux")]
+fn numbers_in(directory: &str) -> impl Iterator<Item = Pid> {
+    let names = std::fs::read_dir(directory).into_iter().flatten();
+    let number =
+        |name: io::Result<std::fs::DirEntry>| name.ok()?.file_name().to_str()?.parse().ok();
+    names.filter_map(number).map(Pid::from_raw)
+}
+
+/// The process groups of the sessions, of which only the first can be told here.
 #[cfg(not(target_os = "linux"))]
-fn groups_of(session: Pid) -> Vec<Pid> {
-    vec![session]
+fn groups_of(sessions: &mut BTreeSet<Pid>) -> BTreeSet<Pid> {
+    sessions.clone()
 }

@@ -18,17 +18,17 @@ pub(in super::super) struct Process {
 
 impl Process {
     /// Ends everything: processes without a window cannot be asked.
-    pub(in super::super) fn terminate(&self) {
+    pub(in super::super) fn terminate(&mut self) {
         self.kill();
     }
 
     /// Ends everything.
-    pub(in super::super) fn kill(&self) {
+    pub(in super::super) fn kill(&mut self) {
         self.stop.token().cancel();
     }
 
     /// Ends what is left, and returns when it is gone.
-    pub(in super::super) async fn end(self) {
+    pub(in super::super) async fn end(mut self) {
         self.kill();
         let _ = self.gone.await;
     }

@@ -1,6 +1,8 @@
 //! Which trees may be converted: the conversion calls itself for every level, and repeats what lists and
 //! quotations put before each line.
 
+use std::rc::Rc;
+
 use markup5ever_rcdom::{Handle, NodeData};
 
 /// Levels of a tree.
@@ -17,7 +19,7 @@ const INDENT: usize = 4;
 
 pub(super) fn hold(root: &Handle) -> bool {
     let mut indentation = 0;
-    let mut waiting = vec![(root.clone(), 0, 0)];
+    let mut waiting = vec![(Rc::clone(root), 0, 0)];
     while let Some((node, depth, indents)) = waiting.pop() {
         let children = node.children.borrow();
         indentation += lines(&node.data) * indents * INDENT;
@@ -28,7 +30,7 @@ pub(super) fn hold(root: &Handle) -> bool {
         waiting.extend(
             children
                 .iter()
-                .map(|child| (child.clone(), depth + 1, indents)),
+                .map(|child| (Rc::clone(child), depth + 1, indents)),
         );
     }
     true

@@ -1,0 +1,226 @@
+// Functions of the program that answer what sessions ask: permissions and questions.
+
+import { isClientError, type OpenCodeHost, type OpenCodeOptions, type PermissionRequest } from "../../index.js";
+import { rejection } from "../client/support";
+import { type Model, readTranscript, readUntil, run, setUpSession, subscribe } from "./support";
+
+const READ_SECRET = { tools: [{ name: "read", input: { path: ".env" }, id: "c1" }] };
+const QUESTION = {
+  question: "Which colour?",
+  header: "Colour",
+  options: [{ label: "Red", description: "warm" }],
+};
+const ASK = { tools: [{ name: "question", input: { questions: [QUESTION] }, id: "c1" }] };
+
+/** A session whose model is going to read a secret, for which somebody has to be asked. */
+async function aboutToRead(options?: OpenCodeOptions) {
+  const started = await setUpSession(options);
+  started.setup.write(".env", "SECRET=1");
+  started.model.reply(READ_SECRET, { text: "Done." });
+  return started;
+}
+
+/** What the model was told of its call. */
+function toldOf(model: Model) {
+  return String(model.requests.at(-1)?.body.messages.find(({ role }: { role: string }) => role === "tool")?.content);
+}
+
+/** Prompts, and waits until somebody is asked. */
+async function ask(host: OpenCodeHost, sessionID: string) {
+  const live = await subscribe(host);
+  await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
+  await readUntil(live, "permission.v2.asked");
+  return live;
+}
+
+/** Keeps the warnings of the process from being printed, and resolves with the next one. */
+function nextWarning() {
+  return new Promise<string>((resolve) => {
+    jest.spyOn(process, "emitWarning").mockImplementation((warning) => resolve(String(warning)));
+  });
+}
+
+afterEach(() => jest.restoreAllMocks());
+
+test("a function answers for people", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  const asked: PermissionRequest[] = [];
+  host.permissions.handle((request) => {
+    asked.push(request);
+    return "once";
+  });
+  await run(host, sessionID, "Read it");
+  expect(asked).toEqual([
+    {
+      id: expect.stringMatching(/^per_/),
+      sessionID,
+      action: "read",
+      resources: [".env"],
+      save: ["*"],
+      source: { type: "tool", messageID: expect.stringMatching(/^msg_/), callID: "c1" },
+    },
+  ]);
+  expect(toldOf(model)).toContain("SECRET=1");
+  expect(await host.permissions.listSaved()).toEqual([]);
+});
+
+test("a function rejects with words for the model, or saves what it allows", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  const rejecting = host.permissions.handle(async () => ({ reply: "reject", message: "it is a secret" }));
+  await run(host, sessionID, "Read it");
+  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env: it is a secret" } });
+  rejecting.dispose();
+  host.permissions.handle(() => ({ reply: "always" }));
+  model.reply(READ_SECRET, { text: "Done." });
+  await run(host, sessionID, "Read it all the same");
+  expect(await host.permissions.listSaved()).toMatchObject([{ action: "read", resource: "*" }]);
+});
+
+test("the function that came last is asked first, and may leave it to the one before", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  const asked: string[] = [];
+  host.permissions.handle(() => {
+    asked.push("first");
+    return "once";
+  });
+  host.permissions.handle(async () => {
+    asked.push("second");
+    return undefined;
+  });
+  const third = host.permissions.handle(() => {
+    asked.push("third");
+    return "reject";
+  });
+  third.dispose();
+  third.dispose();
+  await run(host, sessionID, "Read it");
+  expect(asked).toEqual(["second", "first"]);
+  expect(toldOf(model)).toContain("SECRET=1");
+});
+
+test("what no function answers waits for clients", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  const passed = new Promise<PermissionRequest>((resolve) => {
+    host.permissions.handle((request) => {
+      resolve(request);
+      return undefined;
+    });
+  });
+  await ask(host, sessionID);
+  const { id: requestID } = await passed;
+  await host.permissions.reply({ sessionID, requestID, reply: "once" });
+  await host.sessions.wait({ sessionID });
+  expect(toldOf(model)).toContain("SECRET=1");
+});
+
+test("a function that comes later is asked for what waits", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  await ask(host, sessionID);
+  host.permissions.handle(() => "once");
+  await host.sessions.wait({ sessionID });
+  expect(toldOf(model)).toContain("SECRET=1");
+});
+
+test.each([
+  [
+    () => {
+      throw new Error("out of order");
+    },
+    "Error: out of order",
+  ],
+  [() => Promise.reject(new Error("out of order")), "Error: out of order"],
+  [() => "maybe" as "once", 'Expected "once" | "always" | "reject", got "maybe"'],
+  [() => null as unknown as "once", 'Expected "once" | "always" | "reject", got null'],
+])("a function that fails leaves the request waiting and warns: %#", async (handler, reason) => {
+  const { host, sessionID } = await aboutToRead();
+  host.permissions.handle(() => {
+    throw new Error("nobody asks this one");
+  });
+  host.permissions.handle(handler);
+  const warned = nextWarning();
+  await ask(host, sessionID);
+  const [request] = await host.permissions.list({ sessionID });
+  const warning = await warned;
+  expect(warning.startsWith(`A handler of permissions failed and leaves ${request?.id} unanswered: `)).toBe(true);
+  expect(warning).toContain(reason);
+  expect(await host.permissions.list({ sessionID })).toEqual([request]);
+  await host.sessions.interrupt({ sessionID });
+});
+
+test("somebody may be quicker than a function", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  let late: (reply: "once") => void = () => {};
+  const answer = new Promise<"once">((resolve) => (late = resolve));
+  const warn = jest.spyOn(process, "emitWarning");
+  const handled = new Promise<PermissionRequest>((resolve) => {
+    host.permissions.handle((request) => {
+      resolve(request);
+      return answer;
+    });
+  });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
+  const { id: requestID } = await handled;
+  await host.permissions.reply({ sessionID, requestID, reply: "reject", message: "no" });
+  await host.sessions.wait({ sessionID });
+  late("once");
+  // The answer is on its way before the second of these.
+  await host.health.get();
+  await host.health.get();
+  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env: no" } });
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test("a function has as long as unanswered requests have", async () => {
+  const { host, model, sessionID } = await aboutToRead({ permissions: { unanswered: { denyAfterMs: 20 } } });
+  let asked = 0;
+  host.permissions.handle(() => {
+    asked += 1;
+    return undefined;
+  });
+  await run(host, sessionID, "Read it");
+  expect(asked).toBe(1);
+  expect(JSON.parse(toldOf(model))).toMatchObject({ error: { message: "Unable to read .env" } });
+});
+
+test("a function is asked for the sessions of tasks, too", async () => {
+  const { host, model, setup, sessionID } = await setUpSession();
+  setup.write(".env", "SECRET=1");
+  const task = { name: "task", input: { description: "Read", prompt: "Read it", agent: "general" }, id: "c1" };
+  model.reply({ tools: [task] }, READ_SECRET, { text: "Read." }, { text: "Done." });
+  const asked: string[] = [];
+  host.permissions.handle(({ sessionID: of }) => {
+    asked.push(of);
+    return "once";
+  });
+  await run(host, sessionID, "Go");
+  const [child] = await host.sessions.children({ sessionID });
+  expect(asked).toEqual([child?.id]);
+  expect(await readTranscript(host, String(child?.id))).toEqual([
+    "user: Read it",
+    "assistant: [read completed]",
+    "assistant: Read.",
+  ]);
+});
+
+test("a function answers questions, or refuses to", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply(ASK, { text: "Red it is." });
+  const answering = host.questions.handle(({ questions }) => questions.map(({ options }) => options.map((it) => it.label)));
+  await run(host, sessionID, "Ask me");
+  expect(toldOf(model)).toContain('"Which colour?"="Red"');
+  answering.dispose();
+  host.questions.handle(() => "reject");
+  model.reply(ASK);
+  await run(host, sessionID, "Ask me again");
+  expect((await readTranscript(host, sessionID)).at(-1)).toBe("assistant: [question error]");
+});
+
+test("only functions handle, and only of a host that is open", async () => {
+  const { host } = await setUpSession();
+  expect(() => host.permissions.handle("once" as unknown as () => "once")).toThrow(
+    "A handler of permissions must be a function, got string",
+  );
+  await host.close();
+  const failure = await rejection((async () => host.questions.handle(() => undefined))());
+  expect(isClientError(failure)).toBe(true);
+});

@@ -1,0 +1,42 @@
+"use strict";
+
+// Runs scripts in terminals, says which processes they consist of, and waits.
+
+const { WebSocket } = require("ws");
+const { input, open, say } = require("./support.js");
+
+/**
+ * The processes of a script, which says their numbers and then `ready`.
+ *
+ * @param {string} url
+ * @returns {Promise<number[]>}
+ */
+function readProcesses(url) {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    let text = "";
+    socket.on("error", reject);
+    socket.on("message", (data, isBinary) => {
+      if (!isBinary) text += data.toString();
+      if (text.includes("ready")) resolve([...text.matchAll(/^pid (\d+)\r?$/gm)].map(([, pid]) => Number(pid)));
+    });
+  });
+}
+
+async function main() {
+  const host = await open();
+  const listener = await host.listen();
+  const address = listener.url.replace("http", "ws");
+  for (const terminal of input.terminals) {
+    const { data } = await host.ptys.create(terminal);
+    const pids = await readProcesses(`${address}/api/pty/${data.id}/connect`);
+    say("terminal", { pids: [data.pid, ...pids] });
+  }
+  say("ready");
+  if (input.leave === "exit") process.exit(0);
+  // With a listener the process would stay.
+  if (input.leave === "idle") await listener.close();
+  if (input.leave === "close") await host.close();
+}
+
+main();

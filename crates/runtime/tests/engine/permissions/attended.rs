@@ -1,0 +1,57 @@
+//! Programs that look at each request as it comes.
+
+use futures::{FutureExt, StreamExt};
+use opencode_schema::permission::{PermissionReply, PermissionRequest};
+use opencode_testkit::{Fixture, Reply};
+
+use super::{ask, open, reply};
+
+async fn next(
+    f: &Fixture,
+    requests: &mut (impl futures::Stream<Item = PermissionRequest> + Unpin),
+) -> Option<PermissionRequest> {
+    f.within("the next request", requests.next()).await
+}
+
+#[tokio::test]
+async fn what_waits_and_what_comes_is_seen_once() {
+    let f = open().await;
+    let (one, two) = (f.session().await, f.session().await);
+    let mut live = f.live();
+    let first = ask(&f, &mut live, &one, &["x"]).await.remove(0);
+    let mut requests = Box::pin(f.runtime().asked_permissions());
+    assert_eq!(next(&f, &mut requests).await, Some(first.clone()));
+    assert_eq!(requests.next().now_or_never(), None);
+    let second = ask(&f, &mut live, &two, &["y"]).await.remove(0);
+    assert_eq!(next(&f, &mut requests).await, Some(second.clone()));
+    f.model.reply(Reply::says("Well."));
+    reply(&f, &first, PermissionReply::Once).await;
+    f.wait(&one).await;
+    assert_eq!(requests.next().now_or_never(), None);
+    // What has had its end is seen by nobody.
+    let mut late = Box::pin(f.runtime().asked_permissions());
+    assert_eq!(next(&f, &mut late).await, Some(second));
+    assert_eq!(late.next().now_or_never(), None);
+    f.close().await;
+    assert_eq!(next(&f, &mut requests).await, None);
+    assert_eq!(next(&f, &mut late).await, None);
+}
+
+#[tokio::test]
+async fn many_that_come_at_once_are_seen_in_their_order() {
+    let f = open().await;
+    let session = f.session().await;
+    let mut live = f.live();
+    let mut requests = Box::pin(f.runtime().asked_permissions());
+    let names: Vec<_> = (0..20).map(|number| format!("x{number:02}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    ask(&f, &mut live, &session, &names).await;
+    let listed = f.runtime().permissions(&session).await.unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        seen.extend(next(&f, &mut requests).await);
+    }
+    assert_eq!(seen, listed);
+    f.interrupt(&session).await;
+    assert_eq!(requests.next().now_or_never(), None);
+}
