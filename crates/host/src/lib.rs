@@ -23,7 +23,7 @@ use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_tools::{
-    Contributions, ManagedOutput, OutputLimits, Registration, Registry, built_in_tools,
+    Contributions, ManagedOutput, Registration, Registry, built_in_tools,
 };
 
 use crate::listeners::{Defaults, Listeners};
@@ -55,7 +55,6 @@ impl Host {
         let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
         let output = ManagedOutput::new(
             options.data_directory.join("tool-output"),
-            OutputLimits::default(),
             Arc::clone(&ids),
         );
         let tools = Registry::new(Contributions::default(), Arc::new(output));

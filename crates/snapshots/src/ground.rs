@@ -66,7 +66,7 @@ pub(crate) fn now() -> i64 {
     })
 }
 
-/// A name in a directory; `None` where it is not UTF-8.
+/// A name in a directory; an approximation of it where it is not UTF-8.
 pub(crate) struct Name {
     pub name: Result<String, String>,
     pub kind: Kind,

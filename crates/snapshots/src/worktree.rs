@@ -43,8 +43,6 @@ pub(crate) struct Listing {
     pub ignore_file: Option<Stamp>,
     /// False when that file may have changed since in the same tick of the clock.
     pub has_settled_rules: bool,
-    /// Whether this is a repository of its own, of which nothing is captured.
-    pub nested: bool,
     /// What the survey found.
     pub look: Look,
     pub tree: Tree,
@@ -102,7 +100,6 @@ impl Folder {
             rules,
             ignore_file: None,
             has_settled_rules: true,
-            nested: false,
             look: Look::Names,
             tree: Tree::Unknown,
         };

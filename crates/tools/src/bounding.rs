@@ -1,6 +1,8 @@
 //! Model Tool Output, cut to what a model is sent: the beginning and the end of a text around a
 //! marker that says where the whole of it is. Pure; `managed_output` does the writing.
 
+use opencode_location::config::ToolOutputLimits;
+
 /// How much of one settlement a model is sent, whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputLimits {
@@ -12,9 +14,16 @@ pub struct OutputLimits {
 
 impl Default for OutputLimits {
     fn default() -> Self {
+        ToolOutputLimits::default().into()
+    }
+}
+
+impl From<ToolOutputLimits> for OutputLimits {
+    /// Those of a Location. What no machine could count to is as good as no limit.
+    fn from(configured: ToolOutputLimits) -> Self {
         Self {
-            max_lines: 2000,
-            max_bytes: 51_200,
+            max_lines: usize::try_from(configured.max_lines).unwrap_or(usize::MAX),
+            max_bytes: usize::try_from(configured.max_bytes).unwrap_or(usize::MAX),
         }
     }
 }

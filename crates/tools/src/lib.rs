@@ -36,7 +36,7 @@ mod web;
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
 pub use input::{Field, Object, Schema};
-pub use managed_output::ManagedOutput;
+pub use managed_output::{ManagedOutput, sweep_managed_output};
 pub use materialized::{Materialized, ToolCall};
 pub use permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
 pub use question::{QuestionError, QuestionRequest, Questions};

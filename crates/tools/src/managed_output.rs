@@ -1,6 +1,8 @@
 //! The one point every settlement passes: what is too much for a model is kept whole in a Managed
 //! Tool Output File, and the model is sent a preview that names the file.
 
+mod sweep;
+
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -10,12 +12,15 @@ use std::{
 
 use opencode_schema::{id::IdSource, message::ToolContent};
 
+pub use self::sweep::sweep_managed_output;
 use crate::{bounding::OutputLimits, settlement::Settlement};
 
-/// The Managed Tool Output Files of a host, and the limits that make them necessary.
+/// What every Managed Tool Output File is called first.
+const PREFIX: &str = "tool";
+
+/// The Managed Tool Output Files of a host.
 pub struct ManagedOutput {
     directory: Arc<Path>,
-    limits: OutputLimits,
     ids: Arc<IdSource>,
 }
 
@@ -27,10 +32,9 @@ struct Bounded {
 impl ManagedOutput {
     /// Keeps files in `directory`, which is created when the first one is written.
     #[must_use]
-    pub fn new(directory: PathBuf, limits: OutputLimits, ids: Arc<IdSource>) -> Self {
+    pub fn new(directory: PathBuf, ids: Arc<IdSource>) -> Self {
         Self {
             directory: directory.into(),
-            limits,
             ids,
         }
     }
@@ -42,7 +46,7 @@ impl ManagedOutput {
 
     /// Bounds what the model is told. A success stays one when its text cannot be kept, because
     /// what the tool did is done.
-    pub(crate) async fn bound(&self, settlement: Settlement) -> Settlement {
+    pub(crate) async fn bound(&self, settlement: Settlement, limits: OutputLimits) -> Settlement {
         match settlement {
             Settlement::Success {
                 structured,
@@ -55,7 +59,7 @@ impl ManagedOutput {
                 } else {
                     content.iter().filter_map(text_of).collect()
                 };
-                let content = match self.shorten(text).await {
+                let content = match self.shorten(text, limits).await {
                     Ok(_) => content,
                     Err(bounded) => {
                         output_paths.extend(bounded.path);
@@ -71,7 +75,7 @@ impl ManagedOutput {
             }
             Settlement::Failed { message, kind } => Settlement::Failed {
                 message: self
-                    .shorten(message)
+                    .shorten(message, limits)
                     .await
                     .unwrap_or_else(|bounded| bounded.preview),
                 kind,
@@ -81,12 +85,11 @@ impl ManagedOutput {
     }
 
     /// The text itself if it fits.
-    async fn shorten(&self, text: String) -> Result<String, Bounded> {
-        if self.limits.fits(&text) {
+    async fn shorten(&self, text: String, limits: OutputLimits) -> Result<String, Bounded> {
+        if limits.fits(&text) {
             return Ok(text);
         }
-        let path = self.directory.join(self.ids.next("tool", false));
-        let limits = self.limits;
+        let path = self.directory.join(self.ids.next(PREFIX, false));
         let work = tokio::task::spawn_blocking(move || shorten(&text, &path, limits));
         Err(work.await.unwrap_or_else(|error| {
             // Only a runtime that is being torn down gives no answer.
@@ -167,13 +170,14 @@ mod tests {
 
     const FIRST_FILE: &str = "tool_00000000000100000000000000";
 
-    fn managed(directory: &Path, max_lines: usize) -> ManagedOutput {
+    async fn bound(directory: &Path, max_lines: usize, settlement: Settlement) -> Settlement {
         let ids = IdSource::with_random(Arc::new(Stopped), |bytes| bytes.fill(0));
         let limits = OutputLimits {
             max_lines,
             ..OutputLimits::default()
         };
-        ManagedOutput::new(directory.to_owned(), limits, Arc::new(ids))
+        let managed = ManagedOutput::new(directory.to_owned(), Arc::new(ids));
+        managed.bound(settlement, limits).await
     }
 
     fn text(text: &str) -> ToolContent {
@@ -214,7 +218,7 @@ mod tests {
             Settlement::Declined,
             Settlement::Interrupted,
         ] {
-            let bounded = managed(&directory, 10).bound(settlement.clone()).await;
+            let bounded = bound(&directory, 10, settlement.clone()).await;
             assert_eq!(bounded, settlement);
         }
         assert!(!directory.exists());
@@ -230,7 +234,7 @@ mod tests {
             vec![text("1\n2\n3\n4\n5"), image(), text("6\n7\n8")],
             vec!["/own".to_owned()],
         );
-        let bounded = managed(path.parent().unwrap(), 6).bound(settlement).await;
+        let bounded = bound(path.parent().unwrap(), 6, settlement).await;
         let preview = format!("1\n\n... output truncated; full content saved to {name} ...\n\n8");
         assert_eq!(
             bounded,
@@ -248,9 +252,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join(FIRST_FILE);
         let structured = json!({"entries": ["a", "b", "c", "d"]});
-        let bounded = managed(temp.path(), 7)
-            .bound(success(structured.clone(), vec![], vec![]))
-            .await;
+        let bounded = bound(temp.path(), 7, success(structured.clone(), vec![], vec![])).await;
         let name = path.to_str().unwrap().to_owned();
         let preview = format!(
             "{{\n  \"entries\": [\n\n... output truncated; full content saved to {name} ...\n\n}}"
@@ -267,12 +269,15 @@ mod tests {
     async fn a_failure_is_bounded_too() {
         let temp = tempfile::tempdir().unwrap();
         let name = temp.path().join(FIRST_FILE).to_str().unwrap().to_owned();
-        let bounded = managed(temp.path(), 4)
-            .bound(Settlement::Failed {
+        let bounded = bound(
+            temp.path(),
+            4,
+            Settlement::Failed {
                 message: "a\nb\nc\nd\ne".to_owned(),
                 kind: ErrorKind::Permission,
-            })
-            .await;
+            },
+        )
+        .await;
         assert_eq!(
             bounded,
             Settlement::Failed {
@@ -289,13 +294,12 @@ mod tests {
         fs::write(&taken, "somebody else's").unwrap();
         let not_a_directory = taken.clone();
         for directory in [temp.path(), &not_a_directory] {
-            let bounded = managed(directory, 6)
-                .bound(success(
-                    json!({}),
-                    vec![text("1\n2\n3\n4\n5\n6\n7")],
-                    vec![],
-                ))
-                .await;
+            let bounded = bound(
+                directory,
+                6,
+                success(json!({}), vec![text("1\n2\n3\n4\n5\n6\n7")], vec![]),
+            )
+            .await;
             let preview = format!("1\n\n{LOST}\n\n7");
             assert_eq!(bounded, success(json!({}), vec![text(&preview)], vec![]));
         }

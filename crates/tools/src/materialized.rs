@@ -138,13 +138,14 @@ impl Materialized {
         )
     )]
     pub async fn settle(&self, call: ToolCall, context: ToolContext) -> Settlement {
+        let limits = context.output_limits;
         let settlement = AssertUnwindSafe(self.execute(call, context)).catch_unwind();
         let settlement = settlement.await.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
             tracing::error!(panic = message, "a tool panicked");
             Settlement::failed(format!("Tool execution failed: {message}"))
         });
-        self.output.bound(settlement).await
+        self.output.bound(settlement, limits).await
     }
 
     async fn execute(&self, call: ToolCall, context: ToolContext) -> Settlement {

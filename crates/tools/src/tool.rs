@@ -9,6 +9,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use opencode_location::config::ImageLimits;
 use opencode_schema::{
     id::{MessageID, SessionID},
     message::{ErrorKind, ToolContent},
@@ -18,6 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::bounding::OutputLimits;
 use crate::permission::{PermissionRequest, PermissionSource, Permissions};
 use crate::question::{QuestionRequest, Questions};
 use crate::search::SearchServices;
@@ -75,6 +77,10 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Where Managed Tool Output Files are kept. Tools read there and change nothing.
     pub managed_output: Arc<Path>,
+    /// How much of the settlement the model is sent.
+    pub output_limits: OutputLimits,
+    /// How large an image the model is shown.
+    pub image_limits: ImageLimits,
     /// Who decides what the call may do.
     pub permissions: Arc<dyn Permissions>,
     /// Who answers what the call asks.

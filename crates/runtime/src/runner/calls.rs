@@ -368,6 +368,7 @@ pub(super) fn shared_context(
 ) -> ToolContext {
     let place = &session.info.location;
     let judge = sampled.judge();
+    let settings = &sampled.location.configuration.settings;
     ToolContext {
         session_id: session.info.id.clone(),
         agent: sampled.id.clone(),
@@ -376,11 +377,13 @@ pub(super) fn shared_context(
         directory: Arc::from(Path::new(&place.directory)),
         cancel: stopper.stopped().child_token(),
         managed_output: core.tools.managed_output(),
+        output_limits: settings.tool_output.into(),
+        image_limits: settings.image,
         skills: Arc::new(TurnSkills {
             judge: judge.clone(),
         }),
         shell: Arc::new(Shell::new(
-            sampled.location.configuration.settings.shell.as_deref(),
+            settings.shell.as_deref(),
             Arc::clone(core.locations.environment()),
         )),
         tasks: Arc::new(TurnTasks {

@@ -165,7 +165,7 @@ impl Pass<'_> {
     fn sort(&mut self, folder: &mut Folder, names: Vec<Name>) {
         let own = &mut folder.own;
         let is_git = |name: &Name| name.name.as_deref().is_ok_and(path::is_git);
-        own.nested = !own.path.is_empty() && names.iter().any(is_git);
+        let is_nested = !own.path.is_empty() && names.iter().any(is_git);
         let mut known = std::mem::take(&mut own.files);
         known.extend(self.earlier.remove(&own.path).unwrap_or_default());
         let mut before = Before {
@@ -178,7 +178,7 @@ impl Pass<'_> {
         };
         own.tree = Tree::Unknown;
         own.skipped.clear();
-        if own.nested {
+        if is_nested {
             own.skipped.push((String::new(), SkipReason::Repository));
         } else {
             for name in names {

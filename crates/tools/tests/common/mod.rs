@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use opencode_location::config::ImageLimits;
 use opencode_schema::{
     clock::SystemClock,
     id::{IdSource, MessageID, SessionID},
@@ -41,6 +42,8 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         web: Arc::new(Nobody),
         search: Arc::new(SearchServices::from_variables(|_| None)),
         commitment: Commitment::default(),
+        output_limits: OutputLimits::default(),
+        image_limits: ImageLimits::default(),
         managed_output: directory.with_file_name("data").join("tool-output").into(),
     }
 }
@@ -89,7 +92,6 @@ impl Tasks for Nobody {
 pub(crate) fn registry(application: &Contributions, data: &Path) -> Registry {
     let output = ManagedOutput::new(
         data.join("tool-output"),
-        OutputLimits::default(),
         Arc::new(IdSource::new(Arc::new(SystemClock))),
     );
     Registry::new(application.clone(), Arc::new(output))
