@@ -17,7 +17,7 @@ use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
 use opencode_testkit::ScriptedFetch;
-use opencode_tools::{Contributions, ManagedOutput, OutputLimits, Registration, Registry, Tool};
+use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, Tool};
 use serde_json::{Value, json};
 
 /// The directories that sessions live in, below the folder of a life.
@@ -80,11 +80,7 @@ impl Host {
         let contributions = Contributions::default();
         let registration = contributions.register(tools).expect("the names are legal");
         let data = folder.join("data");
-        let output = ManagedOutput::new(
-            data.join("tool-output"),
-            OutputLimits::default(),
-            Arc::clone(&ids),
-        );
+        let output = ManagedOutput::new(data.join("tool-output"), Arc::clone(&ids));
         let environment = Environment {
             home: folder.join("home"),
             config: folder.join("config"),

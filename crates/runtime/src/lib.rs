@@ -10,9 +10,10 @@
 //! Boundary, `epoch` what it means for the Context Epoch, `entry` what it writes, `turn` one
 //! Provider Turn, `publisher` turns what the provider says into events. `lowering` and `transcript`
 //! make requests from Session History, and `conversation` keeps them for the next drain.
-//! `compaction` makes checkpoints of histories that outgrow their model. What people are asked
-//! stands in `permissions` and `questions`, and waits in `waiting`. `tasks` is the work that one
-//! session gives to another. `sources` are what the System Context is made of.
+//! `compaction` makes checkpoints of histories that outgrow their model, and `pruning` takes old
+//! output of tools out of them. What people are asked stands in `permissions` and `questions`, and
+//! waits in `waiting`. `tasks` is the work that one session gives to another. `sources` are what the
+//! System Context is made of; `metrics` counts how it fares, and `inspection` is for whoever looks.
 
 mod compaction;
 mod conversation;
@@ -25,6 +26,7 @@ mod json;
 mod limits;
 mod live;
 mod lowering;
+mod managed_output;
 mod metrics;
 mod operations;
 mod permissions;

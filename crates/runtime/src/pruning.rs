@@ -124,3 +124,61 @@ pub(crate) fn select<'a>(
     calls.reverse();
     calls
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Outputs of one message, in thousands of tokens; a negative number is pruned already.
+    fn outputs(name: &str, tokens: &[i64]) -> Outputs {
+        let calls = tokens.iter().enumerate().map(|(n, tokens)| Output {
+            call_id: format!("{name}{n}"),
+            tokens: tokens.unsigned_abs() * 1000,
+            is_pruned: *tokens < 0,
+        });
+        Outputs {
+            message_id: MessageID::parse(&format!("msg_{name}")).unwrap(),
+            calls: calls.collect(),
+        }
+    }
+
+    /// What is pruned of these messages, oldest first; one without outputs is a user's.
+    fn pruned(history: &[&[i64]]) -> String {
+        let names = 'a'..;
+        let messages = names.zip(history).map(|(name, tokens)| match tokens {
+            [] => (true, None),
+            tokens => (false, Some(outputs(&name.to_string(), tokens))),
+        });
+        let messages: Vec<_> = messages.collect();
+        let newest = messages.iter().rev();
+        let calls = select(newest.map(|(is_user, outputs)| (*is_user, outputs.as_ref())));
+        let calls: Vec<_> = calls.into_iter().map(|call| call.call_id).collect();
+        calls.join(" ")
+    }
+
+    #[test]
+    fn the_newest_turns_and_tokens_stay_and_little_is_not_worth_it() {
+        let user: &[i64] = &[];
+        for (history, expected) in [
+            (&[][..], ""),
+            (&[user, &[90], user, &[90]][..], ""),
+            (&[user, &[21, 40], user, user][..], "b0"),
+            (&[user, &[20, 40], user, user][..], ""),
+            // Whoever crosses the bound is pruned as well.
+            (&[user, &[41], user, user][..], "b0"),
+            (&[user, &[1, 20, 40, 90], user, user][..], "b0 b1 b2 b3"),
+            (&[user, &[30], user, &[30, 30], user, user][..], "b0 d0"),
+            (
+                &[user, &[30], user, &[30], user, &[30], user, &[9]][..],
+                "b0",
+            ),
+            (
+                &[user, &[30], &[-50], user, &[21, 40], user, user][..],
+                "e0",
+            ),
+            (&[user, &[21], &[-1], user, &[40], user, user][..], ""),
+        ] {
+            assert_eq!(pruned(history), expected, "{history:?}");
+        }
+    }
+}

@@ -17,6 +17,7 @@ use crate::coordinator::Coordinator;
 use crate::core::Core;
 use crate::limits::Limits;
 use crate::live::LiveEvents;
+use crate::managed_output;
 use crate::metrics::Metrics;
 use crate::permissions::Permissions;
 use crate::questions::Questions;
@@ -154,6 +155,8 @@ impl Runtime {
         let timer = Arc::clone(&core.timer);
         let sweeping =
             sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
+        let outputs = managed_output::sweep_regularly(&core, tasks.clone(), closing.clone());
+        drop(tokio::spawn(outputs));
         // It ends with the host; whoever waits for idleness does not wait for the next time.
         drop(tokio::spawn(sweeping));
         let directory = options.directory.into();

@@ -110,6 +110,27 @@ mod tests {
         }))
     }
 
+    fn failed(text: &str) -> SessionMessage {
+        message(json!({
+            "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
+            "agent": "build", "model": { "id": "m", "providerID": "p" },
+            "content": [{ "type": "text", "id": "t", "text": text }], "finish": "error",
+            "error": { "type": "unknown", "message": "lost" },
+        }))
+    }
+
+    /// An answer that ran a tool, whose output is so long.
+    fn read(output: usize) -> SessionMessage {
+        message(json!({
+            "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
+            "agent": "build", "model": { "id": "m", "providerID": "p" },
+            "content": [{ "type": "tool", "id": "1", "name": "read", "time": { "created": 0 },
+                          "state": { "status": "completed", "input": {}, "structured": {}, "content": [
+                              { "type": "text", "text": "x".repeat(output) }] } }],
+            "finish": "tool-calls",
+        }))
+    }
+
     fn cut_off(text: &str) -> SessionMessage {
         message(json!({
             "id": "msg_a", "time": { "created": 0 }, "type": "assistant",
@@ -241,6 +262,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_long_only_in_the_request_is_summarised_all_the_same() {
+        let cut = format!(
+            "[Assistant tool call]: read({{}})\n[Tool result]: {}\n[truncated]",
+            "x".repeat(2_000)
+        );
+        let (older, newer) = cut.split_at(cut.len() / 2 + 4);
+        let history = [one(), read(4_000), one()];
+        // All of it fits as it would be kept, and does not as it is sent.
+        assert_eq!(
+            Selection::of(&history, 600),
+            selection(
+                None,
+                &format!("[User]: 12345678\n\n{older}"),
+                &format!("{newer}\n\n[User]: 12345678"),
+            )
+        );
+        assert_eq!(Selection::of(&history, 1_100), None);
+        assert_eq!(Selection::of(&[one(), read(2_000), one()], 600), None);
+    }
+
+    #[test]
     fn a_summary_must_stand_for_something() {
         for (history, keep) in [
             (vec![], 0),
@@ -249,6 +291,7 @@ mod tests {
             // Nothing was ever answered.
             (vec![one()], 0),
             (vec![one(), cut_off("123"), one()], 0),
+            (vec![one(), failed("123"), one()], 0),
             // Nothing follows it.
             (vec![checkpoint("r")], 0),
             (vec![checkpoint("r"), switch()], 0),

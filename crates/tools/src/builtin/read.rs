@@ -2,14 +2,19 @@
 
 mod directory;
 mod file;
+mod image;
 mod page;
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
-use opencode_location::containment::{Target, TargetKind};
+use opencode_location::{
+    config::ImageLimits,
+    containment::{Target, TargetKind},
+};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use self::image::{Excess, Turn};
 use super::{blocking::blocking, paths::approach};
 use crate::{
     input::{Field, Object, Schema},
@@ -64,10 +69,19 @@ impl TypedTool for Read {
         let mut request = context.permission_request("read", vec![target.resource.clone()]);
         request.save.push("*".to_owned());
         context.assert(request, &refused).await?;
-        let cancel = context.cancel.clone();
-        let resource = target.resource.clone();
-        let output = blocking(move || read(&target, &input, &cancel)).await?;
-        output.map_err(|error| error.into_failure(refused, &resource))
+        let reading = Arc::new(Reading {
+            target,
+            input,
+            image_limits: context.image_limits,
+            cancel: context.cancel.clone(),
+        });
+        let output = reading.output(None).await?;
+        let output = match output {
+            // Whatever it was is read again, so that nothing large is held while it waits.
+            Err(ReadError::NotItsTurn) => reading.output(image::turn().await).await?,
+            output => output,
+        };
+        output.map_err(|error| error.into_failure(refused, &reading.target.resource))
     }
 }
 
@@ -79,9 +93,17 @@ is possible, but the user is asked first.
 
 A text file of at most 50 KB is returned whole. For a larger one, or when offset or limit is given, \
 the result is a page of at most 2000 lines and 50 KB in which lines of more than 2000 characters \
-are cut; `truncated` and `next` say where to go on. PNG, JPEG, GIF and WebP images are shown. Of \
-another binary file only type and size are reported, if it is small. A directory lists its direct \
+are cut; `truncated` and `next` say where to go on. PNG, JPEG, GIF and WebP images are shown, large \
+ones smaller. Of another binary file only type and size are reported, if it is small. A directory lists its direct \
 children, directories first and with a trailing slash.";
+
+/// One call that is allowed.
+struct Reading {
+    target: Target,
+    input: Input,
+    image_limits: ImageLimits,
+    cancel: CancellationToken,
+}
 
 /// Which lines or entries are wanted.
 #[derive(Clone, Copy)]
@@ -111,8 +133,14 @@ enum ReadError {
     Unreadable,
     /// It is neither text nor small.
     Binary,
-    /// An image over the limit.
+    /// An image over the limit of what is read at all.
     MediaTooLarge,
+    /// Only its first bytes are those of an image.
+    ImageUndecodable,
+    /// An image that is not to be made smaller, or that cannot be made small enough.
+    ImageTooLarge(Excess),
+    /// An image has to be made smaller, which takes a turn.
+    NotItsTurn,
     /// The result could not be encoded.
     Output(ToolFailure),
 }
@@ -133,12 +161,14 @@ impl From<ToolFailure> for ReadError {
 impl ReadError {
     fn into_failure(self, refused: String, resource: &str) -> ToolFailure {
         ToolFailure::new(match self {
-            Self::Unreadable => refused,
+            Self::Unreadable | Self::NotItsTurn => refused,
             Self::Binary => format!("Cannot read binary file: {resource}"),
             Self::MediaTooLarge => format!(
                 "Media exceeds {} byte ingestion limit: {resource}",
                 file::MAX_MEDIA_BYTES
             ),
+            Self::ImageUndecodable => format!("Image could not be decoded: {resource}"),
+            Self::ImageTooLarge(excess) => format!("Image {resource} {excess}"),
             Self::Output(failure) => return failure,
         })
     }
@@ -163,27 +193,33 @@ fn kind_of(path: &Path) -> Option<Kind> {
     }
 }
 
-fn read(
-    target: &Target,
-    input: &Input,
-    cancel: &CancellationToken,
-) -> Result<ToolOutput, ReadError> {
-    // The permission may have taken hours, and the file system went on meanwhile.
-    if !target.still_resolves() {
-        return Err(ReadError::Unreadable);
+impl Reading {
+    async fn output(
+        self: &Arc<Self>,
+        turn: Option<Turn>,
+    ) -> Result<Result<ToolOutput, ReadError>, ToolFailure> {
+        let reading = Arc::clone(self);
+        blocking(move || reading.read(turn.as_ref())).await
     }
-    let paging = Paging {
-        offset: input.offset,
-        limit: input.limit,
-    };
-    match kind_of(&target.canonical) {
-        Some(Kind::File) => {
-            let mut output = file::read(&target.canonical, &input.path, paging, cancel)?;
-            output.explored.extend(directory_below(target));
-            Ok(output)
+
+    fn read(&self, turn: Option<&Turn>) -> Result<ToolOutput, ReadError> {
+        // The permission may have taken hours, and the file system went on meanwhile.
+        if !self.target.still_resolves() {
+            return Err(ReadError::Unreadable);
         }
-        Some(Kind::Directory) => directory::list(&target.canonical, paging, cancel),
-        None => Err(ReadError::Unreadable),
+        let paging = Paging {
+            offset: self.input.offset,
+            limit: self.input.limit,
+        };
+        match kind_of(&self.target.canonical) {
+            Some(Kind::File) => {
+                let mut output = file::read(self, paging, turn)?;
+                output.explored.extend(directory_below(&self.target));
+                Ok(output)
+            }
+            Some(Kind::Directory) => directory::list(&self.target.canonical, paging, &self.cancel),
+            None => Err(ReadError::Unreadable),
+        }
     }
 }
 

@@ -10,9 +10,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use opencode_location::{media_type::mime_of, opening::open_file};
 use opencode_schema::message::ToolContent;
 use serde::Serialize;
-use tokio_util::sync::CancellationToken;
 
-use super::{MAX_BYTES, Paging, ReadError, page};
+use super::{
+    MAX_BYTES, Paging, ReadError, Reading,
+    image::{Image, Turn},
+    page,
+};
 use crate::{builtin::file_uri::file_uri, tool::ToolOutput};
 
 /// The largest image that is read.
@@ -49,13 +52,13 @@ struct TextPage<'a> {
     next: Option<u64>,
 }
 
-/// Reads a regular file. `given` is the path as the model wrote it.
+/// Reads a regular file.
 pub(super) fn read(
-    path: &Path,
-    given: &str,
+    reading: &Reading,
     paging: Paging,
-    cancel: &CancellationToken,
+    turn: Option<&Turn>,
 ) -> Result<ToolOutput, ReadError> {
+    let path = &reading.target.canonical;
     // Something else may have taken the place of the file since it was looked at.
     let mut file = open_file(path)?;
     let metadata = file.metadata()?;
@@ -65,7 +68,9 @@ pub(super) fn read(
         if metadata.len() > MAX_MEDIA_BYTES {
             return Err(ReadError::MediaTooLarge);
         }
-        return image(path, given, mime, head, &file);
+        let bytes = media(head, &file)?;
+        let image = Image { mime, bytes }.fit(&reading.image_limits, turn, &reading.cancel)?;
+        return shown(path, &reading.input.path, &image);
     }
     if head.starts_with(b"%PDF") || has_binary_extension(path) {
         return binary(path, &head);
@@ -79,7 +84,7 @@ pub(super) fn read(
         return whole_file(path, text.to_owned(), "utf8", mime_of(path));
     }
     let rest = head.as_slice().chain(BufReader::new(file));
-    match page::read(rest, paging.offset(), paging.limit(), cancel) {
+    match page::read(rest, paging.offset(), paging.limit(), &reading.cancel) {
         Ok(page) => Ok(ToolOutput::encode(&TextPage {
             r#type: "text-page",
             content: page.content,
@@ -107,13 +112,8 @@ fn binary(path: &Path, head: &[u8]) -> Result<ToolOutput, ReadError> {
     Ok(output.with_content(vec![ToolContent::Text { text }]))
 }
 
-fn image(
-    path: &Path,
-    given: &str,
-    mime: &str,
-    head: Vec<u8>,
-    rest: &File,
-) -> Result<ToolOutput, ReadError> {
+/// The whole of an image.
+fn media(head: Vec<u8>, rest: &File) -> Result<Vec<u8>, ReadError> {
     let mut bytes = head;
     // One byte more than allowed tells a file that grew from one that just fits.
     let room = MAX_MEDIA_BYTES + 1 - bytes.len() as u64;
@@ -121,7 +121,12 @@ fn image(
     if bytes.len() as u64 > MAX_MEDIA_BYTES {
         return Err(ReadError::MediaTooLarge);
     }
-    let encoded = STANDARD.encode(bytes);
+    Ok(bytes)
+}
+
+/// The image for programs and for the model. `given` is the path as the model wrote it.
+fn shown(path: &Path, given: &str, image: &Image) -> Result<ToolOutput, ReadError> {
+    let (mime, encoded) = (image.mime, STANDARD.encode(&image.bytes));
     let shown = ToolContent::File {
         uri: format!("data:{mime};base64,{encoded}"),
         mime: mime.to_owned(),

@@ -1,0 +1,57 @@
+//! The end of Managed Tool Output Files.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use opencode_schema::clock::Millis;
+use opencode_tools::sweep_managed_output;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::core::Core;
+
+/// How often they are looked through, the first time at once: many hosts live for seconds only.
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Looks through the files once an hour, until the host closes or is dropped. A sweep that has begun
+/// then ends early, as a task of the host.
+pub(crate) fn sweep_regularly(
+    core: &Core,
+    tasks: TaskTracker,
+    closing: CancellationToken,
+) -> impl Future<Output = ()> + use<> {
+    let (clock, timer) = (Arc::clone(&core.clock), Arc::clone(&core.timer));
+    let directory = core.tools.managed_output();
+    let mut now = clock.now();
+    let ended = closing.clone();
+    let sweeping = async move {
+        loop {
+            sweep(&tasks, &directory, now, &closing).await;
+            timer.after(SWEEP_EVERY).await;
+            now = clock.now();
+        }
+    };
+    async move {
+        ended.run_until_cancelled(sweeping).await;
+    }
+}
+
+async fn sweep(
+    tasks: &TaskTracker,
+    directory: &Arc<Path>,
+    now: Millis,
+    closing: &CancellationToken,
+) {
+    let (place, closing) = (Arc::clone(directory), closing.clone());
+    let sweep = tasks.spawn_blocking(move || sweep_managed_output(&place, now, &closing));
+    match sweep.await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(files)) => tracing::debug!(files, "old Managed Tool Output Files are deleted"),
+        Ok(Err(error)) => {
+            let directory = directory.display();
+            tracing::warn!(%error, %directory, "Managed Tool Output Files are not swept");
+        }
+        Err(error) => tracing::error!(%error, "a sweep of Managed Tool Output Files panicked"),
+    }
+}

@@ -1,0 +1,299 @@
+//! Images as a model is shown them: untouched where they are within the limits, else made smaller.
+//!
+//! Whether one has to be made smaller is seen by its head alone. Pixels cost memory and time, so few
+//! images of a process are decoded at once, and none above [`MAX_DECODED_BYTES`]: a file of a few
+//! kilobytes may claim to be as large as a house.
+
+use std::{borrow::Cow, fmt, io::Cursor};
+
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage, Rgba,
+    codecs::jpeg::JpegEncoder, imageops::FilterType, metadata::Orientation,
+};
+use opencode_location::config::ImageLimits;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+
+use super::ReadError;
+
+/// How many images the process decodes at once.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// Pixels of an image that is decoded: 64 million, with transparency 48 million. The decoder of a
+/// progressive JPEG takes three times as much.
+const MAX_DECODED_BYTES: u64 = 192 * 1024 * 1024;
+
+/// What reading a head may take, where colour profiles are unpacked.
+const MAX_HEAD_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Pixels that are filtered, at sixteen bytes each. What has more is averaged first.
+const MAX_FILTERED_PIXELS: u64 = 16_000_000;
+
+/// Sizes that are tried, each three quarters of the one before.
+const MAX_SIZES: usize = 32;
+
+/// How a JPEG is tried, in this order.
+const QUALITIES: [u8; 5] = [80, 85, 70, 55, 40];
+
+/// One of the formats that models take.
+pub(super) struct Image {
+    pub(super) mime: &'static str,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The right to decode an image. Whoever waits for it holds no image.
+pub(super) type Turn = SemaphorePermit<'static>;
+
+/// Waits for the turn to decode an image; nothing if there will be none.
+pub(super) async fn turn() -> Option<Turn> {
+    TURNS.acquire().await.ok()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Size {
+    width: u32,
+    height: u32,
+}
+
+/// An image that is over the limits.
+#[derive(Debug)]
+pub(super) struct Excess {
+    size: Size,
+    base64: u64,
+    limits: ImageLimits,
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            size: Size { width, height },
+            base64,
+            limits,
+        } = self;
+        write!(
+            formatter,
+            "is {width}x{height} with base64 size {base64}, exceeding configured limits {}x{}/{} bytes",
+            limits.max_width, limits.max_height, limits.max_base64_bytes
+        )
+    }
+}
+
+impl Image {
+    /// The image within `limits`, which is the image itself if it is. Blocks; making it smaller
+    /// takes a `turn`.
+    pub(super) fn fit(
+        self,
+        limits: &ImageLimits,
+        turn: Option<&Turn>,
+        cancel: &CancellationToken,
+    ) -> Result<Self, ReadError> {
+        let size = self.size()?;
+        let base64 = base64_size(&self.bytes);
+        if size == size.within(limits) && base64 <= limits.max_base64_bytes {
+            return Ok(self);
+        }
+        let smaller = match turn {
+            _ if !limits.auto_resize => None,
+            Some(_) => self.smaller(size.within(limits), limits, cancel)?,
+            None => return Err(ReadError::NotItsTurn),
+        };
+        smaller.ok_or_else(|| {
+            ReadError::ImageTooLarge(Excess {
+                size,
+                base64,
+                limits: *limits,
+            })
+        })
+    }
+
+    /// The size in which it is seen, by the head alone.
+    fn size(&self) -> Result<Size, ReadError> {
+        let mut decoder = self.decoder(MAX_HEAD_BYTES).map_err(undecodable)?;
+        let (width, height) = decoder.dimensions();
+        if width == 0 || height == 0 {
+            return Err(ReadError::ImageUndecodable);
+        }
+        let size = Size { width, height };
+        Ok(size.turned(orientation(&mut decoder)))
+    }
+
+    fn decoder(&self, max_bytes: u64) -> Result<impl ImageDecoder + '_, ImageError> {
+        let format = ImageFormat::from_mime_type(self.mime).unwrap_or(ImageFormat::Png);
+        let mut reader = ImageReader::with_format(Cursor::new(&self.bytes), format);
+        reader.limits(limited(max_bytes));
+        reader.into_decoder()
+    }
+
+    /// Tries smaller and smaller ones, from `size` on; nothing if none is small enough, or if there
+    /// are too many pixels to look at.
+    fn smaller(
+        self,
+        mut size: Size,
+        limits: &ImageLimits,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Self>, ReadError> {
+        let largest = match self.decoded(size) {
+            Err(ImageError::Limits(_)) => return Ok(None),
+            decoded => decoded.map_err(undecodable)?,
+        };
+        drop(self);
+        for _ in 0..MAX_SIZES {
+            let scaled = scaled(&largest, size);
+            if let Some(found) = encoded(&scaled, limits.max_base64_bytes, cancel)? {
+                return Ok(Some(found));
+            }
+            size = size.three_quarters();
+        }
+        Ok(None)
+    }
+
+    /// The pixels as they are seen, scaled to `size`: of an animation the first picture.
+    fn decoded(&self, size: Size) -> Result<DynamicImage, ImageError> {
+        let mut decoder = self.decoder(MAX_DECODED_BYTES)?;
+        let orientation = orientation(&mut decoder);
+        let mut limits = limited(MAX_DECODED_BYTES);
+        limits.reserve(decoder.total_bytes())?;
+        decoder.set_limits(limits)?;
+        let decoded = DynamicImage::from_decoder(decoder)?;
+        let mut image = scaled(&decoded, size.turned(orientation)).into_owned();
+        drop(decoded);
+        image.apply_orientation(orientation);
+        Ok(if image.color().has_alpha() {
+            image.into_rgba8().into()
+        } else {
+            image.into_rgb8().into()
+        })
+    }
+}
+
+impl Size {
+    /// The largest size of this shape within the limits.
+    fn within(self, limits: &ImageLimits) -> Self {
+        let (width, height) = (f64::from(self.width), f64::from(self.height));
+        let scale = (limits.max_width as f64 / width).min(limits.max_height as f64 / height);
+        let side = |side: f64| ((side * scale.min(1.0)).round() as u32).max(1);
+        Self {
+            width: side(width),
+            height: side(height),
+        }
+    }
+
+    fn three_quarters(self) -> Self {
+        let side = |side: u32| (side - side.div_ceil(4)).max(1);
+        Self {
+            width: side(self.width),
+            height: side(self.height),
+        }
+    }
+
+    /// As a camera held that way sees it; the way back is the same.
+    fn turned(self, orientation: Orientation) -> Self {
+        match orientation {
+            Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH => Self {
+                width: self.height,
+                height: self.width,
+            },
+            _ => self,
+        }
+    }
+}
+
+fn limited(max_bytes: u64) -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(max_bytes);
+    limits
+}
+
+fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    let orientation = decoder.orientation();
+    orientation.unwrap_or(Orientation::NoTransforms)
+}
+
+fn undecodable(error: ImageError) -> ReadError {
+    tracing::debug!(%error, "an image could not be decoded");
+    ReadError::ImageUndecodable
+}
+
+/// Bytes in base64.
+fn base64_size(bytes: &[u8]) -> u64 {
+    bytes.len().div_ceil(3) as u64 * 4
+}
+
+/// A filter looks best and takes memory for every pixel, so what is far too large is averaged to
+/// twice the size before.
+fn scaled(image: &DynamicImage, size: Size) -> Cow<'_, DynamicImage> {
+    let Size { width, height } = size;
+    if (image.width(), image.height()) == (width, height) {
+        return Cow::Borrowed(image);
+    }
+    let (twice_width, twice_height) = (width.saturating_mul(2), height.saturating_mul(2));
+    Cow::Owned(
+        if image.width() > twice_width && image.height() > twice_height {
+            let near = image.thumbnail_exact(twice_width, twice_height);
+            scaled(&near, size).into_owned()
+        } else if u64::from(image.width()) * u64::from(image.height()) > MAX_FILTERED_PIXELS {
+            image.thumbnail_exact(width, height)
+        } else {
+            image.resize_exact(width, height, FilterType::CatmullRom)
+        },
+    )
+}
+
+/// The first encoding that is small enough: a PNG, else a JPEG.
+fn encoded(
+    image: &DynamicImage,
+    max_base64: u64,
+    cancel: &CancellationToken,
+) -> Result<Option<Image>, ReadError> {
+    let small = |bytes: &Vec<u8>| base64_size(bytes) <= max_base64;
+    let found = |mime, bytes| Ok(Some(Image { mime, bytes }));
+    if let Some(bytes) = png(image).filter(small) {
+        return found("image/png", bytes);
+    }
+    let opaque = on_white(image);
+    for quality in QUALITIES {
+        // Whoever is interrupted waits for one encoding at most.
+        if cancel.is_cancelled() {
+            return Err(ReadError::Unreadable);
+        }
+        if let Some(bytes) = jpeg(&opaque, quality).filter(small) {
+            return found("image/jpeg", bytes);
+        }
+    }
+    Ok(None)
+}
+
+fn png(image: &DynamicImage) -> Option<Vec<u8>> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, ImageFormat::Png).ok()?;
+    Some(bytes.into_inner())
+}
+
+/// Nothing where a side is too long for the format.
+fn jpeg(image: &RgbImage, quality: u8) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
+    image.write_with_encoder(encoder).ok()?;
+    Some(bytes)
+}
+
+/// JPEG knows no transparency.
+fn on_white(image: &DynamicImage) -> Cow<'_, RgbImage> {
+    let transparent = match image {
+        DynamicImage::ImageRgb8(opaque) => return Cow::Borrowed(opaque),
+        DynamicImage::ImageRgba8(transparent) => Cow::Borrowed(transparent),
+        other => Cow::Owned(other.to_rgba8()),
+    };
+    let (width, height) = transparent.dimensions();
+    Cow::Owned(RgbImage::from_fn(width, height, |x, y| {
+        let Rgba([red, green, blue, alpha]) = *transparent.get_pixel(x, y);
+        let shine = |part: u8| {
+            let (part, alpha) = (u16::from(part), u16::from(alpha));
+            ((part * alpha + 255 * (255 - alpha)) / 255) as u8
+        };
+        Rgb([shine(red), shine(green), shine(blue)])
+    }))
+}
