@@ -45,9 +45,17 @@ class Handlers {
    * @returns {Registration}
    */
   register(handler) {
-    this.#attendance ??= this.#attend((request) => void this.#handle(JSON.parse(request)));
+    this.#attendance ??= this.#begin();
     this.#handlers = [handler, ...this.#handlers];
     return registration(() => this.#remove(handler));
+  }
+
+  #begin() {
+    const attendance = this.#attend((request) => {
+      // What was on its way when the last function went comes once more to the next one.
+      if (this.#attendance === attendance) void this.#handle(JSON.parse(request));
+    });
+    return attendance;
   }
 
   /** @param {Handler<Request>} handler */
@@ -67,12 +75,14 @@ class Handlers {
   async #handle(request) {
     try {
       for (const handler of this.#handlers) {
+        // One before it may have taken its time.
+        if (!this.#handlers.includes(handler)) continue;
         const send = await handler(request);
         if (send !== undefined) return await send();
       }
     } catch (error) {
       if (isOver(error)) return;
-      process.emitWarning(`A handler of ${this.#kind} failed and leaves ${request.id} unanswered: ${String(error)}`, {
+      process.emitWarning(`A handler of ${this.#kind} failed and leaves ${request.id} unanswered: ${words(error)}`, {
         type: "OpenCodeWarning",
       });
     }
@@ -87,6 +97,19 @@ class Handlers {
 function isOver(error) {
   if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
   return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
+}
+
+/**
+ * What was thrown, which may be anything.
+ *
+ * @param {unknown} error
+ */
+function words(error) {
+  try {
+    return String(error);
+  } catch {
+    return "an object without words";
+  }
 }
 
 /**

@@ -98,6 +98,46 @@ test("the function that came last is asked first, and may leave it to the one be
   expect(toldOf(model)).toContain("SECRET=1");
 });
 
+test("a function that is taken back while another one looks is not asked", async () => {
+  const { host, sessionID } = await aboutToRead();
+  const asked: string[] = [];
+  const first = host.permissions.handle(() => {
+    asked.push("first");
+    return "once";
+  });
+  const passed = new Promise<void>((resolve) => {
+    host.permissions.handle(async () => {
+      first.dispose();
+      resolve();
+      return undefined;
+    });
+  });
+  await ask(host, sessionID);
+  await passed;
+  // It would have been asked before the first of these, and have answered before the second.
+  await host.health.get();
+  expect(await host.permissions.list({ sessionID })).toHaveLength(1);
+  expect(asked).toEqual([]);
+  await host.sessions.interrupt({ sessionID });
+});
+
+test("a function that takes the place of another one is asked once", async () => {
+  const { host, model, sessionID } = await aboutToRead();
+  await ask(host, sessionID);
+  const asked: string[] = [];
+  const former = host.permissions.handle(() => void asked.push("former"));
+  // Long enough for the request to be on its way to the former one.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  former.dispose();
+  host.permissions.handle(() => {
+    asked.push("latter");
+    return "once";
+  });
+  await host.sessions.wait({ sessionID });
+  expect(asked).toEqual(["latter"]);
+  expect(toldOf(model)).toContain("SECRET=1");
+});
+
 test("what no function answers waits for clients", async () => {
   const { host, model, sessionID } = await aboutToRead();
   const passed = new Promise<PermissionRequest>((resolve) => {
@@ -129,6 +169,13 @@ test.each([
     "Error: out of order",
   ],
   [() => Promise.reject(new Error("out of order")), "Error: out of order"],
+  [
+    () => {
+      throw Object.create(null);
+    },
+    "an object without words",
+  ],
+  [() => Promise.reject(null), "null"],
   [() => "maybe" as "once", 'Expected "once" | "always" | "reject", got "maybe"'],
   [() => null as unknown as "once", 'Expected "once" | "always" | "reject", got null'],
 ])("a function that fails leaves the request waiting and warns: %#", async (handler, reason) => {

@@ -10,6 +10,7 @@ use opencode_tests::check::check;
 use opencode_tests::folder::Folder;
 use opencode_tests::ledger::{Import, Ledger, Progress, Prompt};
 use opencode_tests::life::{End, Life};
+use opencode_tests::line::Setting;
 use opencode_tests::plan::{Death, Plan};
 use opencode_tests::point;
 use rusqlite::Connection;
@@ -250,6 +251,36 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
             "a tool ran whose call is not recorded",
             "the journal has a gap",
         ],
+    ),
+    (
+        "a command that ran twice",
+        |folder, _| journal(folder, |line| vec![line.clone(), line], "\"act\":\"ran\""),
+        &["a tool ran twice"],
+    ),
+    (
+        "a command that never ran",
+        |folder, _| journal(folder, |_| Vec::new(), "\"act\":\"ran\""),
+        &["a call has an outcome that no tool gave"],
+    ),
+    (
+        "a command that ran unasked",
+        |folder, _| {
+            let other = |line: String| vec![line.replace("\"mark\":\"", "\"mark\":\"other-")];
+            journal(folder, other, "\"act\":\"ran\"");
+        },
+        &[
+            "a call has an outcome that no tool gave",
+            "a tool ran whose call is not recorded",
+        ],
+    ),
+    (
+        "a revert that got lost",
+        |_, ledger| {
+            let session = ledger.sessions[0].clone();
+            let lost = vec![Some("msg_lost".to_owned())];
+            ledger.settings.insert((session, Setting::Revert), lost);
+        },
+        &["instead of one of"],
     ),
     (
         "another baseline",

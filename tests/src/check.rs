@@ -2,12 +2,13 @@
 //!
 //! `raw` looks at the file with nothing but SQLite. Then the file is opened as a host opens it, and
 //! `found` is what the operations say. `prompts`, `sessions`, `calls` and `interrupted` compare that
-//! with what was acknowledged and done, `replayed` with what an empty store makes of the logs,
+//! with what was acknowledged and done, `kept` the files with what is staged, `replayed` with what an empty store makes of the logs,
 //! `settled` goes on working, and `told` reads what the model is told then.
 
 mod calls;
 mod found;
 mod interrupted;
+mod kept;
 mod prompts;
 mod raw;
 mod replayed;
@@ -109,6 +110,7 @@ impl Check {
         prompts::check(ledger, &found, &mut self.findings);
         calls::check(ledger, &found, &acts, &mut self.findings);
         interrupted::check(ledger, &found, &mut self.findings);
+        kept::check(ledger, &found, &mut self.findings);
         replayed::check(folder, &found, &mut self.findings).await?;
         self.repeat(&host.runtime, &found, ledger).await;
         self.settle(&host.runtime, &found, &recorder).await?;

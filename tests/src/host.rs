@@ -16,12 +16,15 @@ use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::model::ModelRef;
-use opencode_testkit::ScriptedFetch;
+use opencode_testkit::{ScriptedFetch, make_repository};
 use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, Tool};
 use serde_json::{Value, json};
 
 /// The directories that sessions live in, below the folder of a life.
 pub const PROJECTS: [&str; 2] = ["one", "two"];
+
+/// The repository with the directories that one session each works in.
+const KEPT: &str = "kept";
 
 /// The agents that sessions may choose.
 pub const AGENTS: [&str; 3] = ["build", "reviewer", "writer"];
@@ -49,12 +52,30 @@ pub struct Host {
     _tools: Registration,
 }
 
-/// Makes the directories that sessions live in.
+/// Makes the directories that sessions live in. They are repositories, so that steps have snapshots.
 pub fn make_projects(folder: &Path) -> io::Result<()> {
-    for name in PROJECTS {
-        std::fs::create_dir_all(folder.join(name))?;
+    for name in PROJECTS.into_iter().chain([KEPT]) {
+        let project = folder.join(name);
+        if !project.join(".git").exists() {
+            std::fs::create_dir_all(&project)?;
+            make_repository(&project);
+        }
     }
     Ok(())
+}
+
+/// A directory that one session alone works in.
+#[must_use]
+pub fn kept(folder: &Path, name: &str) -> String {
+    let path = folder.join(KEPT).join(name);
+    path.to_string_lossy().into_owned()
+}
+
+/// Whether a directory is one of those.
+#[must_use]
+pub fn is_kept(directory: &str) -> bool {
+    let above = Path::new(directory).parent();
+    above.is_some_and(|above| above.ends_with(KEPT))
 }
 
 /// The path of one of the projects.
@@ -148,6 +169,7 @@ fn config() -> Value {
     json!({
         "model": "mock/m1",
         "compaction": {"keep": {"tokens": 10}},
+        "permission": "allow",
         "agent": Value::Object(agents.into_iter().collect()),
         "provider": {"mock": {
             "npm": "@ai-sdk/openai-compatible",

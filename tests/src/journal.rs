@@ -6,7 +6,7 @@
 use std::fs::{File, OpenOptions, read_to_string};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opencode_llm::LlmRequest;
 use opencode_schema::id::{MessageID, SessionID};
@@ -27,6 +27,11 @@ pub enum Act {
     Before(ActingCall),
     /// A tool's effect has happened.
     After(ActingCall),
+    /// A command ran. It wrote this line itself.
+    Ran {
+        /// What tells the command from every other one.
+        mark: String,
+    },
 }
 
 impl Act {
@@ -59,23 +64,33 @@ pub struct ActingCall {
 }
 
 /// The file, open for adding.
-pub struct Journal(File);
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
 
 impl Journal {
     /// Opens the journal, which need not exist.
     pub fn open(path: &Path) -> io::Result<Self> {
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map(Self)
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let path = path.to_owned();
+        Ok(Self { path, file })
+    }
+
+    /// What a shell has to run to add that a command with this mark ran.
+    pub(crate) fn adding(&self, mark: &str) -> String {
+        let act = Act::Ran {
+            mark: mark.to_owned(),
+        };
+        let line = serde_json::to_string(&act).expect("an act is JSON");
+        format!("echo '{line}' >> '{}'", self.path.display())
     }
 
     /// Adds an act. It is one write, so it is there whole or not at all.
     pub fn add(&self, act: &Act) {
         let mut line = serde_json::to_string(act).expect("an act is JSON");
         line.push('\n');
-        (&self.0)
+        (&self.file)
             .write_all(line.as_bytes())
             .expect("the journal takes a line");
     }

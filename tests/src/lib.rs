@@ -6,8 +6,8 @@
 //!
 //! How to read it: [`plan`] says what one generation does and how it dies, [`load`] does it, with
 //! [`model`] and [`tools`] of its own, and says what it was told in [`line`]s. [`point`] has the
-//! fail points. [`life`] starts the processes and puts what they said into a [`ledger`], and
-//! [`check`] compares that with what is stored, and with the [`journal`] of what was done.
+//! fail points. [`life`] starts the hosts and puts what they said into a [`ledger`],
+//! [`processes`] sees what outlived them, and [`check`] compares that with what is stored, and with the [`journal`] of what was done.
 
 pub mod check;
 pub mod export;
@@ -21,5 +21,6 @@ pub mod load;
 pub mod model;
 pub mod plan;
 pub mod point;
+pub mod processes;
 pub mod random;
 pub mod tools;

@@ -12,6 +12,7 @@ use crate::folder::Folder;
 use crate::ledger::Ledger;
 use crate::line::Line;
 use crate::plan::{Death, Plan};
+use crate::processes;
 
 /// Far more than any generation takes.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -106,6 +107,10 @@ impl Life {
         self.ledger.add(&self.folder.ledger(), lines)?;
         if hangs {
             let problem = format!("the load did not come to its end within {DEADLINE:?}");
+            self.ledger.problems.push(problem);
+        }
+        if let Some(left) = processes::left_in(self.folder.path())? {
+            let problem = format!("processes outlived the host: {left:?}");
             self.ledger.problems.push(problem);
         }
         let end = self.end_of(status);

@@ -144,6 +144,9 @@ pub struct Change {
     pub to: String,
 }
 
+/// What is said of a session without a staged revert.
+pub const NO_REVERT: &str = "none";
+
 /// What of a session can be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -154,6 +157,8 @@ pub enum Setting {
     Model,
     /// Its directory.
     Directory,
+    /// The message that a staged revert goes back to, [`NO_REVERT`] where none is staged.
+    Revert,
 }
 
 /// Says a line, in one write.

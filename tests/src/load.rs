@@ -4,6 +4,7 @@
 //! it asks for something else. Within a session several calls may be under way.
 
 mod asking;
+mod reverting;
 mod settings;
 mod watching;
 
@@ -19,7 +20,7 @@ use opencode_schema::id::SessionID;
 use tokio::task::JoinHandle;
 
 use crate::folder::Folder;
-use crate::host::{Host, HostOptions, new_session};
+use crate::host::{Host, HostOptions, is_kept, new_session};
 use crate::journal::Journal;
 use crate::line::{Asked, Line, say};
 use crate::model::LoadModel;
@@ -34,6 +35,8 @@ const DRIVERS: u64 = 3;
 const MORE: usize = 6;
 /// Sessions of a file that get more work; the oldest are left alone.
 const SESSIONS: usize = 9;
+/// Sessions that are looked through for them, with those that tasks made.
+const LISTED: usize = 200;
 
 /// One thing that a driver does.
 #[derive(Clone, Copy)]
@@ -55,10 +58,12 @@ enum Deed {
     Import,
     Resume,
     Compact,
+    Revert,
+    Keep,
     Look,
 }
 
-const DEEDS: [Deed; 18] = [
+const DEEDS: [Deed; 20] = [
     Deed::Create,
     Deed::Steer,
     Deed::SteerTogether,
@@ -76,6 +81,8 @@ const DEEDS: [Deed; 18] = [
     Deed::Import,
     Deed::Resume,
     Deed::Compact,
+    Deed::Revert,
+    Deed::Keep,
     Deed::Look,
 ];
 
@@ -143,11 +150,16 @@ pub async fn carry_out(folder: &Folder, plan: &Plan) {
     say(&Line::Ended { passed });
 }
 
-/// The newest sessions, the newest first.
+/// The newest sessions that callers made for all kinds of work, the newest first.
 async fn known_sessions(runtime: &Runtime) -> Vec<SessionID> {
-    let listed = runtime.sessions(SessionFilter::default(), Order::Descending, None, SESSIONS);
+    let listed = runtime.sessions(SessionFilter::default(), Order::Descending, None, LISTED);
     match listed.await {
-        Ok(sessions) => sessions.into_iter().map(|session| session.id).collect(),
+        Ok(sessions) => {
+            let made = sessions
+                .into_iter()
+                .filter(|it| it.parent_id.is_none() && !is_kept(&it.location.directory));
+            made.map(|session| session.id).take(SESSIONS).collect()
+        }
         Err(error) => {
             problem("sessions", &error);
             Vec::new()
@@ -213,6 +225,8 @@ impl Driver {
             Deed::Import => self.import().await,
             Deed::Resume => self.resume().await,
             Deed::Compact => self.compact().await,
+            Deed::Revert => self.revert().await,
+            Deed::Keep => self.keep().await,
             Deed::Look => self.look().await,
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::unfold;
-use opencode_llm::{ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Role};
+use opencode_llm::{ErrorKind, EventStream, LlmError, LlmRequest, ModelClient, Part, Role};
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Reply, ScriptedModel, check_request};
 use serde_json::json;
@@ -19,6 +19,12 @@ use crate::tools::{BREAKS, SLOW, WORK};
 
 /// The header that says whose request it is.
 const SESSION_HEADER: &str = "X-Session-Id";
+/// What prompts say that want a file to have the content that follows.
+pub const KEEP: &str = " keep ";
+/// That file.
+pub const KEPT_FILE: &str = "kept.txt";
+/// Files of a project that are written again and again.
+const FILES: usize = 5;
 /// Turns with calls that follow one another, before the model has had enough of them.
 const ROUNDS: usize = 3;
 
@@ -31,6 +37,9 @@ enum Kind {
     CallsOne,
     CallsTwo,
     CallsThree,
+    Runs,
+    Changes,
+    Delegates,
     RefusesMidway,
     RefusesBesideTool,
     NeverAnswers,
@@ -38,7 +47,7 @@ enum Kind {
     BreaksInArguments,
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 19] = [
     Kind::Says,
     Kind::Thinks,
     Kind::Talks,
@@ -53,6 +62,11 @@ const KINDS: [Kind; 14] = [
     Kind::CallsOne,
     Kind::CallsTwo,
     Kind::CallsThree,
+    Kind::Runs,
+    Kind::Runs,
+    Kind::Changes,
+    Kind::Changes,
+    Kind::Delegates,
 ];
 
 /// Answers by seed, every kind in turn, and keeps the journal of requests.
@@ -75,20 +89,18 @@ impl LoadModel {
         let mut kinds = KINDS;
         Random::new(seed).shuffle(&mut kinds);
         let asked = AtomicUsize::new(0);
-        let script = ScriptedModel::new();
-        script.otherwise(move |request| {
-            let number = asked.fetch_add(1, Ordering::Relaxed);
-            answer(kinds[number % kinds.len()], number, request)
-        });
-        let watch = Watch {
+        let watch = Arc::new(Watch {
             journal,
             points,
             seed,
-        };
-        Self {
-            script,
-            watch: Arc::new(watch),
-        }
+        });
+        let script = ScriptedModel::new();
+        let answering = Arc::clone(&watch);
+        script.otherwise(move |request| {
+            let number = asked.fetch_add(1, Ordering::Relaxed);
+            answering.answer(kinds[number % kinds.len()], number, request)
+        });
+        Self { script, watch }
     }
 }
 
@@ -122,6 +134,43 @@ impl ModelClient for LoadModel {
 }
 
 impl Watch {
+    fn answer(&self, kind: Kind, number: usize, request: &LlmRequest) -> Reply {
+        if let Some(content) = to_keep(request) {
+            return match rounds(request) {
+                0 => keeps(&content),
+                _ => answer(Kind::Says, number),
+            };
+        }
+        match kind {
+            Kind::CallsOne
+            | Kind::CallsTwo
+            | Kind::CallsThree
+            | Kind::Runs
+            | Kind::Changes
+            | Kind::Delegates
+                if rounds(request) >= ROUNDS =>
+            {
+                answer(Kind::Says, number)
+            }
+            Kind::Runs => self.runs(number),
+            kind => answer(kind, number),
+        }
+    }
+
+    /// A command beside another call. Its effect is a line in the journal, it takes a moment, and
+    /// it leaves a process in the background.
+    fn runs(&self, number: usize) -> Reply {
+        let adds = self.journal.adding(&format!("{}-{number}", self.seed));
+        let command = format!(
+            "sleep 600 > /dev/null 2>&1 & {adds}; sleep 0.00{}",
+            number % 10
+        );
+        let calls = Reply::new().call("call-1", "bash", json!({"command": command}));
+        calls
+            .call("call-2", SLOW, json!({"number": number}))
+            .tool_calls()
+    }
+
     fn sends(&self, request: &LlmRequest, session: &SessionID) {
         if let Err(problem) = check_request(request) {
             say(&Line::Problem {
@@ -152,14 +201,8 @@ async fn pause(random: &mut Random) {
     }
 }
 
-fn answer(kind: Kind, number: usize, request: &LlmRequest) -> Reply {
+fn answer(kind: Kind, number: usize) -> Reply {
     let text = format!("Answer {number}: \u{e4}\u{1f41a}");
-    let kind = match kind {
-        Kind::CallsOne | Kind::CallsTwo | Kind::CallsThree if rounds(request) >= ROUNDS => {
-            Kind::Says
-        }
-        kind => kind,
-    };
     let call = |reply: Reply, n: usize, tool: &str| {
         reply.call(
             &format!("call-{n}"),
@@ -168,7 +211,7 @@ fn answer(kind: Kind, number: usize, request: &LlmRequest) -> Reply {
         )
     };
     match kind {
-        Kind::Says => Reply::says(&text),
+        Kind::Says | Kind::Runs => Reply::says(&text),
         Kind::Thinks => Reply::new()
             .reasoning("Let me see.", None)
             .text(&text)
@@ -183,6 +226,14 @@ fn answer(kind: Kind, number: usize, request: &LlmRequest) -> Reply {
         Kind::CallsThree => {
             let two = call(call(Reply::new().text(&text), 1, WORK), 2, BREAKS);
             call(two, 3, SLOW).tool_calls()
+        }
+        Kind::Changes => changes(number),
+        // What is done in another session is told by a prompt like any other.
+        Kind::Delegates => {
+            let prompt = format!("Prompt of task {number}");
+            let task = json!({"description": "Some work", "prompt": prompt, "agent": "general"});
+            let calls = call(Reply::new(), 1, WORK);
+            calls.call("call-2", "task", task).tool_calls()
         }
         Kind::RefusesMidway => {
             let begun = Reply::new().begin_text().delta(&text);
@@ -199,6 +250,37 @@ fn answer(kind: Kind, number: usize, request: &LlmRequest) -> Reply {
             calls.begin_call("call-2", WORK, "{\"n\":").fail(broken())
         }
     }
+}
+
+/// What the newest prompt wants to have written.
+fn to_keep(request: &LlmRequest) -> Option<String> {
+    let mut messages = request.messages.iter().rev();
+    let newest = messages.find(|message| message.role == Role::User)?;
+    let texts = newest.content.iter().filter_map(|part| match part {
+        Part::Text(text) => kept_by(&text.text),
+        _ => None,
+    });
+    texts.last().map(str::to_owned)
+}
+
+/// What a prompt wants to have written, if it is one of that kind.
+#[must_use]
+pub fn kept_by(prompt: &str) -> Option<&str> {
+    prompt.split_once(KEEP).map(|(_, content)| content)
+}
+
+fn keeps(content: &str) -> Reply {
+    let write = json!({"path": KEPT_FILE, "content": content});
+    Reply::new().call("call-1", "write", write).tool_calls()
+}
+
+/// Files written and edited side by side; an edit fails where nobody has written yet.
+fn changes(number: usize) -> Reply {
+    let path = |n: usize| format!("file-{}.txt", n % FILES);
+    let write = json!({"path": path(number), "content": format!("{number}\n")});
+    let edit = json!({"path": path(number + 1), "oldString": "\n", "newString": " once more\n"});
+    let calls = Reply::new().call("call-1", "write", write);
+    calls.call("call-2", "edit", edit).tool_calls()
 }
 
 fn broken() -> LlmError {

@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces, which are all that the engine commits.
-pub const EVENTS: [&str; 24] = [
+pub const EVENTS: [&str; 27] = [
     "session.created",
     "agent.switched",
     "model.switched",
@@ -61,6 +61,9 @@ pub const EVENTS: [&str; 24] = [
     "retried",
     "compaction.started",
     "compaction.ended",
+    "revert.staged",
+    "revert.cleared",
+    "revert.committed",
 ];
 
 /// Every point.

@@ -1,11 +1,13 @@
-//! The tools of the load. Their effect is a line in the journal, so that it can be counted.
+//! The tools of the load. Their effect is a line in the journal, so that it can be counted. Beside
+//! them are the built-in ones, whose commands write such lines, too.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput};
+use opencode_schema::clock::SystemClock;
+use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput, built_in_tools};
 use serde_json::{Value, json};
 
 use crate::journal::{Act, ActingCall, Journal};
@@ -31,6 +33,11 @@ struct LoadTool {
     points: Arc<FailPoints>,
 }
 
+/// Whether calls of a tool are in the journal by their names.
+pub(crate) fn is_own(tool: &str) -> bool {
+    [WORK, SLOW, BREAKS].contains(&tool)
+}
+
 /// All of them.
 #[must_use]
 pub fn load_tools(
@@ -50,7 +57,7 @@ pub fn load_tools(
         };
         (name.to_owned(), Arc::new(tool) as Arc<dyn Tool>)
     });
-    tools.collect()
+    tools.chain(built_in_tools(&SystemClock)).collect()
 }
 
 impl Tool for LoadTool {

@@ -22,9 +22,7 @@ use opencode_protocol::failure::Failure;
 use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
-use opencode_tools::{
-    Contributions, ManagedOutput, Registration, Registry, built_in_tools,
-};
+use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, built_in_tools};
 
 use crate::listeners::{Defaults, Listeners};
 
@@ -53,10 +51,8 @@ impl Host {
         let path = options.database.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids = Arc::new(IdSource::new(Arc::clone(&clock)));
-        let output = ManagedOutput::new(
-            options.data_directory.join("tool-output"),
-            Arc::clone(&ids),
-        );
+        let output =
+            ManagedOutput::new(options.data_directory.join("tool-output"), Arc::clone(&ids));
         let tools = Registry::new(Contributions::default(), Arc::new(output));
         let registration = tools
             .location()

@@ -17,23 +17,24 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Looks through the files once an hour, until the host closes or is dropped. A sweep that has begun
 /// then ends early, as a task of the host.
 pub(crate) fn sweep_regularly(
-    core: &Core,
+    core: &Arc<Core>,
     tasks: TaskTracker,
     closing: CancellationToken,
 ) -> impl Future<Output = ()> + use<> {
-    let (clock, timer) = (Arc::clone(&core.clock), Arc::clone(&core.timer));
-    let directory = core.tools.managed_output();
-    let mut now = clock.now();
-    let ended = closing.clone();
-    let sweeping = async move {
-        loop {
-            sweep(&tasks, &directory, now, &closing).await;
-            timer.after(SWEEP_EVERY).await;
-            now = clock.now();
-        }
-    };
+    let (directory, timer) = (core.tools.managed_output(), Arc::clone(&core.timer));
+    let (mut now, core) = (core.now(), Arc::downgrade(core));
     async move {
-        ended.run_until_cancelled(sweeping).await;
+        let sweeping = async {
+            loop {
+                sweep(&tasks, &directory, now, &closing).await;
+                timer.after(SWEEP_EVERY).await;
+                let Some(core) = core.upgrade() else {
+                    return;
+                };
+                now = core.now();
+            }
+        };
+        closing.run_until_cancelled(sweeping).await;
     }
 }
 

@@ -64,8 +64,11 @@ impl Metrics {
         self.count(directory, |metrics| metrics.contention += 1);
     }
 
-    /// A boundary changed what the model knows.
+    /// A boundary changed what the model knows, if anything.
     pub(crate) fn changed(&self, directory: &str, change: Change) {
+        if change == Change::Nothing {
+            return;
+        }
         tracing::debug!(directory, ?change, "the model is told of its surroundings");
         self.count(directory, |metrics| match change {
             Change::Nothing => {}

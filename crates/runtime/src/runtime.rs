@@ -156,9 +156,9 @@ impl Runtime {
         let sweeping =
             sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
         let outputs = managed_output::sweep_regularly(&core, tasks.clone(), closing.clone());
-        drop(tokio::spawn(outputs));
-        // It ends with the host; whoever waits for idleness does not wait for the next time.
+        // They end with the host; whoever waits for idleness does not wait for the next time.
         drop(tokio::spawn(sweeping));
+        drop(tokio::spawn(outputs));
         let directory = options.directory.into();
         Ok(Self {
             core,

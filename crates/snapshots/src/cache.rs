@@ -21,7 +21,7 @@ use crate::{
 /// What the names of these files begin with.
 pub(crate) const LIST: &str = "files-";
 
-const FORMAT: &[u8] = b"opencode files 1\n";
+const FORMAT: &[u8] = b"opencode files 2\n";
 
 /// The longest cache that is read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -100,6 +100,7 @@ impl Writer {
         self.number(stamp.modified.cast_unsigned());
         self.number(stamp.changed.cast_unsigned());
         self.number(stamp.inode);
+        self.0.push(u8::from(stamp.has_other_names));
     }
 }
 
@@ -141,6 +142,7 @@ impl Reader<'_> {
             modified: self.number()?.cast_signed(),
             changed: self.number()?.cast_signed(),
             inode: self.number()?,
+            has_other_names: self.take(1)?[0] != 0,
         };
         Some(Known {
             name,

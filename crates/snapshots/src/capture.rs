@@ -110,6 +110,21 @@ impl Engine {
         })
     }
 
+    /// Whether everything is to be looked at for what nobody tells.
+    pub(crate) fn is_review_due(&self) -> bool {
+        let known = self.known.as_ref();
+        known.is_some_and(|known| known.watching.is_review_due())
+    }
+
+    /// Looks at everything for the next capture, until it is stopped.
+    pub(crate) fn review(&mut self, is_stopped: impl Fn() -> bool + Sync) {
+        let root = self.root();
+        if let (Some(known), Ok(root)) = (&mut self.known, root) {
+            let folder = &mut known.folder;
+            known.watching.review(&root, folder, is_stopped);
+        }
+    }
+
     /// Looks at a worktree for the first time.
     fn begin(&self, root: &Held, texts: Texts, scope: &str) -> Result<Knowledge, SnapshotError> {
         let cached = cache::load(&self.cache()).unwrap_or(Cached {

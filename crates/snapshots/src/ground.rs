@@ -37,6 +37,8 @@ pub(crate) struct Stamp {
     /// When the system changed anything about it, in nanoseconds since 1970. Nobody can set this.
     pub changed: i64,
     pub inode: u64,
+    /// Whether it is no directory and could be changed under another name (a hard link).
+    pub has_other_names: bool,
 }
 
 /// The longest tick of a clock that tells fractions of seconds, with a margin.

@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -31,18 +34,43 @@ pub struct SnapshotOptions {
 /// Everything here blocks on the disk and therefore runs where `tokio` has blocking work; what has
 /// begun ends, even if nobody waits for it any more.
 #[derive(Clone)]
-pub struct Snapshots(Arc<Mutex<Engine>>);
+pub struct Snapshots(Arc<Shared>);
+
+struct Shared {
+    engine: Mutex<Engine>,
+    /// How many wait for the engine. What nobody waits for ends then.
+    waiting: AtomicUsize,
+}
 
 impl Snapshots {
     /// Touches nothing yet.
     pub fn new(options: SnapshotOptions) -> Self {
-        Self(Arc::new(Mutex::new(Engine::new(options))))
+        Self(Arc::new(Shared {
+            engine: Mutex::new(Engine::new(options)),
+            waiting: AtomicUsize::new(0),
+        }))
     }
 
     /// Captures all files of the scope that no rule ignores. What did not change since the last time
     /// is not read again.
     pub async fn capture(&self) -> Result<Capture, SnapshotError> {
-        self.run(Engine::capture).await
+        let capture = |engine: &mut Engine| Ok((engine.capture()?, engine.is_review_due()));
+        let (capture, is_review_due) = self.run(capture).await?;
+        if is_review_due {
+            self.review();
+        }
+        Ok(capture)
+    }
+
+    /// Looks at everything while nobody waits, so that the next capture has what nobody tells.
+    fn review(&self) {
+        let shared = Arc::clone(&self.0);
+        // What it finds is noted as it goes, and it stops for whoever comes.
+        drop(tokio::task::spawn_blocking(move || {
+            if let Ok(mut engine) = shared.engine.try_lock() {
+                engine.review(|| shared.waiting.load(Ordering::Relaxed) > 0);
+            }
+        }));
     }
 
     /// The paths of files that differ between two snapshots, relative to the worktree, in the order
@@ -108,9 +136,11 @@ impl Snapshots {
         &self,
         work: impl FnOnce(&mut Engine) -> Result<T, SnapshotError> + Send + 'static,
     ) -> Result<T, SnapshotError> {
-        let engine = Arc::clone(&self.0);
+        let shared = Arc::clone(&self.0);
         blocking(move || {
-            let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.waiting.fetch_add(1, Ordering::Relaxed);
+            let mut engine = shared.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.waiting.fetch_sub(1, Ordering::Relaxed);
             let result = work(&mut engine);
             if matches!(result, Err(SnapshotError::Missing(_))) {
                 engine.doubt();

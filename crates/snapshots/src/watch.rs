@@ -1,10 +1,12 @@
 //! Being told what changes, so that not everything has to be looked at.
 //!
 //! In a large project to look at every file takes longer than a step should. Where the system tells of
-//! changes before the call that makes them returns, only directories are looked at that it names. That
-//! is a hint and no promise: a file that a program changes through memory it mapped long ago, or
-//! through another name outside, is told by nobody. So all is looked at again after a short while, and
-//! wherever the system tells less than everything.
+//! changes before the call that makes them returns, only directories are looked at that it names, and
+//! those where somebody could change a file through another name.
+//!
+//! What a program writes through memory it mapped is told when it gives the memory back, at its end at
+//! the latest. Until then nobody tells of it, nor of what is written through a name outside that was
+//! made just now. Therefore everything is looked at again and again, but while nobody waits.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod inotify;
@@ -23,11 +25,11 @@ pub(crate) use nothing::Watch;
 
 use crate::{
     ground::Held,
-    worktree::{Folder, survey},
+    worktree::{Folder, Known, survey},
 };
 
-/// How long what nobody told of counts as unchanged.
-const TRUST: Duration = Duration::from_secs(2);
+/// How long after everything was looked at a capture has it looked at again.
+const REVIEW: Duration = Duration::from_secs(5);
 
 /// Projects with fewer files are looked at faster than they are watched.
 const MIN_FILES: usize = 1000;
@@ -38,8 +40,10 @@ pub(crate) struct Watching {
     watch: Option<Watch>,
     /// Whether watching was given up for good.
     gave_up: bool,
-    /// When everything was looked at.
+    /// When everything was looked at; nothing before that happened under watch.
     surveyed: Option<Instant>,
+    /// Whether a review found something that no capture has taken in.
+    found: bool,
     /// Directories that are looked at each time, because something about them is not settled.
     pending: Vec<String>,
     folders: usize,
@@ -53,18 +57,37 @@ impl Watching {
 
     /// Looks at what may have changed; says whether anything did.
     pub(crate) fn survey(&mut self, root: &Held, folder: &mut Folder) -> bool {
+        let found = std::mem::take(&mut self.found);
         let changed = self.watch.as_mut().and_then(Watch::changes);
-        let is_recent = self.surveyed.is_some_and(|at| at.elapsed() < TRUST);
         if let Some(mut changed) = changed
-            && is_recent
+            && self.surveyed.is_some()
         {
             changed.extend(self.pending.iter().cloned());
             if let Some(differs) = self.survey_some(root, folder, &changed) {
-                return differs;
+                return found || differs;
             }
         }
         self.surveyed = Some(Instant::now());
-        survey::all(root, folder)
+        survey::all(root, folder, || false) || found
+    }
+
+    /// Whether it is time to look at everything, for what nobody tells.
+    pub(crate) fn is_review_due(&self) -> bool {
+        self.watch.is_some() && self.surveyed.is_none_or(|at| at.elapsed() >= REVIEW)
+    }
+
+    /// Looks at everything for the next capture, until it is stopped.
+    pub(crate) fn review(
+        &mut self,
+        root: &Held,
+        folder: &mut Folder,
+        is_stopped: impl Fn() -> bool + Sync,
+    ) {
+        let started = Instant::now();
+        self.found |= survey::all(root, folder, &is_stopped);
+        if !is_stopped() {
+            self.surveyed = Some(started);
+        }
     }
 
     fn survey_some(
@@ -95,7 +118,7 @@ impl Watching {
             files += listing.files.len();
             let is_settled = listing.stamp.is_some()
                 && (listing.watch.is_some() || !is_watched)
-                && listing.files.iter().all(|file| file.stamp.is_some());
+                && listing.files.iter().all(Known::is_told_of);
             if !is_settled {
                 self.pending.push(listing.path.clone());
             }
@@ -131,3 +154,6 @@ impl Watching {
         folder.each_mut(&mut |listing| listing.watch = None);
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -136,6 +136,13 @@ impl Folder {
     }
 }
 
+impl Known {
+    /// Whether all that happens to it is told where it stands.
+    pub(crate) fn is_told_of(&self) -> bool {
+        self.stamp.is_some_and(|stamp| !stamp.has_other_names)
+    }
+}
+
 impl Content {
     pub(crate) fn id(self) -> Option<Oid> {
         match self {

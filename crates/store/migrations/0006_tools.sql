@@ -21,3 +21,5 @@ CREATE TABLE todo (
   priority TEXT NOT NULL,
   PRIMARY KEY (aggregate, position)
 ) WITHOUT ROWID;
+
+-- Metadata is stored with phrases as payloads are, which older versions could not read.

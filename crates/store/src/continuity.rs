@@ -22,7 +22,7 @@ mod number {
 /// The newest step with an end on record that has something to say of its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStep {
-    /// The entry that ended it.
+    /// The entry that it began with. What its request knew is older.
     pub seq: u64,
     /// The model that was asked.
     pub model: ModelRef,
@@ -41,6 +41,8 @@ pub struct HistoryChanges {
     pub compacted: bool,
     /// A revert was carried out.
     pub reverted: bool,
+    /// Another Context Epoch began, however its baseline reads.
+    pub replaced: bool,
 }
 
 impl Reader<'_> {
@@ -64,19 +66,24 @@ impl Reader<'_> {
             return Err(StoreError::corrupt(started, "it does not start a step"));
         };
         Ok(Some(RecordedStep {
-            seq: settled as u64,
+            seq: started as u64,
             model: step.model,
             metadata: metadata(entry(&entries, settled)?)?.unwrap_or_default(),
         }))
     }
 
-    /// What the entries behind `after` did to the active history. Looks at those entries alone.
+    /// What happened to the active history behind the entry `after`. Looks at what is newer alone.
     pub fn history_changes(&self, session: i64, after: u64) -> Result<HistoryChanges, StoreError> {
         use number::{COMPACTED, COMPACTED_1, MOVED, PRUNED, REVERTED};
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT type FROM event
              WHERE aggregate = ?1 AND seq > ?2 AND type IN (?3, ?4, ?5, ?6, ?7)",
         )?;
+        let began = self.baseline_seq(session)?;
+        let mut changes = HistoryChanges {
+            replaced: began.is_some_and(|seq| seq > after),
+            ..HistoryChanges::default()
+        };
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let values = [MOVED, PRUNED, COMPACTED, COMPACTED_1, REVERTED].map(i64::from);
         let [moved, pruned, compacted, compacted_1, reverted] = values;
@@ -89,7 +96,6 @@ impl Reader<'_> {
             compacted_1,
             reverted,
         ];
-        let mut changes = HistoryChanges::default();
         let mut rows = statement.query(values)?;
         while let Some(row) = rows.next()? {
             match row.get::<_, u32>(0)? {

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::error::StoreError;
 use crate::log::StoredEvent;
 use crate::packed::Packed;
-use crate::phrases;
+use crate::phrases::PAYLOAD;
 use crate::projection::{LifecycleConflict, Projected, Target, kind};
 use crate::reader::Reader;
 use crate::sessions::SessionRow;
@@ -390,6 +390,6 @@ fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError>
     let data = data
         .as_str()
         .map_err(|error| StoreError::corrupt(seq, error))?;
-    let data = phrases::lengthen(data);
+    let data = PAYLOAD.lengthen(data);
     serde_json::from_str(&data).map_err(|error| StoreError::corrupt(seq, error))
 }

@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use crate::codec::{self, Compact};
 use crate::error::StoreError;
 use crate::packed::{Packed, unpack};
-use crate::phrases;
+use crate::phrases::{METADATA, PAYLOAD, Phrases};
 use crate::projection::{LifecycleConflict, Target};
 use crate::reader::Reader;
 use crate::transaction::Transaction;
@@ -175,9 +175,10 @@ impl Transaction<'_> {
             Some(seq) if target.repeats => codec::same_as(seq),
             _ => self.compact(aggregate, event, target)?,
         };
-        let data = data.as_deref().map(phrases::shorten);
+        let data = data.as_deref().map(|data| PAYLOAD.shorten(data));
         let metadata = event.metadata.as_ref();
         let metadata = metadata.map(codec::write_metadata).transpose()?;
+        let metadata = metadata.as_deref().map(|text| METADATA.shorten(text));
         self.connection
             .prepare_cached(
                 "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
@@ -243,7 +244,7 @@ impl Reader<'_> {
             .query_row([aggregate, seq], |row| row.get(0))
             .optional()?
             .flatten();
-        Ok(data.map(|data| phrases::lengthen(&data).into_owned()))
+        Ok(data.map(|data| PAYLOAD.lengthen(&data).into_owned()))
     }
 
     /// Entries of the durable stream after `after`, ascending, at most `limit`.
@@ -393,13 +394,13 @@ fn check(event: &StoredEvent) -> Result<(), StoreError> {
 
 fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
     let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
-    let text = |column| -> Result<Option<Cow<'_, str>>, StoreError> {
+    let text = |column, phrases: Phrases| -> Result<Option<Cow<'_, str>>, StoreError> {
         let text = row.get_ref(column)?.as_str_or_null();
         let text = text.map_err(|error| StoreError::corrupt(seq, error))?;
-        Ok(text.map(phrases::lengthen))
+        Ok(text.map(|text| phrases.lengthen(text)))
     };
-    let (source, creator) = (text(6)?, text(7)?);
-    let data = text(4)?.map(Cow::into_owned);
+    let (source, creator) = (text(6, PAYLOAD)?, text(7, PAYLOAD)?);
+    let data = text(4, PAYLOAD)?.map(Cow::into_owned);
     let data = codec::restore(data, source.as_deref(), creator.as_deref())
         .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
     let kind = Kind::read(row.get(2)?);
@@ -410,6 +411,6 @@ fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
         version: kind.version,
         timestamp: row.get(3)?,
         data,
-        metadata: row.get(5)?,
+        metadata: text(5, METADATA)?.map(Cow::into_owned),
     })
 }

@@ -1,4 +1,4 @@
-//! What most payloads consist of, stored as one character each.
+//! What most payloads and most metadata consist of, stored as one character each.
 //!
 //! JSON text holds no control characters: within strings they are escaped, between values there is
 //! nothing. So each of them can stand for a phrase, wherever that phrase occurs, and putting the
@@ -9,7 +9,10 @@ use std::borrow::Cow;
 
 /// The phrase of each character from U+0001 on. Databases are full of them, so a phrase is never
 /// changed or moved. One that begins like another comes after the longer one.
-const PHRASES: [&str; 31] = [
+pub(crate) struct Phrases(&'static [&'static str]);
+
+/// Those of payloads. There is no character left for another.
+pub(crate) const PAYLOAD: Phrases = Phrases(&[
     r#"{"messageID":"msg_"#,
     r#"","prompt":{"text":""#,
     r#""},"delivery":"steer"}"#,
@@ -41,50 +44,64 @@ const PHRASES: [&str; 31] = [
     r#","cause":{"kind":""#,
     r#","retryable":false"#,
     r#","input":{"#,
-];
+]);
 
-/// The text with every phrase as its character.
-pub(crate) fn shorten(text: &str) -> String {
-    let mut short = String::with_capacity(text.len());
-    let mut rest = text;
-    // Every phrase begins with one of these.
-    while let Some(at) = rest.find(['{', '"', ',']) {
-        short.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let found = PHRASES.iter().zip('\u{1}'..).find_map(|(phrase, stands)| {
-            let behind = rest.strip_prefix(phrase)?;
-            Some((stands, behind))
-        });
-        let (next, behind) = found.unwrap_or_else(|| {
-            let (one, behind) = rest.split_at(1);
-            (char::from(one.as_bytes()[0]), behind)
-        });
-        short.push(next);
-        rest = behind;
-    }
-    short.push_str(rest);
-    short
-}
+/// Those of metadata: what every step says of its request.
+pub(crate) const METADATA: Phrases = Phrases(&[
+    r#"{"prefix":{"sha256":""#,
+    r#"","bytes":"#,
+    r#","reused":"#,
+    r#","reason":""#,
+    r#"","agent":""#,
+    r#","agent":""#,
+    r#"","baseline":""#,
+    r#"","tools":""#,
+]);
 
-/// The text with every phrase put back.
-pub(crate) fn lengthen(text: &str) -> Cow<'_, str> {
-    let mut rest = text;
-    let mut long = String::new();
-    while let Some(at) = rest.bytes().position(|byte| phrase(byte).is_some()) {
-        long.push_str(&rest[..at]);
-        long.push_str(phrase(rest.as_bytes()[at]).unwrap_or_default());
-        rest = &rest[at + 1..];
+impl Phrases {
+    /// The text with every phrase as its character.
+    pub(crate) fn shorten(&self, text: &str) -> String {
+        let mut short = String::with_capacity(text.len());
+        let mut rest = text;
+        // Every phrase begins with one of these.
+        while let Some(at) = rest.find(['{', '"', ',']) {
+            short.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let found = self.0.iter().zip('\u{1}'..).find_map(|(phrase, stands)| {
+                let behind = rest.strip_prefix(phrase)?;
+                Some((stands, behind))
+            });
+            let (next, behind) = found.unwrap_or_else(|| {
+                let (one, behind) = rest.split_at(1);
+                (char::from(one.as_bytes()[0]), behind)
+            });
+            short.push(next);
+            rest = behind;
+        }
+        short.push_str(rest);
+        short
     }
-    if long.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    long.push_str(rest);
-    Cow::Owned(long)
-}
 
-fn phrase(byte: u8) -> Option<&'static str> {
-    let at = usize::from(byte).checked_sub(1)?;
-    PHRASES.get(at).copied()
+    /// The text with every phrase put back.
+    pub(crate) fn lengthen<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut rest = text;
+        let mut long = String::new();
+        while let Some(at) = rest.bytes().position(|byte| self.phrase(byte).is_some()) {
+            long.push_str(&rest[..at]);
+            long.push_str(self.phrase(rest.as_bytes()[at]).unwrap_or_default());
+            rest = &rest[at + 1..];
+        }
+        if long.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        long.push_str(rest);
+        Cow::Owned(long)
+    }
+
+    fn phrase(&self, byte: u8) -> Option<&'static str> {
+        let at = usize::from(byte).checked_sub(1)?;
+        self.0.get(at).copied()
+    }
 }
 
 #[cfg(test)]
@@ -111,29 +128,40 @@ mod tests {
             (r#""finish":"length"}"#, r#""finish":"length"}"#),
             ("", ""),
         ] {
-            assert_eq!(shorten(long), short);
-            assert_eq!(lengthen(short), long);
+            assert_eq!(PAYLOAD.shorten(long), short);
+            assert_eq!(PAYLOAD.lengthen(short), long);
+        }
+        for (long, short) in [
+            (
+                r#"{"prefix":{"sha256":"0f","bytes":9,"reused":7,"reason":"tools","agent":"a","baseline":"b","tools":"c"}}"#,
+                "\u{1}0f\u{2}9\u{3}7\u{4}tools\u{5}a\u{7}b\u{8}c\"}}",
+            ),
+            (r#"{"prefix":{"bytes":9,"agent":"a"}}"#, "{\"prefix\":{\"bytes\":9\u{6}a\"}}"),
+        ] {
+            assert_eq!(METADATA.shorten(long), short);
+            assert_eq!(METADATA.lengthen(short), long);
         }
     }
 
     #[test]
     fn a_phrase_is_found_before_one_that_begins_it() {
-        for (at, phrase) in PHRASES.iter().enumerate() {
-            let later = PHRASES[at + 1..].iter();
-            assert_eq!(
-                later.filter(|it| it.starts_with(phrase)).count(),
-                0,
-                "{phrase}"
-            );
-            assert!(phrase.starts_with(['{', '"', ',']), "{phrase}");
+        for Phrases(phrases) in [PAYLOAD, METADATA] {
+            // The control characters but NUL.
+            assert!(phrases.len() < 32);
+            for (at, phrase) in phrases.iter().enumerate() {
+                let mut later = phrases[at + 1..].iter();
+                assert_eq!(later.find(|it| it.starts_with(phrase)), None, "{phrase}");
+                assert!(phrase.starts_with(['{', '"', ',']), "{phrase}");
+            }
         }
     }
 
     /// Text without control characters, made of phrases, pieces of them and anything else.
     fn text() -> impl Strategy<Value = String> {
+        let phrases = [PAYLOAD.0, METADATA.0].concat();
         let piece = prop_oneof![
-            prop::sample::select(&PHRASES[..]).prop_map(str::to_owned),
-            (prop::sample::select(&PHRASES[..]), 0_usize..8)
+            prop::sample::select(phrases.clone()).prop_map(str::to_owned),
+            (prop::sample::select(phrases), 0_usize..8)
                 .prop_map(|(phrase, cut)| phrase[cut..].to_owned()),
             "[^\\x01-\\x1f]{0,6}",
         ];
@@ -143,9 +171,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_comes_back_as_it_was(text in text()) {
-            let short = shorten(&text);
-            prop_assert!(short.len() <= text.len());
-            prop_assert_eq!(lengthen(&short), text);
+            for phrases in [PAYLOAD, METADATA] {
+                let short = phrases.shorten(&text);
+                prop_assert!(short.len() <= text.len());
+                prop_assert_eq!(phrases.lengthen(&short), &*text);
+            }
         }
     }
 }

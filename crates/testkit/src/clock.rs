@@ -48,6 +48,11 @@ impl FakeClock {
         self.now.send_modify(|now| *now += by);
     }
 
+    /// How many wait for time to pass.
+    pub fn waiting(&self) -> usize {
+        self.now.receiver_count()
+    }
+
     /// Makes the next reading outside the writer panic: a bug in the middle of an operation.
     pub fn panic_once(&self) {
         self.panics.store(true, Ordering::Relaxed);

@@ -31,7 +31,7 @@ pub use fixture::{Fixture, prompt_request};
 pub use gate::Gate;
 pub use live::LiveLog;
 pub use model::ScriptedModel;
-pub use project::TempProject;
+pub use project::{TempProject, make_repository};
 pub use reply::Reply;
 pub use seam::{Blockade, seam};
 pub use source::ScriptedSource;

@@ -61,22 +61,7 @@ impl TempProject {
 
     /// Makes the project a git repository with one commit of everything in it.
     pub fn git(&self) {
-        for arguments in [
-            &["init", "--quiet"][..],
-            &["add", "--all"],
-            &["commit", "--quiet", "--allow-empty", "--message", "first"],
-        ] {
-            let status = Command::new("git")
-                .args(["-c", "user.name=t", "-c", "user.email=t@t"])
-                .args(["-c", "init.defaultBranch=main"])
-                .args(arguments)
-                .current_dir(self.path(""))
-                .env("GIT_CONFIG_GLOBAL", "/dev/null")
-                .env("GIT_CONFIG_NOSYSTEM", "1")
-                .status()
-                .expect("git is installed");
-            assert!(status.success(), "git {arguments:?}: {status}");
-        }
+        make_repository(&self.path(""));
     }
 
     /// The machine around the project, with nothing configured on it but the way to its programs.
@@ -93,5 +78,31 @@ impl TempProject {
                 .chain([("TZ".to_owned(), "UTC".to_owned())])
                 .collect(),
         }
+    }
+}
+
+/// When every first commit was made.
+const DATE: &str = "2024-01-01T00:00:00Z";
+
+/// Makes a directory a git repository with one commit of everything in it. The same content always
+/// makes the same commit, and so the same project.
+pub fn make_repository(directory: &Path) {
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["add", "--all"],
+        &["commit", "--quiet", "--allow-empty", "--message", "first"],
+    ] {
+        let status = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+            .args(["-c", "init.defaultBranch=main"])
+            .args(arguments)
+            .current_dir(directory)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_AUTHOR_DATE", DATE)
+            .env("GIT_COMMITTER_DATE", DATE)
+            .status()
+            .expect("git is installed");
+        assert!(status.success(), "git {arguments:?}: {status}");
     }
 }

@@ -1,12 +1,13 @@
 //! Tool calls and requests: what the journal says was done, and what the log says was decided.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opencode_schema::id::{MessageID, SessionID};
 
 use super::found::{Entry, Found, Session};
 use crate::journal::{Act, ActingCall};
 use crate::ledger::Ledger;
+use crate::tools::is_own;
 
 /// How often each thing happened to a call.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +19,18 @@ struct Story {
     has_outcome: bool,
     before: u32,
     after: u32,
+    /// The journal has it.
+    is_journaled: bool,
 }
 
 pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut Vec<String>) {
     let mut stories = BTreeMap::<ActingCall, Story>::new();
+    let mut ran = BTreeMap::<&str, u32>::new();
+    let mut recorded = BTreeSet::new();
     for act in acts {
         match act {
             Act::Sending { .. } => {}
+            Act::Ran { mark } => *ran.entry(mark.as_str()).or_default() += 1,
             Act::Before(call) => stories.entry(call.clone()).or_default().before += 1,
             Act::After(call) => stories.entry(call.clone()).or_default().after += 1,
         }
@@ -32,12 +38,21 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     for (id, session) in &found.sessions {
         for entry in &session.entries {
             tell(&mut stories, id, entry);
+            if let Some((call, mark)) = command_of(id, entry) {
+                let times = ran.get(mark).copied().unwrap_or_default();
+                let story = stories.entry(call).or_default();
+                (story.before, story.after) = (times, times);
+                recorded.insert(mark);
+            }
         }
         let steps = count(session, "step.started");
         let requests = baselines_of(id, acts).count();
         if steps > requests && !ledger.is_import(id) {
             findings.push(format!("{id} has {steps} steps after {requests} requests"));
         }
+    }
+    for mark in ran.keys().filter(|mark| !recorded.contains(*mark)) {
+        findings.push(format!("a tool ran whose call is not recorded: {mark}"));
     }
     for (call, story) in &stories {
         if let Some(problem) = contradiction(story, ledger.is_import(&call.session)) {
@@ -46,12 +61,17 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     }
 }
 
-/// A restart keeps the Baseline System Context; only a move and a checkpoint begin another one.
+/// A restart keeps the Baseline System Context; only a move, a checkpoint and a revert begin
+/// another one.
 pub(super) fn check_baselines(found: &Found, acts: &[Act], findings: &mut Vec<String>) {
     for (id, session) in &found.sessions {
         let mut baselines: Vec<_> = baselines_of(id, acts).collect();
         baselines.dedup();
-        if baselines.len() > 1 + count(session, "moved") + count(session, "compaction.ended") {
+        let reasons = ["moved", "compaction.ended", "revert.committed"];
+        let recorded: usize = reasons.map(|reason| count(session, reason)).iter().sum();
+        // What was found staged is carried out since.
+        let begun = recorded + usize::from(session.info.revert.is_some());
+        if baselines.len() > 1 + begun {
             findings.push(format!("{id} began another Context Epoch without a reason"));
         }
     }
@@ -77,7 +97,11 @@ fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &
     let story = stories.entry(call).or_default();
     match entry.name() {
         "tool.input.started" => story.begun += 1,
-        "tool.called" => story.called += 1,
+        "tool.called" => {
+            story.called += 1;
+            let tool = entry.text("tool");
+            story.is_journaled = tool == "bash" || is_own(tool);
+        }
         "tool.success" => {
             story.settled += 1;
             story.has_outcome = true;
@@ -88,6 +112,16 @@ fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &
         }
         _ => {}
     }
+}
+
+/// The call of a command and its mark. An imported log has the same mark in another call.
+fn command_of<'a>(session: &SessionID, entry: &'a Entry) -> Option<(ActingCall, &'a str)> {
+    if entry.name() != "tool.called" || entry.text("tool") != "bash" {
+        return None;
+    }
+    let command = entry.data["input"]["command"].as_str()?;
+    let (_, mark) = command.split_once("\"mark\":\"")?;
+    Some((call_of(session, entry)?, mark.split_once('"')?.0))
 }
 
 /// The call that an entry is about.
@@ -116,7 +150,7 @@ fn contradiction(story: &Story, is_import: bool) -> Option<&'static str> {
             "a call has an end without a beginning",
         ),
         (
-            !story.has_outcome || story.after == 1 || is_import,
+            !story.has_outcome || story.after == 1 || is_import || !story.is_journaled,
             "a call has an outcome that no tool gave",
         ),
     ]

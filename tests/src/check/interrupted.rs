@@ -39,8 +39,16 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
 /// What the log of a session says of its newest prompt or answer.
 fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
     let mut entries = session.entries.iter().rev();
-    let newest = entries.find(|entry| matches!(entry.name(), "prompted" | "step.started"))?;
+    let tells = |entry: &&Entry| {
+        matches!(
+            entry.name(),
+            "prompted" | "step.started" | "revert.committed"
+        )
+    };
+    let newest = entries.find(tells)?;
     let (state, message) = match newest.name() {
+        // What somebody went back to was ended and not cut.
+        "revert.committed" => return None,
         "prompted" => (InterruptedState::InputUnanswered, newest.text("messageID")),
         _ => {
             let message = newest.text("assistantMessageID");

@@ -28,7 +28,8 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
         let own = fates_of(id, session);
         compare_inbox(id, session, &own, findings);
         compare_messages(id, session, &own, findings);
-        if !ledger.is_import(id) {
+        // What a child session is asked, its parent asks.
+        if !ledger.is_import(id) && session.info.parent_id.is_none() {
             for (message, fate) in &own {
                 asked_for(ledger, message, fate, findings);
             }
@@ -114,7 +115,7 @@ fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mu
     }
 }
 
-/// The user messages are what the log promotes, each where its promotion is.
+/// The user messages are what the log promotes and does not revert, each where its promotion is.
 fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
     let promoted = fates.iter().flat_map(|(message, fate)| {
         fate.promoted.iter().map(|(seq, _)| {
@@ -124,6 +125,9 @@ fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: 
     });
     let mut expected: Vec<_> = promoted.collect();
     expected.sort();
+    for (boundary, end) in reverts(session, fates) {
+        expected.retain(|(seq, ..)| *seq <= boundary || *seq > end);
+    }
     let messages = session
         .messages
         .iter()
@@ -137,6 +141,19 @@ fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: 
             "the messages of {id} are {messages:?}, its log says {expected:?}"
         ));
     }
+}
+
+/// What each committed revert took: everything after the first sequence up to the second.
+fn reverts(session: &Session, fates: &Fates) -> Vec<(u64, u64)> {
+    let entries = session.entries.iter();
+    let committed = entries.filter(|entry| entry.name() == "revert.committed");
+    let reverts = committed.map(|entry| {
+        let boundary = MessageID::parse(entry.text("messageID")).expect("the log holds ids");
+        // The load goes back to prompts alone.
+        let promoted = fates.get(&boundary).and_then(|fate| fate.promoted.first());
+        (promoted.map_or(0, |(seq, _)| *seq), entry.seq)
+    });
+    reverts.collect()
 }
 
 fn asked_for(ledger: &Ledger, id: &MessageID, fate: &Fate, findings: &mut Vec<String>) {

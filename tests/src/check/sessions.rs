@@ -6,7 +6,7 @@ use super::found::Found;
 use crate::folder::Folder;
 use crate::host::project;
 use crate::ledger::Ledger;
-use crate::line::Setting;
+use crate::line::{NO_REVERT, Setting};
 
 pub(super) fn check(folder: &Folder, ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
     for id in &ledger.sessions {
@@ -38,6 +38,7 @@ pub(super) fn check(folder: &Folder, ledger: &Ledger, found: &Found, findings: &
         };
         let began = match what {
             Setting::Directory => Some(project(folder.path(), 0)),
+            Setting::Revert => Some(NO_REVERT.to_owned()),
             Setting::Agent | Setting::Model => None,
         };
         let is = now(&session.info, *what);
@@ -58,5 +59,12 @@ fn now(info: &SessionInfo, what: Setting) -> Option<String> {
         Setting::Agent => info.agent.clone(),
         Setting::Model => info.model.as_ref().map(|model| model.id.clone()),
         Setting::Directory => Some(info.location.directory.clone()),
+        Setting::Revert => {
+            let staged = info
+                .revert
+                .as_ref()
+                .map(|revert| revert.message_id.as_str());
+            Some(staged.unwrap_or(NO_REVERT).to_owned())
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use opencode_llm::{EventStream, LlmRequest, ModelClient, Part, Role};
-use opencode_runtime::{Runtime, RuntimeError};
+use opencode_runtime::{Runtime, RuntimeError, StageRevert};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::SessionMessage;
 use opencode_schema::prompt::{Delivery, PromptInput, SessionInputAdmitted};
@@ -15,12 +15,12 @@ use opencode_testkit::{Reply, ScriptedModel, check_request};
 
 use super::calls::call_of;
 use super::found::{Entry, Found, Session, done};
-use super::told;
 use super::{Check, CheckError};
+use super::{kept, told};
 use crate::folder::Folder;
 use crate::journal::{Act, ActingCall, Journal};
 use crate::ledger::{Ledger, Progress, Prompt};
-use crate::line::{Asked, Line};
+use crate::line::{Asked, Change, Line, NO_REVERT, Setting};
 use crate::model::session_of;
 
 /// Far more than any session needs to settle.
@@ -115,6 +115,10 @@ impl Check {
             }
         }
         for (index, (id, before)) in sessions.into_iter().enumerate() {
+            if let Some(revert) = &before.info.revert {
+                self.stage_again(runtime, id, before, &revert.message_id)
+                    .await?;
+            }
             // Without any prompt there is nothing to go on with.
             let mut entries = before.entries.iter();
             let is_begun = entries.any(|entry| entry.name() == "prompted");
@@ -135,6 +139,42 @@ impl Check {
                 "everything is settled, but interrupted() is {left:?}"
             ));
         }
+        Ok(())
+    }
+
+    /// A staged revert can be staged again, taken back, and staged once more.
+    async fn stage_again(
+        &mut self,
+        runtime: &Runtime,
+        id: &SessionID,
+        before: &Session,
+        boundary: &MessageID,
+    ) -> Result<(), CheckError> {
+        for is_cleared in [false, true, false] {
+            if is_cleared {
+                done("clear", runtime.clear_revert(id).await)?;
+            } else {
+                let request = StageRevert {
+                    session_id: id.clone(),
+                    message_id: boundary.clone(),
+                    part_id: None,
+                    files: true,
+                };
+                done("stage", runtime.stage_revert(request).await)?;
+            }
+            let staged = done("session", runtime.session(id).await)?.revert;
+            let staged = staged.map(|revert| revert.message_id);
+            kept::compare(before, staged.as_ref(), &mut self.findings);
+            if staged != (!is_cleared).then(|| boundary.clone()) {
+                self.finding(format!("{id} has {staged:?} staged, cleared {is_cleared}"));
+            }
+        }
+        // The next drain carries it out.
+        self.lines.push(Line::Changing(Change {
+            session: id.clone(),
+            what: Setting::Revert,
+            to: NO_REVERT.to_owned(),
+        }));
         Ok(())
     }
 
@@ -165,9 +205,14 @@ impl Check {
 
     fn compare_calls(&mut self, id: &SessionID, before: &Session, after: &Session) {
         let news = &after.entries[before.entries.len()..];
-        let open = open_calls(id, &before.entries);
         let first_step = news.iter().position(|entry| entry.name() == "step.started");
-        let failed = first_step.map_or(news, |step| &news[..step]).iter();
+        let first = first_step.map_or(news, |step| &news[..step]);
+        let is_reverted = first.iter().any(|entry| entry.name() == "revert.committed");
+        let open = match is_reverted {
+            false => open_calls(id, &before.entries),
+            true => Vec::new(),
+        };
+        let failed = first.iter();
         let failed = failed.filter(|entry| entry.name() == "tool.failed");
         let failed: Vec<_> = failed.filter_map(|entry| call_of(id, entry)).collect();
         if failed != open {
@@ -227,6 +272,10 @@ fn judge(
 fn open_calls(session: &SessionID, entries: &[Entry]) -> Vec<ActingCall> {
     let mut open = Vec::new();
     for entry in entries {
+        if entry.name() == "revert.committed" {
+            // Whatever was open was in the newest answer, which went.
+            open.clear();
+        }
         let Some(call) = call_of(session, entry) else {
             continue;
         };

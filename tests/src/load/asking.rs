@@ -202,7 +202,7 @@ impl Driver {
     }
 
     /// Whether the prompt was admitted, now or before.
-    async fn admit(&self, asked: &Asked) -> bool {
+    pub(super) async fn admit(&self, asked: &Asked) -> bool {
         say(&Line::Asked(asked.clone()));
         let answer = self.runtime.prompt(asked.request()).await;
         let receipt = self.done("prompt", answer);
@@ -236,7 +236,7 @@ impl Driver {
         }
     }
 
-    fn message_id(&mut self) -> MessageID {
+    pub(super) fn message_id(&mut self) -> MessageID {
         MessageID::parse(&format!("msg_{}", self.fresh_name())).expect("it is an id")
     }
 }

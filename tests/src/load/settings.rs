@@ -88,7 +88,7 @@ impl Driver {
         }
     }
 
-    fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {
+    pub(super) fn changed(&self, change: Change, answer: Result<(), RuntimeError>) {
         if self.done("change", answer).is_some() {
             say(&Line::Changed(change));
         }
@@ -128,7 +128,7 @@ impl Driver {
     }
 }
 
-fn changing(session: SessionID, what: Setting, to: String) -> Change {
+pub(super) fn changing(session: SessionID, what: Setting, to: String) -> Change {
     let change = Change { session, what, to };
     say(&Line::Changing(change.clone()));
     change

@@ -72,7 +72,8 @@ enum Unfinished {
 }
 
 impl Failure {
-    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    /// One that trying again does not mend.
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             cause: ErrorCause {
@@ -132,16 +133,8 @@ impl Core {
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
         let request = summary_request(grounds, selection);
-        let size = tokens(json_size(&*request.messages).units);
-        if !grounds.budget.has_room_for_summary_of(size) {
-            let (summary, window) = (grounds.budget.summary, grounds.budget.window);
-            let message = format!(
-                "what is to be summarised has about {size} tokens, and with the summary of {summary} it does not fit the model's window of {window}"
-            );
-            return Ok(Outcome::Failed(Failure::new(
-                ErrorKind::ContextOverflow,
-                message,
-            )));
+        if let Err(failure) = check_fits(&request, &grounds.budget) {
+            return Ok(Outcome::Failed(failure));
         }
         if stopped.is_cancelled() {
             return Ok(Outcome::Interrupted);
@@ -237,6 +230,20 @@ fn summary_request(grounds: &Grounds, selection: &Selection) -> LlmRequest {
         ..HttpOverlay::default()
     };
     request
+}
+
+fn check_fits(request: &LlmRequest, budget: &Budget) -> Result<(), Failure> {
+    let size = tokens(json_size(&*request.messages).units);
+    if budget.has_room_for_summary_of(size) {
+        return Ok(());
+    }
+    let Budget {
+        summary, window, ..
+    } = budget;
+    let message = format!(
+        "what is to be summarised has about {size} tokens, and with the summary of {summary} it does not fit the model's window of {window}"
+    );
+    Err(Failure::new(ErrorKind::ContextOverflow, message))
 }
 
 fn too_slow() -> String {

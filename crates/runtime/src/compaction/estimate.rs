@@ -10,7 +10,7 @@ pub(super) const UNITS_PER_TOKEN: u64 = 4;
 
 /// Units that an attached file counts for at most. Models are charged about 1,600 tokens for an
 /// image, however many bytes its base64 has; counted by those, one screenshot would push a whole
-/// conversation out.
+/// conversation out. Of a file that no model reads, its name alone is sent.
 const MAX_FILE_UNITS: u64 = 6_400;
 
 /// Tokens of a summary at most.
@@ -38,7 +38,7 @@ pub(super) fn units(text: &str) -> u64 {
 /// What a message counts for whose JSON text has so many UTF-16 units.
 pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
     let files = message.content.iter().map(|part| match part {
-        Part::Media(media) => surplus(&media.media_type, &media.data),
+        Part::Media(media) => surplus(&media.data),
         Part::ToolResult(result) => match &result.result {
             ToolResultValue::Content(content) => content.iter().map(surplus_of).sum(),
             _ => 0,
@@ -51,15 +51,12 @@ pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
 fn surplus_of(content: &ToolContent) -> u64 {
     match content {
         ToolContent::Text { .. } => 0,
-        ToolContent::File { uri, mime, .. } => surplus(mime, uri),
+        ToolContent::File { uri, .. } => surplus(uri),
     }
 }
 
-/// What of a file does not count. A text is sent as such, and counts whole.
-fn surplus(mime: &str, data: &str) -> u64 {
-    if mime.starts_with("text/") {
-        return 0;
-    }
+/// What of a file does not count.
+fn surplus(data: &str) -> u64 {
     // Base64 is the same in JSON, and each of its bytes is one unit.
     (data.len() as u64).saturating_sub(MAX_FILE_UNITS)
 }
@@ -166,7 +163,8 @@ mod tests {
                 ("image/png", &small, 20_000),
                 ("image/png", &large, 16_400),
                 ("application/pdf", &large, 16_400),
-                ("text/plain", &large, 20_000),
+                // It is named and not sent.
+                ("text/plain", &large, 16_400),
             ] {
                 assert_eq!(
                     counted_units(&message(mime, data), 20_000),

@@ -25,7 +25,7 @@ impl Runtime {
     pub async fn compact(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let (core, coordinator, id) =
             (Arc::clone(&self.core), self.coordinator.clone(), id.clone());
-        self.uninterruptible(async move {
+        let compacting = self.tasks.track_future(async move {
             core.session(&id).await?;
             let held = loop {
                 coordinator.wait(&id).await;
@@ -35,8 +35,10 @@ impl Runtime {
                 }
             };
             core.compact_now(&id, held.stopped()).await
-        })
-        .await
+        });
+        // A task of its own goes on although nobody waits for it, and lets others run in between.
+        let compacted = tokio::spawn(compacting).await;
+        compacted.map_err(|_| RuntimeError::Closed)?
     }
 }
 

@@ -19,6 +19,6 @@ mod prompt;
 mod selection;
 mod serialise;
 
-pub(crate) use self::attempt::{Grounds, Outcome};
+pub(crate) use self::attempt::{Failure, Grounds, Outcome};
 pub(crate) use self::estimate::{Budget, counted_units, request_tokens, tokens};
 pub(crate) use self::pause::Pause;

@@ -3,7 +3,7 @@
 use opencode_schema::message::SessionMessage;
 
 use super::estimate::{UNITS_PER_TOKEN, tokens, units};
-use super::serialise::text;
+use super::serialise::{text, whole_text};
 
 /// Between two messages, and two parts of the conversation.
 const GAP: &str = "\n\n";
@@ -27,34 +27,77 @@ impl Selection {
         history: impl IntoIterator<Item = &'m SessionMessage>,
         keep: u64,
     ) -> Option<Self> {
-        let (mut checkpoint, mut is_answered, mut items) = (None, false, Vec::new());
+        let (mut checkpoint, mut is_answered, mut messages) = (None, false, Vec::new());
         for message in history {
-            match message {
-                SessionMessage::Compaction {
-                    summary, recent, ..
-                } => checkpoint = Some((summary, recent)),
-                SessionMessage::Assistant(answer) => is_answered |= answer.finish.is_some(),
-                _ => {}
+            if let SessionMessage::Compaction {
+                summary, recent, ..
+            } = message
+            {
+                checkpoint = Some((summary, recent));
+                // What the model was told before, in an epoch that could not be replaced, was taken in.
+                messages.clear();
+            } else {
+                is_answered |= is_answer(message);
+                messages.push(message);
             }
-            items.push(text(message));
         }
-        items.retain(|item| !item.is_empty());
-        if items.is_empty() || checkpoint.is_none() && !is_answered {
+        let Some((summary, before)) = checkpoint else {
+            let (older, recent) = is_answered.then(|| part(&messages, keep))??;
+            return Some(Self::new(None, &older, &recent));
+        };
+        let items = items(&messages);
+        if items.is_empty() {
             return None;
         }
         let (mut older, recent) = split(items, keep);
-        if older.is_empty() && checkpoint.is_none() {
-            return None;
+        if !before.is_empty() {
+            older.insert(0, before.clone());
         }
-        if let Some((_, recent)) = checkpoint.filter(|(_, recent)| !recent.is_empty()) {
-            older.insert(0, recent.clone());
-        }
-        Some(Self {
-            prior: checkpoint.map(|(summary, _)| summary.clone()),
+        Some(Self::new(Some(summary.clone()), &older, &recent))
+    }
+
+    fn new(prior: Option<String>, older: &[String], recent: &[String]) -> Self {
+        Self {
+            prior,
             older: older.join(GAP),
             recent: recent.join(GAP),
-        })
+        }
     }
+}
+
+/// Whether it is an answer that came to its end.
+fn is_answer(message: &SessionMessage) -> bool {
+    let SessionMessage::Assistant(answer) = message else {
+        return false;
+    };
+    answer.finish.is_some() && answer.error.is_none()
+}
+
+fn items(messages: &[&SessionMessage]) -> Vec<String> {
+    let items = messages.iter().map(|message| text(message));
+    items.filter(|item| !item.is_empty()).collect()
+}
+
+/// Parts a history without a checkpoint. Nothing if all of it stays.
+///
+/// It may be that all of it fits only because outputs are cut here, and not in a request. A session
+/// where that is nothing to compact could not go on, so of such a history the newer half stays.
+fn part(messages: &[&SessionMessage], keep: u64) -> Option<(Vec<String>, Vec<String>)> {
+    let (older, recent) = split(items(messages), keep);
+    if !older.is_empty() {
+        return Some((older, recent));
+    }
+    if size_of(messages.iter().map(|message| whole_text(message))) <= keep {
+        return None;
+    }
+    let half = size_of(&recent).div_ceil(2);
+    Some(split(recent, half))
+}
+
+/// Tokens of texts in all.
+fn size_of(items: impl IntoIterator<Item = impl AsRef<str>>) -> u64 {
+    let items = items.into_iter();
+    items.map(|item| tokens(units(item.as_ref()))).sum()
 }
 
 /// The newest items of `keep` tokens in all behind the older ones. Of the one that does not fit, the
@@ -146,6 +189,10 @@ mod tests {
         }))
     }
 
+    fn update() -> SessionMessage {
+        message(json!({ "id": "msg_m", "time": { "created": 0 }, "text": "now", "type": "system" }))
+    }
+
     fn switch() -> SessionMessage {
         message(json!({
             "id": "msg_s", "time": { "created": 0 }, "type": "agent-switched", "agent": "plan",
@@ -223,10 +270,10 @@ mod tests {
             let whole = items.concat();
             let (older, recent) = split(items.clone(), keep);
             prop_assert_eq!(older.concat() + &recent.concat(), whole);
-            let stays: u64 = recent.iter().map(|item| tokens(units(item))).sum();
+            let stays = size_of(&recent);
             prop_assert!(stays <= keep);
             // As much stays as may.
-            let all: u64 = items.iter().map(|item| tokens(units(item))).sum();
+            let all = size_of(&items);
             prop_assert!(stays + 1 >= keep.min(all), "{stays} of {keep}");
         }
     }
@@ -254,6 +301,11 @@ mod tests {
                 selection(Some("s"), older, "[Assistant]: 123")
             );
         }
+        // What stands before it, because the epoch could not be replaced yet, was taken in by it.
+        assert_eq!(
+            Selection::of(&[update(), checkpoint("r"), one(), two()], 4),
+            selection(Some("s"), "r\n\n[User]: 12345678", "[Assistant]: 123")
+        );
         // What follows it may stay, whether or not it was answered.
         assert_eq!(
             Selection::of(&[checkpoint("r"), one()], 100),
@@ -267,7 +319,8 @@ mod tests {
             "[Assistant tool call]: read({{}})\n[Tool result]: {}\n[truncated]",
             "x".repeat(2_000)
         );
-        let (older, newer) = cut.split_at(cut.len() / 2 + 4);
+        // All in all 523 tokens, of which 262 stay: the last message, and 258.
+        let (older, newer) = cut.split_at(cut.len() - 4 * 258);
         let history = [one(), read(4_000), one()];
         // All of it fits as it would be kept, and does not as it is sent.
         assert_eq!(
@@ -295,6 +348,7 @@ mod tests {
             // Nothing follows it.
             (vec![checkpoint("r")], 0),
             (vec![checkpoint("r"), switch()], 0),
+            (vec![update(), checkpoint("r")], 0),
         ] {
             assert_eq!(Selection::of(&history, keep), None, "{history:?}");
         }

@@ -14,6 +14,15 @@ const MAX_NAME: usize = 500;
 
 /// A message as the model that makes the summary reads it; empty for what says nothing.
 pub(super) fn text(message: &SessionMessage) -> String {
+    written(message, MAX_OUTPUT)
+}
+
+/// The same with all of its output, as the model reads it whose history this is.
+pub(super) fn whole_text(message: &SessionMessage) -> String {
+    written(message, usize::MAX)
+}
+
+fn written(message: &SessionMessage, most: usize) -> String {
     match message {
         SessionMessage::AgentSwitched { .. }
         | SessionMessage::ModelSwitched { .. }
@@ -28,12 +37,12 @@ pub(super) fn text(message: &SessionMessage) -> String {
         SessionMessage::Synthetic { text, .. } => format!("[Synthetic context]: {text}"),
         SessionMessage::Shell {
             command, output, ..
-        } => format!("[Shell]: {command}\n{}", cut(output)),
-        SessionMessage::Assistant(message) => assistant(message),
+        } => format!("[Shell]: {command}\n{}", cut(output, most)),
+        SessionMessage::Assistant(message) => assistant(message, most),
     }
 }
 
-fn assistant(message: &AssistantMessage) -> String {
+fn assistant(message: &AssistantMessage, most: usize) -> String {
     lines(message.content.iter().filter_map(|part| match part {
         AssistantPart::Text { text, .. } if text.is_empty() => None,
         AssistantPart::Text { text, .. } => Some(format!("[Assistant]: {text}")),
@@ -48,12 +57,12 @@ fn assistant(message: &AssistantMessage) -> String {
         } => {
             let is_hosted = provider.as_ref().is_some_and(|provider| provider.executed);
             let is_pruned = time.pruned.is_some() && !is_hosted;
-            Some(call(name, state, is_pruned))
+            Some(call(name, state, is_pruned, most))
         }
     }))
 }
 
-fn call(name: &str, state: &ToolState, is_pruned: bool) -> String {
+fn call(name: &str, state: &ToolState, is_pruned: bool, most: usize) -> String {
     let called = |input: &dyn std::fmt::Display| format!("[Assistant tool call]: {name}({input})");
     let json = |record| serde_json::Value::Object(opencode_schema::Record::clone(record));
     match state {
@@ -72,11 +81,12 @@ fn call(name: &str, state: &ToolState, is_pruned: bool) -> String {
             } else {
                 lines(content.iter().map(shown))
             };
-            format!("{}\n[Tool result]: {}", called(&json(input)), cut(&result))
+            let result = cut(&result, most);
+            format!("{}\n[Tool result]: {result}", called(&json(input)))
         }
         ToolState::Error { input, error, .. } => {
             let called = called(&json(input));
-            format!("{called}\n[Tool error]: {}", cut(&error.message))
+            format!("{called}\n[Tool error]: {}", cut(&error.message, most))
         }
     }
 }
@@ -96,8 +106,8 @@ fn attachment(mime: &str, name: &str) -> String {
     }
 }
 
-fn cut(output: &str) -> String {
-    match output.char_indices().nth(MAX_OUTPUT) {
+fn cut(output: &str, most: usize) -> String {
+    match output.char_indices().nth(most) {
         Some((end, _)) => format!("{}\n[truncated]", &output[..end]),
         None => output.to_owned(),
     }
@@ -195,8 +205,10 @@ mod tests {
 
     #[test]
     fn long_output_is_cut_between_characters() {
-        let output = "ä".repeat(MAX_OUTPUT);
-        assert_eq!(cut(&output), output);
-        assert_eq!(cut(&format!("{output}b")), format!("{output}\n[truncated]"));
+        let output = "ä".repeat(3);
+        assert_eq!(cut(&output, 3), output);
+        let longer = format!("{output}b");
+        assert_eq!(cut(&longer, 3), format!("{output}\n[truncated]"));
+        assert_eq!(cut(&longer, usize::MAX), longer);
     }
 }

@@ -123,7 +123,6 @@ impl Coordinator {
         })
     }
 
-    /// Sessions with a drain, or held by somebody.
     /// For somebody who looks at a session and runs nothing. It fires when the host closes.
     pub(crate) fn onlooker(&self, session: &SessionID) -> Stopper {
         Stopper {
@@ -133,6 +132,7 @@ impl Coordinator {
         }
     }
 
+    /// Sessions with a drain, or held by somebody.
     pub(crate) fn active(&self) -> Vec<SessionID> {
         self.table().state.active().cloned().collect()
     }

@@ -30,7 +30,7 @@ use crate::unanswered::Unanswered;
 use crate::waiting::{NotAsked, Waiting};
 
 pub(crate) use self::request::Judge;
-pub(crate) use self::rules::denials;
+pub(crate) use self::rules::limits;
 pub(crate) use self::turn::TurnPermissions;
 
 /// Bytes of a request, or of an answer, that a client sends. Everybody who listens is sent them.

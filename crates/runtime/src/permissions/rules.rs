@@ -1,9 +1,10 @@
 //! Which rules count in a session.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use opencode_location::location::Location;
-use opencode_schema::permission::{PermissionEffect, PermissionRule, matches};
+use opencode_schema::permission::{PermissionEffect, PermissionRule};
 
 /// The rules by which an agent is judged in a session: its own, then those of the session. An agent
 /// that nobody describes may do nothing, whatever the session says.
@@ -19,32 +20,43 @@ pub(crate) fn rules<'a>(
     Cow::Owned([own, session].concat())
 }
 
-/// What these rules deny, each once: the rules of a session that somebody makes who is judged by
-/// them. A denial that a later rule takes back as a whole is none. Of one that is taken back in part
-/// the whole counts: the exceptions were made for the other agent.
-pub(crate) fn denials(rules: &[PermissionRule]) -> Vec<PermissionRule> {
-    let mut denials: Vec<PermissionRule> = Vec::new();
-    for (place, rule) in rules.iter().enumerate() {
-        let later = &rules[place + 1..];
-        let denies = rule.effect == PermissionEffect::Deny;
-        if denies && !later.iter().any(|it| takes_back(it, rule)) && !denials.contains(rule) {
-            denials.push(rule.clone());
+/// The rules of a session that somebody makes who is judged by these: limits that deny whatever is
+/// denied to the maker. Nothing, if nothing is.
+pub(crate) fn limits(rules: &[PermissionRule]) -> Vec<PermissionRule> {
+    let mut limits = Vec::new();
+    for list in rules.split(PermissionRule::is_limit) {
+        let counting = counting(list).into_iter();
+        // What is not denied before something is denied need not be said.
+        let limit = counting.skip_while(|rule| rule.effect != PermissionEffect::Deny);
+        let mut limit = limit.cloned().peekable();
+        if limit.peek().is_some() {
+            limits.push(PermissionRule::LIMIT);
+            limits.extend(limit);
         }
     }
-    denials
+    limits
 }
 
-/// Whether a later rule says something else about everything that the denial is about.
-fn takes_back(later: &PermissionRule, denial: &PermissionRule) -> bool {
-    later.effect != PermissionEffect::Deny
-        && covers(&later.action, &denial.action)
-        && covers(&later.resource, &denial.resource)
-}
-
-/// Whether one pattern surely matches whatever the other one does. `*` in the other is text that only
-/// a `*` can stand for.
-fn covers(pattern: &str, other: &str) -> bool {
-    pattern == other || !pattern.contains('?') && matches(pattern, other)
+/// The rules of a list without those that a later one overrules, being about the same or about
+/// everything.
+fn counting(list: &[PermissionRule]) -> Vec<&PermissionRule> {
+    let mut later = HashSet::new();
+    let mut counting = Vec::new();
+    for rule in list.iter().rev() {
+        let (action, resource) = (rule.action.as_str(), rule.resource.as_str());
+        let overruling = [
+            (action, resource),
+            (action, "*"),
+            ("*", resource),
+            ("*", "*"),
+        ];
+        if !overruling.iter().any(|it| later.contains(it)) {
+            later.insert((action, resource));
+            counting.push(rule);
+        }
+    }
+    counting.reverse();
+    counting
 }
 
 #[cfg(test)]
@@ -65,26 +77,36 @@ mod tests {
     }
 
     #[test]
-    fn denials_are_those_that_nothing_takes_back() {
+    fn limits_are_what_is_left_of_rules_that_deny() {
         for (rules, expected) in [
             (&["*|*|allow", "bash|*|ask"][..], &[][..]),
             (&["question|*|deny", "question|*|allow"], &[]),
             (&["question|*|deny", "*|*|ask"], &[]),
-            (&["edit|*|deny", "edit|docs/*|allow"], &["edit|*|deny"]),
             (&["edit|docs/*|deny", "edit|*|allow"], &[]),
             (
-                &["bash|git *|deny", "bash|git ?|allow"],
-                &["bash|git *|deny"],
+                &["a|*|allow", "edit|*|deny", "edit|docs/*|allow"],
+                &["||deny", "edit|*|deny", "edit|docs/*|allow"],
             ),
-            (&["bash|*|deny", "bash|?|allow"], &["bash|*|deny"]),
             (
                 &["a|*|deny", "a|*|allow", "a|x|deny", "b|*|deny", "a|x|deny"],
-                &["a|x|deny", "b|*|deny"],
+                &["||deny", "b|*|deny", "a|x|deny"],
+            ),
+            // Those of the session that gives the task are limits of their own.
+            (
+                &[
+                    "a|*|deny",
+                    "||deny",
+                    "b|*|deny",
+                    "b|x|ask",
+                    "||deny",
+                    "c|*|allow",
+                ],
+                &["||deny", "a|*|deny", "||deny", "b|*|deny", "b|x|ask"],
             ),
         ] {
             let rules: Vec<_> = rules.iter().map(|it| rule(it)).collect();
             let expected: Vec<_> = expected.iter().map(|it| rule(it)).collect();
-            assert_eq!(denials(&rules), expected, "{rules:?}");
+            assert_eq!(limits(&rules), expected, "{rules:?}");
         }
     }
 }

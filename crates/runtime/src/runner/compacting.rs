@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use opencode_llm::{LlmRequest, ResolvedModel};
 use opencode_location::catalogue::request_domains;
-use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
+use opencode_schema::message::{CompactionReason, ErrorKind};
 use opencode_schema::model::ModelRef;
 use opencode_store::SessionRow;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use super::request::headers;
 use super::sample::Sampled;
 use super::turn::Turned;
 use super::{Owed, Runner, Stop};
-use crate::compaction::{Budget, Grounds, Outcome, Pause, request_tokens};
+use crate::compaction::{Budget, Failure, Grounds, Outcome, Pause, request_tokens};
 use crate::core::Core;
 use crate::inbox::Promotion;
 use crate::json::json_size;
@@ -175,7 +175,8 @@ impl Runner {
             let message = format!(
                 "The compaction of {session} did not make its request smaller: about {before} tokens before, {after} after. Automatic compaction rests until the history has grown by {growth}"
             );
-            tell(&self.core, grounds, message, unknown());
+            let failure = Failure::new(ErrorKind::Unknown, message);
+            tell(&self.core, grounds, failure);
         }
     }
 }
@@ -199,7 +200,8 @@ async fn compact(
                 "The history of {} was not compacted: {}",
                 grounds.session.info.id, failure.message
             );
-            tell(core, grounds, message, failure.cause.clone());
+            let cause = failure.cause.clone();
+            tell(core, grounds, Failure { message, cause });
         }
         Outcome::Completed | Outcome::Nothing => {}
     }
@@ -208,18 +210,9 @@ async fn compact(
 
 /// Tells the log and connected clients. The turn itself does not fail by it, so no event of the
 /// session says it.
-fn tell(core: &Core, grounds: &Grounds, message: String, cause: ErrorCause) {
+fn tell(core: &Core, grounds: &Grounds, failure: Failure) {
     let info = &grounds.session.info;
+    let Failure { message, cause } = failure;
     tracing::warn!(session_id = %info.id, "{message}");
     core.announce_failure(&info.id, Some(&info.location), message, cause);
-}
-
-fn unknown() -> ErrorCause {
-    ErrorCause {
-        kind: ErrorKind::Unknown,
-        status: None,
-        retryable: false,
-        retry_after_ms: None,
-        provider_id: None,
-    }
 }

@@ -51,6 +51,14 @@ struct Look {
     now: Millis,
 }
 
+/// What the next request is made of, beside its history.
+struct Next {
+    boundary: Boundary,
+    is_last: bool,
+    baseline_seq: u64,
+    sources: Vec<ContextSourceView>,
+}
+
 /// What is seen in the transaction that is taken back.
 struct Seen {
     look: Look,
@@ -76,30 +84,48 @@ pub(crate) async fn next_request(
     let is_running = coordinator.active().contains(session);
     let (core, shared) = (Arc::clone(core), Arc::clone(shared));
     let stopper = coordinator.onlooker(session);
+    let closing = stopper.stopped().clone();
     let mut runner = Runner::new(core, shared, session.clone(), stopper);
-    let found = loop {
-        match runner.next(is_running).await {
-            // It moved while it was looked at.
-            Err(Stop::Moved) => runner.location = None,
-            other => break other,
+    let looking = async {
+        loop {
+            match runner.next(is_running).await {
+                // It moved while it was looked at.
+                Err(Stop::Moved) => runner.location = None,
+                other => break other,
+            }
         }
     };
-    found.map_err(refused)
+    let found = closing.run_until_cancelled(looking).await;
+    let next = found.unwrap_or(Err(Stop::Interrupted)).map_err(refused)?;
+    runner.view(next)
 }
 
 fn refused(stop: Stop) -> RuntimeError {
-    let message = match stop {
-        Stop::Failed(DrainError::SessionGone(id)) => return RuntimeError::SessionNotFound(id),
-        Stop::Failed(DrainError::Store(error)) => return RuntimeError::Store(error),
-        Stop::Failed(error) | Stop::Recorded(error) => error.to_string(),
-        Stop::Interrupted | Stop::Moved => "the host is closing".to_owned(),
-    };
+    match stop {
+        Stop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
+        Stop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
+        Stop::Failed(error) | Stop::Recorded(error) => unavailable(error.to_string()),
+        Stop::Interrupted | Stop::Moved => RuntimeError::Closed,
+    }
+}
+
+fn unavailable(message: String) -> RuntimeError {
     let service = SERVICE;
     RuntimeError::Unavailable { service, message }
 }
 
+/// Nothing is made of a request whose messages alone are too large.
+fn check_size(bytes: usize) -> Result<(), RuntimeError> {
+    if bytes <= MAX_BYTES {
+        return Ok(());
+    }
+    Err(unavailable(format!(
+        "the request has more than {MAX_BYTES} bytes as JSON, and no more than that are shown"
+    )))
+}
+
 impl Runner {
-    async fn next(&mut self, is_running: bool) -> Result<ProviderRequestView, Stop> {
+    async fn next(&mut self, is_running: bool) -> Result<Next, Stop> {
         let survey = match self.survey().await {
             Ok(survey) => survey,
             Err(Obstacle::Stop(stop)) => return Err(stop),
@@ -135,22 +161,27 @@ impl Runner {
         let changes = self.conversation.update(read, target);
         let allowed = look.survey.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
-        let boundary = look.survey.boundary(baseline, changes, promoted);
-        self.view(&boundary, is_last, baseline_seq, sources)
+        Ok(Next {
+            boundary: look.survey.boundary(baseline, changes, promoted),
+            is_last,
+            baseline_seq,
+            sources,
+        })
     }
 
-    fn view(
-        &self,
-        boundary: &Boundary,
-        is_last: bool,
-        baseline_seq: u64,
-        sources: Vec<ContextSourceView>,
-    ) -> Result<ProviderRequestView, Stop> {
+    fn view(&self, next: Next) -> Result<ProviderRequestView, RuntimeError> {
+        let Next {
+            boundary,
+            is_last,
+            baseline_seq,
+            sources,
+        } = next;
+        check_size(self.conversation.transcript.bytes())?;
         let sampled = &boundary.sampled;
         let tools = sampled.tools(&self.core.tools, is_last);
-        let request = self.request(boundary, &tools, is_last);
+        let request = self.request(&boundary, &tools, is_last);
         let prefix = adapter(request.model.protocol).prefix(&request, None);
-        let prefix = prefix.map_err(|error| DrainError::Model(error.to_string()))?;
+        let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
         let grounds = Grounds::of(&boundary.session, sampled, &request.model);
         let view = ProviderRequestView {
             agent: sampled.id.clone(),
@@ -173,12 +204,7 @@ impl Runner {
             },
             request: canonical(&request),
         };
-        let bytes = json_size(&view).bytes;
-        if bytes > MAX_BYTES {
-            let message =
-                format!("the request has {bytes} bytes as JSON, and at most {MAX_BYTES} are shown");
-            return Err(DrainError::Internal(message).into());
-        }
+        check_size(json_size(&view).bytes)?;
         Ok(view)
     }
 }

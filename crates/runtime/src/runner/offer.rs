@@ -97,7 +97,7 @@ fn units(definitions: &[ToolDefinition]) -> u64 {
     sizes.sum()
 }
 
-fn hash(definitions: &[ToolDefinition]) -> Arc<str> {
+pub(super) fn hash(definitions: &[ToolDefinition]) -> Arc<str> {
     let text = serde_json::to_vec(definitions).unwrap_or_default();
     short_hash(&text).into()
 }

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Runner;
 use super::boundary::Boundary;
-use super::request::own_text;
+use super::offer;
+use super::request::{LAST_TURN, own_text};
 
 /// The member of a step's metadata that holds the report.
 const MEMBER: &str = "prefix";
@@ -69,7 +70,7 @@ pub(crate) struct Sent {
     pub(super) prefix: Prefix,
 }
 
-/// The report as a step records it.
+/// The report as a step records it. A last turn has no tools, and names the text in their place.
 #[derive(Serialize, Deserialize)]
 struct Report {
     sha256: String,
@@ -91,14 +92,18 @@ impl Sent {
             mut metadata,
         } = step;
         let report: Report = serde_json::from_value(metadata.remove(MEMBER)?).ok()?;
+        let is_last = report.tools == last_turn();
         Some(Self {
             seq,
             model: model_key(&model),
             agent: report.agent,
             baseline: report.baseline,
-            tools: report.tools,
-            // The tools say it as well: there were none.
-            is_last: false,
+            tools: if is_last {
+                offer::hash(&[])
+            } else {
+                report.tools
+            },
+            is_last,
             prefix: Prefix {
                 sha256: report.sha256,
                 bytes: report.bytes,
@@ -115,7 +120,11 @@ impl Sent {
             reason,
             agent: Arc::clone(&self.agent),
             baseline: Arc::clone(&self.baseline),
-            tools: Arc::clone(&self.tools),
+            tools: if self.is_last {
+                last_turn()
+            } else {
+                Arc::clone(&self.tools)
+            },
         };
         let report = serde_json::to_value(report).ok()?;
         Some(Record::from_iter([(MEMBER.to_owned(), report)]))
@@ -161,7 +170,10 @@ pub(super) fn reason(
         (changes.moved, Reason::Move),
         (changes.compacted, Reason::Compaction),
         (changes.reverted, Reason::Revert),
-        (before.baseline != now.baseline, Reason::Replacement),
+        (
+            changes.replaced || before.baseline != now.baseline,
+            Reason::Replacement,
+        ),
         (is_other_model, Reason::Model),
         (before.agent != now.agent, Reason::Agent),
         (changes.pruned, Reason::Pruning),
@@ -206,6 +218,10 @@ impl Runner {
         self.conversation.sent = Some(sent);
         record
     }
+}
+
+fn last_turn() -> Arc<str> {
+    short_hash(LAST_TURN.as_bytes()).into()
 }
 
 fn hash(part: Option<&SystemPart>) -> Arc<str> {
@@ -304,6 +320,12 @@ mod tests {
                 Some(true),
                 Ok(Reason::Replacement),
             ),
+            (
+                usual(),
+                changes(|it| (it.replaced, it.pruned) = (true, true)),
+                None,
+                Ok(Reason::Replacement),
+            ),
             (other(), none(), Some(true), Ok(Reason::Model)),
             (
                 sent(|it| it.agent = Arc::from("a1")),
@@ -368,7 +390,14 @@ mod tests {
             model: model.clone(),
             metadata,
         };
-        assert_eq!(Sent::recorded(step(metadata)), Some(sent));
+        assert_eq!(Sent::recorded(step(metadata)), Some(sent.clone()));
+        let last = Sent {
+            tools: offer::hash(&[]),
+            is_last: true,
+            ..sent
+        };
+        let metadata = last.record(10, None).unwrap();
+        assert_eq!(Sent::recorded(step(metadata)), Some(last));
         let foreign = json!({ "prefix": { "sha256": "00" } });
         let foreign = serde_json::from_value(foreign).unwrap();
         assert_eq!(Sent::recorded(step(foreign)), None);

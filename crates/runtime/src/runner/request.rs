@@ -13,7 +13,7 @@ use super::base_instructions::base_instructions;
 use super::boundary::Boundary;
 
 /// What the model reads in the last turn that its agent allows. It is no part of Session History.
-const LAST_TURN: &str = "\
+pub(super) const LAST_TURN: &str = "\
 The limit of steps for this request is reached. Tools are switched off until the user writes again, \
 so I answer in text alone and call none. I sum up what is done so far, what is still to be done, \
 and what I recommend to do next.";

@@ -11,7 +11,7 @@ use opencode_tools::{TaskError, TaskRequest};
 use super::{TurnTasks, unavailable};
 use crate::core::{Core, append};
 use crate::error::RuntimeError;
-use crate::permissions::denials;
+use crate::permissions::limits;
 use crate::sessions::{CreateSession, Descent};
 
 /// Characters of a title that a task gives.
@@ -20,6 +20,11 @@ const MAX_TITLE: usize = 100;
 impl TurnTasks {
     /// The session that carries the task out, with the agent that was asked for.
     pub(super) async fn child(&self, task: &TaskRequest) -> Result<SessionID, TaskError> {
+        let limit = self.core.limits.subagent_depth;
+        let is_deep = self.core.is_nested(&self.parent.info.id, limit).await;
+        if is_deep.map_err(unavailable)? {
+            return Err(TaskError::TooDeep { limit });
+        }
         let model = self.judge.location.agents.get(&task.agent);
         let model = model.and_then(|agent| agent.model.clone());
         match &task.session_id {
@@ -34,11 +39,6 @@ impl TurnTasks {
         model: Option<ModelRef>,
     ) -> Result<SessionID, TaskError> {
         let parent = &self.parent.info;
-        let limit = self.core.limits.subagent_depth;
-        let is_deep = self.core.is_nested(&parent.id, limit).await;
-        if is_deep.map_err(unavailable)? {
-            return Err(TaskError::TooDeep { limit });
-        }
         let request = CreateSession {
             id: None,
             agent: Some(task.agent.clone()),
@@ -48,7 +48,7 @@ impl TurnTasks {
         let descent = Descent {
             parent_id: parent.id.clone(),
             title: title(&task.description),
-            permission: denials(&self.judge.rules()),
+            permission: limits(&self.judge.rules()),
         };
         let created = self.core.create_child(request, descent).await;
         Ok(created.map_err(unavailable)?.id)
@@ -62,9 +62,9 @@ impl TurnTasks {
         model: Option<ModelRef>,
     ) -> Result<SessionID, TaskError> {
         let parent = self.parent.info.id.clone();
-        let denials = denials(&self.judge.rules());
-        let denied = self.core.deny_to_child(&parent, id, denials).await;
-        let child = denied.map_err(unavailable)?;
+        let limits = limits(&self.judge.rules());
+        let limited = self.core.limit_child(&parent, id, limits).await;
+        let child = limited.map_err(unavailable)?;
         let child = child.ok_or_else(|| TaskError::NotAChild(id.clone()))?;
         if child.agent.as_deref() != Some(agent) {
             let switched = self.core.switch_agent(id, agent.to_owned());
@@ -89,34 +89,32 @@ impl Core {
         Ok(nested)
     }
 
-    /// Adds rules to those that a child session has. Nothing if it is no child of that parent.
-    async fn deny_to_child(
+    /// Puts limits in the place of those that a child session has. Nothing if it is no child of that
+    /// parent.
+    async fn limit_child(
         &self,
         parent: &SessionID,
         child: &SessionID,
-        denials: Vec<PermissionRule>,
+        limits: Vec<PermissionRule>,
     ) -> Result<Option<SessionInfo>, RuntimeError> {
         let (parent, child, now) = (parent.clone(), child.clone(), self.now());
-        let denied = self.store.write(move |transaction| {
+        let limited = self.store.write(move |transaction| {
             let session = transaction.reader().session(&child)?;
             let of_parent = |it: &SessionRow| it.info.parent_id.as_ref() == Some(&parent);
             let Some(session) = session.filter(of_parent) else {
                 return Ok(Ok::<_, RuntimeError>(None));
             };
-            let missing = denials.into_iter();
-            let missing: Vec<_> = missing
-                .filter(|rule| !session.permission.contains(rule))
-                .collect();
-            if !missing.is_empty() {
+            let own = session.permission.split(PermissionRule::is_limit).next();
+            let rules = [own.unwrap_or_default(), &limits].concat();
+            if rules != session.permission {
                 let mut info = transaction.reader().session_record(&session)?;
                 info.time.updated = now;
-                let missing = missing.into_iter().map(RecordedRule::from);
-                info.permission.get_or_insert_default().extend(missing);
+                info.permission = Some(rules.into_iter().map(RecordedRule::from).collect());
                 append(transaction, &session, now, SessionUpdated { info })?;
             }
             Ok(Ok(Some(session.info)))
         });
-        denied.await?
+        limited.await?
     }
 }
 

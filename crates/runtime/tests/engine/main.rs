@@ -47,6 +47,8 @@ mod nested;
 #[cfg(test)]
 mod next;
 #[cfg(test)]
+mod outputs;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod prefix;
@@ -56,6 +58,8 @@ mod provider;
 mod pruning;
 #[cfg(test)]
 mod questions;
+#[cfg(test)]
+mod reasons;
 #[cfg(test)]
 mod recovery;
 #[cfg(test)]

@@ -194,6 +194,35 @@ async fn what_keeps_a_turn_from_beginning_keeps_it_from_being_shown() {
 }
 
 #[tokio::test]
+async fn a_closing_host_keeps_nobody_who_looks() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let (source, gate) = (ScriptedSource::telling(KEY, "one"), Gate::new());
+    let _told = f.contribute(&f.project.directory(), source.hold(&gate));
+    let close = async {
+        f.reached(&gate).await;
+        f.close().await;
+    };
+    let (said, ()) = tokio::join!(refused(&f, &session), close);
+    assert_eq!(said, RuntimeError::Closed.to_string());
+}
+
+#[tokio::test]
+async fn a_request_beyond_the_bound_is_not_shown() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    for _ in 0..5 {
+        f.leave(&session, &"x".repeat(7 * 1024 * 1024), Delivery::Steer)
+            .await;
+    }
+    let said = refused(&f, &session).await;
+    assert_eq!(
+        said,
+        "session.request: the request has more than 33554432 bytes as JSON, and no more than that are shown"
+    );
+}
+
+#[tokio::test]
 async fn a_location_counts_how_its_context_fares() {
     let f = Fixture::open().await;
     let here = f.project.directory();

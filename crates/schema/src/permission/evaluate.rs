@@ -25,12 +25,24 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     covers(&pattern, &text) || bare.is_some_and(|bare| covers(bare, &text))
 }
 
-/// What the last rule that matches says; where none does, somebody has to be asked.
+/// What the last rule that matches says; where none does, somebody has to be asked. What the limits
+/// of the rules deny is denied.
+///
+/// Limits are the rules of somebody else, each begun by [`PermissionRule::LIMIT`]. They deny what
+/// they would deny by themselves, and nothing more.
 pub fn evaluate(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
-    let mut rules = rules.iter().rev();
-    let last =
-        rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource));
-    last.map_or(PermissionEffect::Ask, |rule| rule.effect)
+    let last = |rules: &[PermissionRule]| {
+        let mut rules = rules.iter().rev();
+        let last =
+            rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource));
+        last.map(|rule| rule.effect)
+    };
+    let mut lists = rules.split(PermissionRule::is_limit);
+    let own = lists.next().and_then(last);
+    if lists.any(|limits| last(limits) == Some(PermissionEffect::Deny)) {
+        return PermissionEffect::Deny;
+    }
+    own.unwrap_or(PermissionEffect::Ask)
 }
 
 /// What holds for an action on several resources at once: one denied resource denies them all, one
@@ -60,19 +72,34 @@ pub fn decide(
 }
 
 /// Whether no rule could allow the action on anything: the last rule for the action denies it
-/// everywhere. Such an action is not worth offering; [`evaluate`] still decides about each use.
+/// everywhere, or that of a limit does. Such an action is not worth offering; [`evaluate`] still
+/// decides about each use.
 pub fn is_denied_everywhere(action: &str, rules: &[PermissionRule]) -> bool {
-    let last = rules
-        .iter()
-        .rev()
-        .find(|rule| matches(&rule.action, action));
-    last.is_some_and(|rule| rule.effect == PermissionEffect::Deny && rule.resource == "*")
+    rules.split(PermissionRule::is_limit).any(|rules| {
+        let mut rules = rules.iter().rev();
+        let last = rules.find(|rule| matches(&rule.action, action));
+        last.is_some_and(|rule| rule.effect == PermissionEffect::Deny && rule.resource == "*")
+    })
 }
 
 /// Actions whose resources are paths.
 const PATH_ACTIONS: [&str; 3] = ["external_directory", "read", "edit"];
 
 impl PermissionRule {
+    /// Begins a limit in a list of rules: those that follow, up to the next limit, only deny. By
+    /// itself it matches nothing.
+    pub const LIMIT: Self = Self {
+        action: String::new(),
+        resource: String::new(),
+        effect: PermissionEffect::Deny,
+    };
+
+    /// Whether a limit begins here.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        *self == Self::LIMIT
+    }
+
     /// The rule with the home directory in place of a leading `~` or `$HOME`, where its action is
     /// one on paths. An empty `home` is none.
     #[must_use]

@@ -149,5 +149,6 @@ fn stamp(metadata: &Metadata) -> Stamp {
         modified,
         changed: modified,
         inode: u64::try_from(nanoseconds(metadata.created())).unwrap_or(0),
+        has_other_names: false,
     }
 }

@@ -328,5 +328,6 @@ fn stamp(stat: &Stat) -> Stamp {
         modified: time(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
         changed: time(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         inode: stat.st_ino as u64,
+        has_other_names: kind != Kind::Directory && stat.st_nlink > 1,
     }
 }

@@ -23,13 +23,13 @@ enum Looks {
     Replaced,
 }
 
-/// Looks at the stamps of all that is known; says whether anything differs.
-pub(crate) fn all(root: &Held, folder: &mut Folder) -> bool {
+/// Looks at the stamps of all that is known, until it is stopped; says whether anything differs.
+pub(crate) fn all(root: &Held, folder: &mut Folder, is_stopped: impl Fn() -> bool + Sync) -> bool {
     let mut listings = Vec::new();
     folder.each_mut(&mut |listing| listings.push(listing));
     let differs = AtomicBool::new(false);
     threads::each(listings, FEW, |listing| {
-        if look(root, listing) != Looks::Same {
+        if !is_stopped() && look(root, listing) != Looks::Same {
             differs.store(true, Ordering::Relaxed);
         }
     });

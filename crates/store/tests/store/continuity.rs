@@ -2,7 +2,7 @@
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::model::ModelRef;
-use opencode_store::{Draft, HistoryChanges, RecordedStep, SessionRow};
+use opencode_store::{Draft, Epoch, HistoryChanges, RecordedStep, SessionRow};
 use serde_json::{Value, json};
 
 use crate::harness::{Bench, event, model, of_a, prompted, step_started, with};
@@ -19,9 +19,9 @@ async fn changes(bench: &Bench, session: &SessionRow, after: u64) -> HistoryChan
     read.await.unwrap()
 }
 
-/// Appends a step that ends in this way, with or without metadata. Returns the entry that ended it.
+/// Appends a step that ends in this way, with or without metadata. Returns the entry that began it.
 async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, note: Value) -> u64 {
-    bench.append(session, 1, step_started(message)).await;
+    let started = bench.append(session, 1, step_started(message)).await;
     let own = json!({"assistantMessageID": message});
     let end = match end {
         "failed" => event(
@@ -41,7 +41,8 @@ async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, not
     };
     let id = session.info.id.clone();
     let write = bench.store.write(move |db| db.append(&id, None, draft));
-    write.await.unwrap().unwrap()
+    write.await.unwrap().unwrap();
+    started
 }
 
 #[tokio::test]
@@ -118,4 +119,31 @@ async fn what_changes_the_history_is_told_from_what_adds_to_it() {
     }
     let other = bench.session("ses_b").await;
     assert_eq!(changes(&bench, &other, 0).await, HistoryChanges::default());
+}
+
+#[tokio::test]
+async fn an_epoch_that_began_is_told_from_one_that_goes_on() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let seq = bench.append(&session, 1, step_started("msg_a")).await;
+    let (key, epoch) = (
+        session.key,
+        Epoch {
+            baseline: "b".to_owned(),
+            snapshot: "{}".to_owned(),
+            baseline_seq: seq,
+        },
+    );
+    let write = bench
+        .store
+        .write(move |db| db.set_epoch(key, &epoch).map(Ok::<_, ()>));
+    write.await.unwrap().unwrap();
+    assert_eq!(
+        changes(&bench, &session, seq).await,
+        HistoryChanges::default()
+    );
+    let replaced = HistoryChanges {
+        replaced: true,
+        ..HistoryChanges::default()
+    };
+    assert_eq!(changes(&bench, &session, seq - 1).await, replaced);
 }

@@ -1,5 +1,6 @@
 //! How many bytes a transcript takes in the file.
 
+use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::{IdSource, MessageID};
 use opencode_store::{Draft, LifecycleConflict, SessionRow, Store};
@@ -62,7 +63,11 @@ async fn write(store: &Store, session: &SessionRow, time: i64, events: Vec<Sessi
     let id = session.info.id.clone();
     let write = store.write(move |transaction| {
         for (after, payload) in events.into_iter().enumerate() {
-            let draft = Draft::new(time + 10 * (after as i64 / 2), payload);
+            let metadata = matches!(payload, SessionEvent::StepEnded(_)).then(|| prefix(time));
+            let draft = Draft {
+                metadata,
+                ..Draft::new(time + 10 * (after as i64 / 2), payload)
+            };
             if let Err(conflict) = transaction.append(&id, None, draft)? {
                 return Ok(Err(conflict));
             }
@@ -124,6 +129,15 @@ fn step_ended(message: &str, finish: &str) -> SessionEvent {
         "step.ended",
         json!({"assistantMessageID": message, "finish": finish, "cost": 0.00432, "tokens": tokens}),
     )
+}
+
+/// What a step says of its request.
+fn prefix(time: i64) -> Record {
+    let report = json!({
+        "sha256": format!("{time:064x}"), "bytes": 123_456, "reused": 122_987,
+        "agent": "0a1b2c3d", "baseline": "4e5f6a7b", "tools": "8c9d0e1f",
+    });
+    Record::from_iter([("prefix".to_owned(), report)])
 }
 
 fn text(length: usize) -> String {

@@ -92,3 +92,132 @@ fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::R
     }
     Ok(swept)
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::{
+        fs::{self, File},
+        os::unix::fs::symlink,
+        path::PathBuf,
+        time::{Duration, UNIX_EPOCH},
+    };
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const NOW: Millis = 1_800_000_000_000;
+
+    struct Outputs {
+        temp: TempDir,
+    }
+
+    impl Outputs {
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            fs::create_dir(temp.path().join("tool-output")).unwrap();
+            Self { temp }
+        }
+
+        fn directory(&self) -> PathBuf {
+            self.temp.path().join("tool-output")
+        }
+
+        /// A file that was written so many seconds before [`NOW`].
+        fn file(&self, name: &str, seconds: u64) {
+            let file = File::create(self.directory().join(name)).unwrap();
+            let written =
+                UNIX_EPOCH + Duration::from_millis(NOW as u64) - Duration::from_secs(seconds);
+            file.set_modified(written).unwrap();
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(self.directory()).unwrap();
+            let mut names: Vec<_> = entries
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        }
+
+        fn sweep(&self) -> usize {
+            sweep_managed_output(&self.directory(), NOW, &CancellationToken::new()).unwrap()
+        }
+    }
+
+    const WEEK: u64 = 7 * 24 * 60 * 60;
+
+    #[test]
+    fn what_is_older_than_a_week_goes() {
+        let outputs = Outputs::new();
+        for (name, seconds) in [
+            ("tool_0", WEEK + 1),
+            ("tool_1", 100 * WEEK),
+            ("tool_", 2 * WEEK),
+            ("tool_2", WEEK),
+            ("tool_3", 0),
+        ] {
+            outputs.file(name, seconds);
+        }
+        assert_eq!(outputs.sweep(), 3);
+        assert_eq!(outputs.names(), ["tool_2", "tool_3"]);
+        assert_eq!(outputs.sweep(), 0);
+    }
+
+    #[test]
+    fn what_is_not_ours_stays() {
+        let outputs = Outputs::new();
+        for name in [
+            "tool",
+            "tools_1",
+            "Tool_1",
+            ".tool_1",
+            "1_tool_",
+            "notes.txt",
+        ] {
+            outputs.file(name, 2 * WEEK);
+        }
+        let directory = outputs.directory();
+        fs::create_dir(directory.join("tool_directory")).unwrap();
+        let inner = directory.join("tool_directory/tool_1");
+        fs::write(&inner, "").unwrap();
+        symlink("notes.txt", directory.join("tool_link")).unwrap();
+        symlink("nowhere", directory.join("tool_broken")).unwrap();
+        let before = outputs.names();
+        let later = NOW * 2;
+        let swept = sweep_managed_output(&directory, later, &CancellationToken::new());
+        assert_eq!(swept.unwrap(), 0);
+        assert_eq!(outputs.names(), before);
+        assert!(inner.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_is_not_followed() {
+        let outputs = Outputs::new();
+        outputs.file("tool_1", 2 * WEEK);
+        let link = outputs.temp.path().join("link");
+        symlink(outputs.directory(), &link).unwrap();
+        assert!(sweep_managed_output(&link, NOW, &CancellationToken::new()).is_err());
+        assert_eq!(outputs.names(), ["tool_1"]);
+    }
+
+    #[test]
+    fn a_sweep_that_is_stopped_deletes_nothing_more() {
+        let outputs = Outputs::new();
+        outputs.file("tool_1", 2 * WEEK);
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        let swept = sweep_managed_output(&outputs.directory(), NOW, &stopped);
+        assert_eq!(swept.unwrap(), 0);
+        assert_eq!(outputs.names(), ["tool_1"]);
+    }
+
+    #[test]
+    fn where_nothing_was_kept_there_is_nothing_to_sweep() {
+        let outputs = Outputs::new();
+        let missing = outputs.directory().join("missing");
+        let swept = sweep_managed_output(&missing, NOW, &CancellationToken::new());
+        assert_eq!(swept.unwrap(), 0);
+    }
+}

@@ -7,4 +7,6 @@ mod common;
 mod access;
 mod content;
 mod directories;
+#[cfg(test)]
+mod images;
 mod project;

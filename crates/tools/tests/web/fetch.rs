@@ -73,13 +73,30 @@ async fn other_texts_come_as_they_are() {
 #[tokio::test]
 async fn people_are_asked_for_the_address_as_it_was_written_and_as_it_is() {
     for (url, resources) in [
-        (URL, &[URL][..]),
-        ("http://example.com", &["http://example.com"]),
+        (
+            "https://example.com/a?b=c",
+            &["https://example.com/a?b=c"][..],
+        ),
+        // A rule for `http://example.com/*` is about this one, too.
+        (
+            "http://example.com",
+            &["http://example.com", "http://example.com/"],
+        ),
         (
             "HTTP:\\\\Example.com:80/a\n/../b",
             &["HTTP:\\\\Example.com:80/a\n/../b", "http://example.com/b"],
         ),
         ("http://0x7f.1", &["http://0x7f.1", "http://127.0.0.1/"]),
+        // What a server is not asked for, or does not tell it apart, gets around no rule.
+        (URL, &[URL, "https://example.com/a?b=c"]),
+        (
+            "http://a:b@example.com/",
+            &["http://a:b@example.com/", "http://example.com/"],
+        ),
+        (
+            "http://example.com./",
+            &["http://example.com./", "http://example.com/"],
+        ),
     ] {
         let outcome = fetch(json!({"url": url}), vec![page("", "")]).await;
         let [asked] = &*outcome.permissions else {

@@ -69,6 +69,11 @@ async fn another_server_is_asked_for() {
             "http://a.example/",
         ),
         (
+            "https://a.example:8443/",
+            "http://a.example:8443/",
+            "http://a.example:8443/",
+        ),
+        (
             "http://a.example/",
             "http://169.254.169.254/",
             "http://169.254.169.254/",

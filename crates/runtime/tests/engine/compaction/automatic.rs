@@ -270,6 +270,56 @@ async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for
 }
 
 #[tokio::test]
+async fn outputs_that_are_long_only_in_the_request_are_summarised() {
+    // As a summary is made of them, all of them would stay in their own words.
+    let (f, session) = with(json!({"keep": {"tokens": 4_000}})).await;
+    f.tool("echo", |_, _| async {
+        output(json!({"out": filler("gamma", 7_000)}))
+    });
+    f.model
+        .reply(Reply::calls("c1", "echo", json!({"n": 1})))
+        .reply(Reply::calls("c2", "echo", json!({"n": 2})))
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Done."));
+    f.ask(&session, "Go").await;
+    assert_eq!(asked(&f)[2..], [vec!["summary"], vec![CHECKPOINT]]);
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let recent = ended["recent"].as_str().unwrap();
+    assert!(recent.contains("echo({\"n\":2})"), "{recent}");
+    assert!(!recent.contains("echo({\"n\":1})"), "{recent}");
+}
+
+#[tokio::test]
+async fn the_window_is_that_of_the_model_that_is_asked_next() {
+    let f = Fixture::open().await;
+    let limit = |context: u64| json!({"limit": {"context": context, "output": OUTPUT}});
+    let config = json!({
+        "agent": {"build": {"prompt": "Build."}},
+        "compaction": {"buffer": 8_000, "keep": {"tokens": KEEP}},
+        "provider": {"mock": {"models": {"m1": limit(5 * WINDOW), "m2": limit(WINDOW)}}},
+    });
+    f.project.write("opencode.json", &config.to_string());
+    let session = f.session().await;
+    grown(&f, &session).await;
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    f.switch_model(&session, "m2").await;
+    f.model
+        .reply(Reply::says("SUMMARY"))
+        .reply(Reply::says("Yes."));
+    f.ask(&session, "Then").await;
+    let expected = [
+        &[ALPHA, BETA, "user: Next"][..],
+        &["summary"],
+        &[CHECKPOINT],
+    ];
+    assert_eq!(asked(&f)[1..], expected);
+    let requests = f.model.requests();
+    let models = requests.iter().map(|it| &*it.model.id);
+    assert_eq!(models.collect::<Vec<_>>(), ["m1", "m1", "m2", "m2"]);
+}
+
+#[tokio::test]
 async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
     let limit = json!({"context": 6_000, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit, "buffer": 20_000})).await;

@@ -35,7 +35,8 @@ async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, Stri
     assert!(errors.next().is_none());
     let message = error["data"]["message"].as_str().unwrap();
     let begins = format!("The history of {session} was not compacted: ");
-    let message = message.strip_prefix(&begins).unwrap_or(message);
+    let message = message.strip_prefix(&begins);
+    let message = message.expect("it says what of");
     (message.to_owned(), error["cause"]["kind"].to_string())
 }
 

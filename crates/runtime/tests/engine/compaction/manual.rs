@@ -1,7 +1,11 @@
 //! Compaction that somebody asks for.
 
+use std::sync::Arc;
+
+use futures::stream;
+use opencode_llm::{EventStream, LlmEvent, ModelClient};
 use opencode_runtime::{RuntimeError, StageRevert};
-use opencode_testkit::{Gate, Reply, ScriptedSource, compact};
+use opencode_testkit::{Gate, Reply, ScriptedModel, ScriptedSource, compact};
 
 use super::*;
 
@@ -92,6 +96,35 @@ async fn it_waits_for_a_drain_and_keeps_others_waiting() {
             "step.ended stop",
         ]
     );
+}
+
+#[tokio::test]
+async fn an_interruption_of_the_drain_that_it_waits_for_is_none_of_it() {
+    let (f, session) = with(json!({"keep": {"tokens": 4}})).await;
+    f.model.reply(Reply::says("A long enough answer"));
+    f.ask(&session, "Hi").await;
+    let turn = Gate::new();
+    f.model
+        .reply(Reply::nothing().hold(&turn))
+        .reply(Reply::says("SUMMARY"));
+    f.prompt(&session, "Next").await;
+    f.reached(&turn).await;
+    let mut asked = Box::pin(f.runtime().compact(&session));
+    assert!(futures::poll!(&mut asked).is_pending());
+    f.interrupt(&session).await;
+    f.within("compact", asked).await.unwrap();
+    assert_eq!(
+        f.events_after(&session, GROWN).await,
+        [
+            "prompt.admitted Next",
+            "prompted Next",
+            "compaction.started manual",
+            "compaction.ended manual SUMMARY",
+        ]
+    );
+    // What was not answered is in the checkpoint.
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    assert_eq!(ended["recent"], json!("swer\n\n[User]: Next"));
 }
 
 #[tokio::test]
@@ -246,4 +279,40 @@ async fn what_is_staged_to_be_reverted_is_gone_before() {
         conversation,
         "user: <conversation>\n[User]: One\n\n[Assistant]: A long enough an\n</conversation>"
     );
+}
+
+/// A model that answers turns, and writes summaries without pause and without end.
+struct Unceasing(ScriptedModel);
+
+impl ModelClient for Unceasing {
+    fn stream(&self, request: LlmRequest) -> EventStream {
+        if !request.system.is_empty() {
+            return self.0.stream(request);
+        }
+        let more = LlmEvent::TextDelta {
+            id: "text-0".into(),
+            text: String::new(),
+            provider_metadata: None,
+        };
+        Box::pin(stream::repeat_with(move || Ok(vec![more.clone()])))
+    }
+}
+
+#[tokio::test]
+async fn a_summary_without_pause_is_interrupted() {
+    let turns = || {
+        let model = ScriptedModel::new();
+        model.reply(Reply::says("A long enough answer"));
+        Arc::new(Unceasing(model))
+    };
+    let f = Fixture::with(move |options| options.model = turns()).await;
+    configure(&f, json!({"keep": {"tokens": 4}}));
+    let session = f.session().await;
+    f.ask(&session, "Hi").await;
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let asked = tokio::spawn(async move { runtime.compact(&id).await });
+    f.recorded(&session, "compaction.started manual").await;
+    f.interrupt(&session).await;
+    let error = f.within("compact", asked).await.unwrap().unwrap_err();
+    assert!(matches!(error, RuntimeError::Unavailable { .. }), "{error}");
 }

@@ -1,7 +1,8 @@
 //! What a child may do: what its agent may, without what is denied to its parent.
 
+use opencode_runtime::AskPermission;
 use opencode_schema::id::SessionID;
-use opencode_schema::permission::PermissionReply;
+use opencode_schema::permission::{PermissionEffect, PermissionReply};
 use opencode_testkit::{Fixture, Reply};
 use serde_json::json;
 
@@ -9,7 +10,8 @@ use super::{child, input, open, task};
 use crate::permissions::{heard_asked, reply, settled, uses, waiting};
 
 /// A runtime with the tools `task` and `use`. Agent `worker` may use everything and is asked about
-/// `x*`; `strict` may not use anything, `careful` no `no*`, and not even see `other`.
+/// `x*`; `strict` may not use anything, `careful` no `no*`, and not even see `other`. `narrow` may
+/// do nothing but give tasks and use what has an `a`, and `narrower` what has a `b`.
 async fn equipped() -> Fixture {
     let f = open().await;
     crate::permissions::equip(&f);
@@ -26,6 +28,8 @@ async fn equipped() -> Fixture {
         },
         "strict": {"permission": {"*": "allow", "use": "deny"}},
         "careful": {"permission": careful},
+        "narrow": {"permission": {"*": "deny", "task": "allow", "use": {"*a*": "allow"}}},
+        "narrower": {"permission": {"*": "deny", "task": "allow", "use": {"*b*": "ask"}}},
     }});
     f.project.write("opencode.json", &config.to_string());
     f
@@ -43,6 +47,21 @@ async fn worked(f: &Fixture, agent: &str, resources: &[&str]) -> (SessionID, Ses
     f.ask(&session, "Go").await;
     let child = child(f, &session).await;
     (session, child)
+}
+
+/// What a client is told about the use of something in a session.
+async fn decided(f: &Fixture, session: &SessionID, on: &str) -> PermissionEffect {
+    let ask = AskPermission {
+        session_id: session.clone(),
+        id: None,
+        action: "use".into(),
+        resources: vec![on.into()],
+        save: None,
+        metadata: None,
+        source: None,
+        agent: None,
+    };
+    f.runtime().ask_permission(ask).await.unwrap().effect
 }
 
 /// The tools of a request.
@@ -72,6 +91,45 @@ async fn a_tool_that_the_parent_does_not_see_is_not_shown_to_the_child() {
         ["tool.failed c0 Unknown tool: use"]
     );
     assert_eq!(tools(&f, 1), ["task", "other"]);
+}
+
+/// A subagent is judged by its own rules wherever they are not about what is denied.
+#[tokio::test]
+async fn exceptions_of_what_is_denied_to_the_parent_hold_for_the_child() {
+    let f = equipped().await;
+    let (_, child) = worked(&f, "narrow", &["a", "b"]).await;
+    assert_eq!(
+        settled(&f, &child).await,
+        ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
+    );
+    assert_eq!(tools(&f, 1), ["task", "use"]);
+    // What the parent may do, the child is asked for where its own rules say so.
+    assert_eq!(decided(&f, &child, "xa").await, PermissionEffect::Ask);
+}
+
+#[tokio::test]
+async fn a_child_of_a_child_may_what_neither_of_them_is_denied() {
+    let f = equipped().await;
+    let session = f.session().await;
+    f.switch_agent(&session, "narrow").await;
+    f.model
+        .reply(task("narrower", "Deeper"))
+        .reply(task("worker", "Deepest"))
+        .reply(uses(&["a", "b", "ab"]))
+        .reply(Reply::says("Worked."))
+        .reply(Reply::says("Worked."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    let one = child(&f, &session).await;
+    let two = child(&f, &one).await;
+    assert_eq!(
+        settled(&f, &two).await,
+        [
+            "tool.failed c0 Unable to use it",
+            "tool.failed c1 Unable to use it",
+            "tool.success c2 {}",
+        ]
+    );
 }
 
 #[tokio::test]
@@ -139,8 +197,8 @@ async fn an_earlier_task_is_denied_what_its_parent_is_denied_by_now() {
     let f = equipped().await;
     let (session, child) = worked(&f, "build", &["no 1"]).await;
     assert_eq!(settled(&f, &child).await, ["tool.success c0 {}"]);
-    f.switch_agent(&session, "careful").await;
-    for _ in 0..2 {
+    for agent in ["careful", "careful", "build"] {
+        f.switch_agent(&session, agent).await;
         let mut again = input("worker", "Again");
         again["sessionID"] = json!(child);
         f.model
@@ -150,36 +208,33 @@ async fn an_earlier_task_is_denied_what_its_parent_is_denied_by_now() {
             .reply(Reply::says("Well."));
         f.ask(&session, "Go on").await;
     }
+    let events = f.events(&child).await.into_iter();
+    let settled: Vec<_> = events
+        .filter(|it| it.starts_with("tool.failed") || it.starts_with("tool.success"))
+        .collect();
     assert_eq!(
-        settled(&f, &child).await,
+        settled,
         [
+            "tool.success c0 {}",
             "tool.failed c0 Unable to use it",
             "tool.failed c0 Unable to use it",
             "tool.success c0 {}",
         ]
     );
-    // It is recorded once.
+    // Each change is recorded once.
     let exported = f.export(&child).await;
     let updated = exported.iter().filter(|it| it.contains("session.updated"));
-    assert_eq!(updated.count(), 1);
+    assert_eq!(updated.count(), 2);
 }
 
 #[tokio::test]
 async fn a_client_that_asks_for_a_child_is_told_what_the_child_may() {
     let f = equipped().await;
     let (_, child) = worked(&f, "careful", &["a"]).await;
-    let ask = |on: &str| opencode_runtime::AskPermission {
-        session_id: child.clone(),
-        id: None,
-        action: "use".into(),
-        resources: vec![on.into()],
-        save: None,
-        metadata: None,
-        source: None,
-        agent: None,
-    };
-    for (on, expected) in [("no 1", "deny"), ("a", "allow")] {
-        let decided = f.runtime().ask_permission(ask(on)).await.unwrap();
-        assert_eq!(json!(decided.effect), expected);
+    for (on, expected) in [
+        ("no 1", PermissionEffect::Deny),
+        ("a", PermissionEffect::Allow),
+    ] {
+        assert_eq!(decided(&f, &child, on).await, expected);
     }
 }

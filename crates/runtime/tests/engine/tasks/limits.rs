@@ -1,8 +1,9 @@
 //! How many tasks there may be, side by side and below each other.
 
 use opencode_testkit::{Gate, Reply};
+use serde_json::json;
 
-use super::{child, children, failed, open, open_with, task, tasks};
+use super::{child, children, failed, input, open, open_with, task, tasks};
 
 #[tokio::test]
 async fn tasks_are_nested_three_levels_deep() {
@@ -47,6 +48,33 @@ async fn a_host_chooses_how_deep() {
         failed(&f, &child).await,
         [
             "tool.failed c0 Unable to run task: general: tasks may be nested 1 levels deep, and \
+             this session is that deep; do the work here"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_is_too_deep_goes_on_with_no_task_either() {
+    let mut f = open().await;
+    let session = f.session().await;
+    f.model
+        .reply(task("general", "First"))
+        .reply(Reply::says("One."))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go").await;
+    let child = child(&f, &session).await;
+    f.change(|options| options.limits.subagent_depth = 0);
+    f.reopen().await;
+    let mut again = input("general", "Second");
+    again["sessionID"] = json!(child);
+    f.model
+        .reply(Reply::calls("c1", "task", again))
+        .reply(Reply::says("Well."));
+    f.ask(&session, "Go on").await;
+    assert_eq!(
+        failed(&f, &session).await,
+        [
+            "tool.failed c1 Unable to run task: general: tasks may be nested 0 levels deep, and \
              this session is that deep; do the work here"
         ]
     );

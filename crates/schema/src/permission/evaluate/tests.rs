@@ -259,6 +259,44 @@ fn an_action_is_denied_everywhere_by_its_last_rule_alone() {
 }
 
 #[test]
+fn limits_deny_what_they_would_deny_by_themselves_and_allow_nothing() {
+    let rules = [
+        rule("read", "*", Allow),
+        rule("read", "x*", Ask),
+        rule("edit", "*", Deny),
+        PermissionRule::LIMIT,
+        rule("*", "*", Deny),
+        rule("read", "*a*", Allow),
+        rule("edit", "*", Allow),
+        PermissionRule::LIMIT,
+        rule("read", "*b*", Deny),
+        rule("read", "*bb*", Ask),
+        PermissionRule::LIMIT,
+    ];
+    for (action, resource, expected) in [
+        ("read", "a", Allow),
+        ("read", "xa", Ask),
+        ("read", "c", Deny),
+        ("read", "ab", Deny),
+        ("read", "abb", Allow),
+        ("edit", "a", Deny),
+        ("bash", "a", Deny),
+    ] {
+        assert_eq!(
+            evaluate(action, resource, &rules),
+            expected,
+            "{action} {resource}"
+        );
+    }
+    let hidden = ["read", "edit", "bash"].map(|action| is_denied_everywhere(action, &rules));
+    assert_eq!(hidden, [false, true, true]);
+    let limited = [PermissionRule::LIMIT, rule("read", "*", Allow)];
+    assert_eq!(evaluate("read", "a", &limited), Ask);
+    // A rule about nothing is none.
+    assert_eq!(evaluate("", "", &[PermissionRule::LIMIT]), Ask);
+}
+
+#[test]
 fn the_home_directory_stands_for_its_names() {
     for (action, resource, expected) in [
         ("read", "~", "/h/u"),

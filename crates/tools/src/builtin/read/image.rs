@@ -97,13 +97,12 @@ impl Image {
             Some(_) => self.smaller(size.within(limits), limits, cancel)?,
             None => return Err(ReadError::NotItsTurn),
         };
-        smaller.ok_or_else(|| {
-            ReadError::ImageTooLarge(Excess {
-                size,
-                base64,
-                limits: *limits,
-            })
-        })
+        let excess = Excess {
+            size,
+            base64,
+            limits: *limits,
+        };
+        smaller.ok_or(ReadError::ImageTooLarge(excess))
     }
 
     /// The size in which it is seen, by the head alone.

@@ -73,11 +73,8 @@ impl Visit<'_> {
 
     async fn ask(&self, url: &str, address: &Url) -> Result<(), ToolFailure> {
         let mut resources = vec![url.to_owned()];
-        let written = |url: &str| url.trim_end_matches('/').to_owned();
-        if written(url) != written(address.as_str()) {
-            // An unusual way to write an address gets around no rule for it.
-            resources.push(address.to_string());
-        }
+        // An unusual way to write an address gets around no rule for it.
+        resources.extend(Some(plain(address)).filter(|plain| plain != url));
         let mut request = self.context.permission_request("webfetch", resources);
         request.save.push("*".to_owned());
         request.metadata.insert("url".to_owned(), json!(url));
@@ -150,8 +147,25 @@ fn redirect(response: &WebResponse) -> Option<Option<&str>> {
 
 /// Whether the other address is one of the same server, which may have moved to encryption.
 fn is_same_site(one: &Url, other: &Url) -> bool {
-    let (from, to) = (one.port_or_known_default(), other.port_or_known_default());
-    one.host() == other.host() && (from == to || (from, to) == (Some(80), Some(443)))
+    let way = |url: &Url| (url.scheme() == "https", url.port_or_known_default());
+    let (from, to) = (way(one), way(other));
+    let is_moved = (from, to) == ((false, Some(80)), (true, Some(443)));
+    one.host() == other.host() && (from == to || is_moved)
+}
+
+/// An address without what leads to the same place with other words: a name and a password, a
+/// fragment, and the dot behind a whole name.
+fn plain(address: &Url) -> String {
+    let mut plain = address.clone();
+    plain.set_fragment(None);
+    // None of these fails for an address with a host; what failed would stay as it is.
+    let _ = plain.set_username("");
+    let _ = plain.set_password(None);
+    let name = address.domain().and_then(|name| name.strip_suffix('.'));
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        let _ = plain.set_host(Some(name));
+    }
+    plain.into()
 }
 
 fn headers(format: Format, agent: &'static str) -> HeaderMap {

@@ -1,0 +1,97 @@
+//! Why a request does not go on from the one before, where the texts that it is made of tell little.
+
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Fixture, Gate, Reply, ScriptedSource};
+use serde_json::{Value, json};
+
+/// The reasons that the steps of a session have recorded, oldest first.
+async fn reasons(f: &Fixture, session: &SessionID) -> Vec<Option<String>> {
+    let messages = serde_json::to_value(f.messages(session).await).unwrap();
+    let reports = messages.as_array().unwrap().iter();
+    let reports = reports.filter_map(|message| message.pointer("/metadata/prefix"));
+    let reasons = reports.map(|report| report.get("reason")?.as_str());
+    reasons.map(|reason| reason.map(str::to_owned)).collect()
+}
+
+fn some(reasons: &[&str]) -> Vec<Option<String>> {
+    let reasons = reasons.iter().map(|reason| Some((*reason).to_owned()));
+    reasons
+        .map(|reason| reason.filter(|it| !it.is_empty()))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_baseline_that_reads_like_the_one_it_replaces_is_a_replacement_all_the_same() {
+    for reopens in [false, true] {
+        let mut f = Fixture::open().await;
+        let session = f.session().await;
+        f.model.otherwise(|_| Reply::says("Yes."));
+        let source = ScriptedSource::telling("acme/rules", "one");
+        let here = f.project.directory();
+        let mut told = f.contribute(&here, &source);
+        f.ask(&session, "1").await;
+        source.tell("two");
+        f.ask(&session, "2").await;
+        if reopens {
+            f.reopen().await;
+            told = f.contribute(&here, &source);
+        }
+        // No message leads back, so that the change that was told is history no more.
+        source.tell("one").accept("one");
+        f.ask(&session, "3").await;
+        let requests = f.model.requests();
+        assert_eq!(requests[2].system, requests[0].system);
+        assert_eq!(
+            reasons(&f, &session).await,
+            some(&["first", "", "replacement"]),
+            "{reopens}"
+        );
+        drop(told);
+    }
+}
+
+#[tokio::test]
+async fn a_move_beneath_a_step_is_known_to_the_next_process() {
+    let mut f = Fixture::open().await;
+    f.project.write("one/a.txt", "");
+    f.project.git();
+    let session = f.session().await;
+    let gate = Gate::new();
+    f.model
+        .reply(
+            Reply::new()
+                .begin_text()
+                .delta("Yes")
+                .hold(&gate)
+                .end_text()
+                .stop(),
+        )
+        .reply(Reply::says("Moved."));
+    f.prompt(&session, "Go").await;
+    f.reached(&gate).await;
+    let one = f.project.path("one").to_string_lossy().into_owned();
+    f.move_to(&session, one).await;
+    gate.release();
+    f.wait(&session).await;
+    f.reopen().await;
+    f.ask(&session, "Where are you?").await;
+    assert_eq!(reasons(&f, &session).await, some(&["first", "move"]));
+}
+
+#[tokio::test]
+async fn what_closed_a_last_turn_is_known_to_the_next_process() {
+    for reopens in [false, true] {
+        let mut f = Fixture::open().await;
+        let config: Value = json!({"agent": {"build": {"steps": 1}}});
+        f.project.write("opencode.json", &config.to_string());
+        let session = f.session().await;
+        f.model.otherwise(|_| Reply::says("Yes."));
+        f.ask(&session, "1").await;
+        if reopens {
+            f.reopen().await;
+        }
+        f.ask(&session, "2").await;
+        let expected = some(&["first", "step-limit"]);
+        assert_eq!(reasons(&f, &session).await, expected, "{reopens}");
+    }
+}

@@ -1,0 +1,93 @@
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::{SnapshotOptions, engine::Engine};
+
+/// A project that is large enough to be watched, and a name of one of its files outside.
+struct Watched {
+    folder: TempDir,
+    engine: Engine,
+}
+
+impl Watched {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let worktree = folder.path().canonicalize().unwrap().join("work");
+        fs::create_dir_all(worktree.join(".git/objects")).unwrap();
+        for number in 0..1000 {
+            let below = worktree.join(format!("d{}", number % 40));
+            fs::create_dir_all(&below).unwrap();
+            fs::write(below.join(format!("f{number}")), "before").unwrap();
+        }
+        let engine = Engine::new(SnapshotOptions {
+            store: folder.path().join("store"),
+            worktree,
+            scope: PathBuf::new(),
+            private: Vec::new(),
+        });
+        Self { folder, engine }
+    }
+
+    fn link(&self) -> PathBuf {
+        let outside = self.folder.path().join("outside");
+        fs::hard_link(self.folder.path().join("work/d7/f7"), &outside).unwrap();
+        outside
+    }
+
+    fn capture(&mut self) -> String {
+        self.engine.capture().unwrap().tree
+    }
+
+    /// What a project has that nobody knows yet.
+    fn anew(&self) -> String {
+        let mut engine = Engine::new(self.engine.options.clone());
+        engine.capture().unwrap().tree
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_file_with_another_name_is_looked_at_each_time() {
+    let mut project = Watched::new();
+    let outside = project.link();
+    project.capture();
+    project.engine.review(|| false);
+    let before = project.capture();
+    write(&outside, "after");
+    let after = project.capture();
+    assert_ne!(before, after);
+    assert_eq!(after, project.anew());
+}
+
+#[test]
+fn what_nobody_tells_is_found_by_a_review_and_taken_in_by_the_next_capture() {
+    let mut project = Watched::new();
+    project.capture();
+    assert!(project.engine.is_review_due());
+    project.engine.review(|| false);
+    assert!(!project.engine.is_review_due());
+    let before = project.capture();
+    write(&project.link(), "after");
+    // A capture waits for no look at everything, however long the last one is ago.
+    assert_eq!(project.capture(), before);
+    project.engine.review(|| true);
+    assert_eq!(project.capture(), before);
+    project.engine.review(|| false);
+    assert_eq!(project.capture(), project.anew());
+    assert_ne!(project.capture(), before);
+}
+
+#[test]
+fn a_review_that_was_stopped_counts_as_none() {
+    let mut project = Watched::new();
+    project.capture();
+    project.engine.review(|| true);
+    assert!(project.engine.is_review_due());
+}
