@@ -11,7 +11,7 @@ import { readMessages, run, setUp, subscribe } from "./support";
 type Started = Awaited<ReturnType<typeof setUpHostile>>;
 
 const SECRET = "The secret that stays outside";
-/** Where the answers end: the model is asked at most so often in one activity. */
+/** Calls of one answer, which run side by side. */
 const CALLS_IN_ONE_ANSWER = 40;
 
 /** A session in a project beside which a secret lies, with ways that lead there. */
@@ -132,7 +132,8 @@ test("no path leads a tool outside of the project, and nothing that lies there i
     `${"a/".repeat(3_000)}b`,
     "x".repeat(300),
   ];
-  const directories = ["..", "../outside", outside, "door", "chain", "loop", `self/root${outside}`, "/proc/self/cwd", "/"];
+  const links = ["door", "chain", "loop", `self/root${outside}`];
+  const directories = ["..", "../outside", outside, ...links, "/proc/self/cwd", "/"];
   const calls = [...files.flatMap(led), ...directories.flatMap(sent)];
   const tools = await call(started, calls);
   const refused = calls.map(({ name, input }) => `${name} ${JSON.stringify(input)}: error`);

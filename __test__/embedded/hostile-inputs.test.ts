@@ -24,12 +24,17 @@ const INPUTS: Record<string, Record<string, unknown>> = {
   websearch: { query: "a", numResults: 1, livecrawl: "fallback", type: "auto", contextMaxCharacters: 1 },
   write: { path: "made", content: "made" },
 };
-const OPTIONAL = new Set(
-  "workdir timeout replaceAll limit include offset sessionID format numResults livecrawl type contextMaxCharacters".split(
-    " ",
-  ),
-);
-const isOptional = (tool: string, key: string) => OPTIONAL.has(key) || (["glob", "grep"].includes(tool) && key === "path");
+/** The keys that may be missing. */
+const OPTIONAL: Record<string, readonly string[]> = {
+  bash: ["workdir", "timeout"],
+  edit: ["replaceAll"],
+  glob: ["path", "limit"],
+  grep: ["path", "include", "limit"],
+  read: ["offset", "limit"],
+  task: ["sessionID"],
+  webfetch: ["format", "timeout"],
+  websearch: ["numResults", "livecrawl", "type", "contextMaxCharacters"],
+};
 
 /** Values of every type that is not the type of this one. */
 function wrongFor(value: unknown) {
@@ -44,7 +49,7 @@ function wrongInputs(tool: string, input: Record<string, unknown>) {
   return Object.entries(input).flatMap(([key, value]) => {
     const others = wrongFor(value).map((wrong) => ({ ...input, [key]: wrong }));
     const { [key]: _, ...less } = input;
-    return isOptional(tool, key) ? others : [less, ...others];
+    return OPTIONAL[tool]?.includes(key) ? others : [less, ...others];
   });
 }
 

@@ -70,7 +70,8 @@ test("a session with snapshots, commands and reverts leaves the repository as it
   makeRepository(directory, ran);
   expect(existsSync(ran)).toBe(false);
   const before = readTree(path.join(directory, ".git"));
-  const files = () => ["a.txt", "filtered.txt", "staged.txt"].map((name) => readFileSync(path.join(directory, name), "utf8"));
+  const read = (name: string) => readFileSync(path.join(directory, name), "utf8");
+  const files = () => ["a.txt", "filtered.txt", "staged.txt"].map(read);
 
   model.reply({ tools: [{ name: "write", input: { path: "a.txt", content: "two\n" } }] }, { text: "Written." });
   const { id: first } = await run(host, sessionID, "Write");
@@ -83,10 +84,7 @@ test("a session with snapshots, commands and reverts leaves the repository as it
   expect(files()).toEqual(["one\n", "one\r\n", "staged\n"]);
   await host.sessions.revert.stage({ sessionID, messageID: second });
   await host.sessions.revert.clear({ sessionID });
-  expect([readFileSync(path.join(directory, "filtered.txt"), "utf8"), existsSync(path.join(directory, "staged.txt"))]).toEqual([
-    "two\r\n",
-    false,
-  ]);
+  expect([read("filtered.txt"), existsSync(path.join(directory, "staged.txt"))]).toEqual(["two\r\n", false]);
   await host.sessions.revert.stage({ sessionID, messageID: first });
   await host.sessions.revert.commit({ sessionID });
   await run(host, sessionID, "Go on");

@@ -1,9 +1,15 @@
-// What snapshots add to a step: one that only talks, and one that writes a file.
+// What snapshots add to a step: one that only talks, and one that writes a file, at once and after a rest.
+import { setTimeout as sleep } from "node:timers/promises"
 import path from "node:path"
 import { openHost } from "../lib/host.mjs"
 import { startModel } from "../lib/model.mjs"
 import { median, report, time } from "../lib/report.mjs"
 import { writeRepository } from "../lib/repository.mjs"
+
+const RUNS = 40
+const RESTED_RUNS = 5
+/** Models take their time, and then nothing may be too old to be believed. */
+const REST_MS = 6_000
 
 const model = await startModel()
 await compare(2_000, 3)
@@ -21,19 +27,29 @@ async function compare(files, atMost) {
   }
   const said = { on: [], off: [] }
   const wrote = { on: [], off: [] }
-  for (let run = 0; run < 40; run++) {
+  const rested = { on: [], off: [] }
+  const write = async (name, run) => {
+    await model.reply({ tools: [{ name: "write", input: { path: "part-0/written.txt", content: `Run ${run} ${name}\n` } }] })
+    await model.reply({ text: "Written." })
+    return turn(sides[name])
+  }
+  for (let run = 0; run < RUNS; run++) {
     for (const [name, side] of Object.entries(sides)) {
       await model.reply({ text: "Done." })
       said[name].push(await turn(side))
-      await model.reply({ tools: [{ name: "write", input: { path: "part-0/written.txt", content: `Run ${run} ${name}\n` } }] })
-      await model.reply({ text: "Written." })
-      wrote[name].push(await turn(side))
+      wrote[name].push(await write(name, run))
     }
   }
+  for (let run = RUNS; run < RUNS + RESTED_RUNS; run++) {
+    await sleep(REST_MS)
+    for (const name of Object.keys(sides)) rested[name].push(await write(name, run))
+  }
   await check(sides, path.join("part-0", "written.txt"))
-  const added = (samples, steps) => (median(samples.on.slice(10)) - median(samples.off.slice(10))) / steps
-  report(`what snapshots add to a step in ${files} files`, "ms", [added(said, 1)], { atMost })
-  report(`what they add to a step around a write in ${files} files`, "ms", [added(wrote, 2)], { atMost })
+  const added = (samples, steps) => (median(samples.on) - median(samples.off)) / steps
+  const warm = ({ on, off }) => ({ on: on.slice(10), off: off.slice(10) })
+  report(`what snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost })
+  report(`what they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost })
+  report(`what they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost })
   await second.close()
   await first.close()
 }
@@ -51,7 +67,7 @@ async function check(sides, written) {
     const messages = await host.sessions.context({ sessionID })
     const steps = messages.filter((message) => message.type === "assistant")
     const files = steps.flatMap((step) => step.snapshot?.files ?? [])
-    const expected = name === "on" ? 40 : 0
+    const expected = name === "on" ? RUNS + RESTED_RUNS : 0
     const found = files.filter((file) => file === written).length
     if (found !== expected) throw new Error(`expected ${expected} changes of ${written} with snapshots ${name}, got ${found}`)
   }

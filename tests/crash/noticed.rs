@@ -11,6 +11,7 @@ use opencode_tests::folder::Folder;
 use opencode_tests::ledger::{Import, Ledger, Progress, Prompt};
 use opencode_tests::life::{End, Life};
 use opencode_tests::line::Setting;
+use opencode_tests::model::KEPT_FILE;
 use opencode_tests::plan::{Death, Plan};
 use opencode_tests::point;
 use rusqlite::Connection;
@@ -91,8 +92,8 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
             sql(
                 folder,
                 "PRAGMA writable_schema = ON;
-                 UPDATE sqlite_schema SET sql = replace(sql, 'type = 2 AND completed IS NULL', 'type = 2')
-                 WHERE name = 'message_open'",
+                 UPDATE sqlite_schema SET sql = replace(sql, 'parent IS NOT NULL', 'parent IS NULL')
+                 WHERE name = 'session_parent'",
             );
         },
         &["integrity_check"],
@@ -323,6 +324,19 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
             ledger.quiet.push(session);
         },
         &["nothing ran in"],
+    ),
+    // The last one: all of them see the same projects.
+    (
+        "files that are not what was staged",
+        |folder, _| {
+            for directory in fs::read_dir(folder.path().join("kept")).unwrap() {
+                let path = directory.unwrap().path();
+                if !path.ends_with(".git") {
+                    fs::write(path.join(KEPT_FILE), "other").unwrap();
+                }
+            }
+        },
+        &["the file of"],
     ),
 ];
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use opencode_schema::id::{EventID, MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 
-use crate::line::{Asked, Change, Input, Line, Setting};
+use crate::line::{Asked, Change, Input, Line, NO_REVERT, Setting};
 
 /// Everything that was said on one file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -182,6 +182,11 @@ impl Ledger {
 
     fn disturb(&mut self, session: &SessionID) {
         self.quiet.retain(|quiet| quiet != session);
+        // A drain carries out what is staged.
+        let key = (session.clone(), Setting::Revert);
+        if let Some(may) = self.settings.get_mut(&key) {
+            may.push(Some(NO_REVERT.to_owned()));
+        }
     }
 
     /// Changes what is known of a prompt. An input of another id with the same text came with an

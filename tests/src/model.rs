@@ -256,11 +256,11 @@ fn answer(kind: Kind, number: usize) -> Reply {
 fn to_keep(request: &LlmRequest) -> Option<String> {
     let mut messages = request.messages.iter().rev();
     let newest = messages.find(|message| message.role == Role::User)?;
-    let texts = newest.content.iter().filter_map(|part| match part {
+    let mut texts = newest.content.iter().filter_map(|part| match part {
         Part::Text(text) => kept_by(&text.text),
         _ => None,
     });
-    texts.last().map(str::to_owned)
+    texts.next_back().map(str::to_owned)
 }
 
 /// What a prompt wants to have written, if it is one of that kind.

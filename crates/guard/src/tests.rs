@@ -1,7 +1,6 @@
 //! What is left when a host dies: nothing.
 
 use std::io::{PipeReader, Read, pipe};
-use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -98,6 +97,8 @@ fn a_session_that_starts_one_process_after_the_other_ends() {
 #[test]
 #[cfg(target_os = "linux")]
 fn groups_and_sessions_of_their_own_are_found_whatever_their_names() {
+    use std::os::unix::fs::PermissionsExt;
+
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("a) S 1\nb");
     std::fs::write(&script, "#!/bin/sh\nprintf x >&3\nsleep 1000; :\n").unwrap();

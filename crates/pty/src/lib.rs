@@ -4,15 +4,13 @@
 //! it says what programs begin with, tells clients what it is told of, and closes it.
 //!
 //! `terminals` is the list of all, `terminal` one whose program runs, `process` that program with
-//! everything that belongs to it, `guard` what ends these when the host is killed, `output` what the
+//! everything that belongs to it, `output` what the
 //! program wrote and who follows it, `buffer` the part of that which is kept, `utf8` its text,
 //! `tickets` who may connect, `request` what begins, `shell` that when nobody names it.
 #![cfg_attr(not(unix), allow(dead_code, reason = "no terminal ever begins there"))]
 
 mod buffer;
 mod error;
-#[cfg(unix)]
-mod guard;
 mod output;
 #[cfg(unix)]
 mod process;

@@ -10,12 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use opencode_guard::Guard;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::Child;
 use tokio::sync::oneshot;
-
-use crate::guard::Guard;
 
 /// What the rest of a session may take to end by itself when its program has.
 const GRACE: Duration = Duration::from_millis(200);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use opencode_guard::Guard;
 use pty_process::{Command, OwnedReadPty, OwnedWritePty, Pty, Size};
 use rustix::io::Errno;
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -15,7 +16,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::guard::Guard;
 use crate::output::Output;
 use crate::process::Session;
 use crate::utf8::Decoder;

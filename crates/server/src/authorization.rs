@@ -54,6 +54,12 @@ impl Credentials {
     }
 }
 
+/// Whether a request brings credentials of its own in its query, where no browser adds any.
+pub(crate) fn has_token(request: &Request) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "auth_token")
+}
+
 /// What the header `authorization` says, if it is of the scheme Basic.
 fn basic(headers: &HeaderMap) -> Option<Vec<u8>> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;

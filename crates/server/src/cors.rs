@@ -1,7 +1,7 @@
 //! Which web pages may read the answers of a listener.
 //!
-//! That is all it decides: a request of any other page is executed all the same if it is let through
-//! otherwise. A password keeps strangers out, and where there is none, [`pages`](crate::pages) does.
+//! That is all it decides: what any other page sends without reading the answer is the business of
+//! [`pages`](crate::pages).
 
 use std::collections::HashSet;
 use std::sync::Arc;

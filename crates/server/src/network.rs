@@ -11,7 +11,7 @@ use crate::authorization::{Credentials, authorize};
 use crate::bodies::{Bodies, bound};
 use crate::compression;
 use crate::cors::{Origins, share};
-use crate::pages::{Pages, keep_away};
+use crate::pages::{Pages, keep_away, keep_from_changing};
 
 /// What requests of a listener are known by, behind what they have passed.
 #[derive(Clone)]
@@ -57,7 +57,12 @@ impl Network {
             .layer(Extension(peer))
             .layer(from_fn_with_state(Arc::new(self.bodies), bound));
         let routes = match self.credentials {
-            Some(it) => routes.layer(from_fn_with_state(Arc::new(it), authorize)),
+            Some(it) => routes
+                .layer(from_fn_with_state(
+                    Arc::clone(&self.origins),
+                    keep_from_changing,
+                ))
+                .layer(from_fn_with_state(Arc::new(it), authorize)),
             None => routes.layer(from_fn_with_state(Arc::new(self.pages), keep_away)),
         };
         routes

@@ -1,5 +1,5 @@
-//! What keeps web pages away from a listener without a password: the browser that shows them is on
-//! this machine, so that no address keeps them out.
+//! What keeps web pages away from a listener: the browser that shows them is on this machine, so that
+//! no address keeps them out, and it may add a password that it remembers.
 //!
 //! A page whose name has come to mean this machine would be of the listener's own origin and read
 //! everything, so only names that nobody else can make mean it are answered. Any other page sends
@@ -15,6 +15,7 @@ use axum::middleware::Next;
 use opencode_protocol::failure::Failure;
 use url::Host;
 
+use crate::authorization::has_token;
 use crate::cors::Origins;
 use crate::failure::refuse;
 
@@ -71,7 +72,26 @@ fn changes(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses what no page may ask.
+/// Refuses what pages of other origins would change with a password that the browser remembers. One
+/// that knows the password gives it in the query.
+pub(crate) async fn keep_from_changing(
+    State(origins): State<Arc<Origins>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let headers = request.headers();
+    // No page sends this header without leave, and the route that wants it looks at pages itself.
+    let asks_for_ticket = headers.contains_key("x-opencode-ticket");
+    let is_known = origins.admit(headers) || has_token(&request) || asks_for_ticket;
+    if is_known || !changes(request.method()) {
+        return next.run(request).await;
+    }
+    let message = "Web pages of this origin change nothing: name it in the option cors, or give \
+                   the password as auth_token in the query";
+    refuse(&Failure::invalid_field("origin", message))
+}
+
+/// Refuses what no page may ask where there is no password.
 pub(crate) async fn keep_away(
     State(pages): State<Arc<Pages>>,
     request: Request,

@@ -27,8 +27,10 @@ use crate::{
     },
 };
 
-/// How long a project that is too large is not looked at again.
+/// How long a project that is too large is not looked at again: twice as long each time, because to
+/// find out takes a step as long as a step waits.
 const REFUSAL: Duration = Duration::from_secs(60);
+const LONGEST_REFUSAL: Duration = Duration::from_secs(60 * 60);
 
 /// How many paths that were left out are told.
 const MAX_SKIPPED: usize = 100;
@@ -55,23 +57,44 @@ pub(crate) struct Knowledge {
     private: Vec<String>,
 }
 
-/// What refused the project, and until when that holds.
-pub(crate) type Refusal = (Instant, &'static str);
+/// Why a project is too large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    reason: &'static str,
+    since: Instant,
+    holds: Duration,
+}
+
+impl Refusal {
+    fn after(former: Option<Self>, reason: &'static str, since: Instant) -> Self {
+        let holds = former.map_or(REFUSAL, |former| {
+            LONGEST_REFUSAL.min(former.holds.saturating_mul(2))
+        });
+        Self {
+            reason,
+            since,
+            holds,
+        }
+    }
+}
 
 impl Engine {
     pub(crate) fn capture(&mut self) -> Result<Capture, SnapshotError> {
-        if let Some((until, reason)) = self.refused
-            && Instant::now() < until
+        if let Some(refused) = self.refused
+            && refused.since.elapsed() < refused.holds
         {
-            return Err(SnapshotError::TooLarge(reason));
+            return Err(SnapshotError::TooLarge(refused.reason));
         }
         let _lock = lock::shared(&self.options.store)?;
         // What was half done is not built upon.
         let known = self.known.take();
         let captured = self.capture_from(known);
-        if let Err(SnapshotError::TooLarge(reason)) = &captured {
-            self.refused = Some((Instant::now() + REFUSAL, reason));
-        }
+        self.refused = match &captured {
+            Err(SnapshotError::TooLarge(reason)) => {
+                Some(Refusal::after(self.refused, reason, Instant::now()))
+            }
+            _ => None,
+        };
         captured
     }
 
@@ -117,7 +140,7 @@ impl Engine {
     }
 
     /// Looks at everything for the next capture, until it is stopped.
-    pub(crate) fn review(&mut self, is_stopped: impl Fn() -> bool + Sync) {
+    pub(crate) fn review(&mut self, is_stopped: impl Fn() -> bool) {
         let root = self.root();
         if let (Some(known), Ok(root)) = (&mut self.known, root) {
             let folder = &mut known.folder;
@@ -347,4 +370,21 @@ pub(crate) fn steps(path: &str) -> impl Iterator<Item = (&str, &str)> {
         end = start + rest.find('/').unwrap_or(rest.len());
         Some((directory, &path[..end]))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_that_stays_too_large_is_looked_at_less_and_less_often() {
+        let now = Instant::now();
+        let mut refused = None;
+        let minutes = [(); 8].map(|()| {
+            let refusal = Refusal::after(refused, "it is large", now);
+            refused = Some(refusal);
+            refusal.holds.as_secs() / 60
+        });
+        assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
+    }
 }

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, io};
 use git2::{ObjectType, Oid};
 
 use crate::{
-    Mode, SnapshotError,
+    Entry, Mode, SnapshotError,
     engine::{self, Engine},
     ground::{self, Held, Kind},
     ignored::Ignored,
@@ -26,14 +26,21 @@ enum Change {
 
 type Changes<'a> = Vec<(&'a str, Change)>;
 
+/// What files were when they were looked at.
+type Seen = BTreeMap<String, Option<Entry>>;
+
 impl Engine {
-    pub(crate) fn restore(&mut self, plan: &BTreeMap<String, String>) -> Result<(), SnapshotError> {
+    pub(crate) fn restore(
+        &mut self,
+        plan: &BTreeMap<String, String>,
+        seen: &Seen,
+    ) -> Result<(), SnapshotError> {
         let repository = self.repository()?;
         let objects = self.objects(&repository);
         let changes = changes(&objects, plan)?;
         let root = self.root()?;
         let mut failed = Vec::new();
-        let mut put = |path: &str, mode, id| match write(&root, &objects, path, mode, id) {
+        let mut put = |path: &str, mode, id| match write(&root, &objects, seen, path, mode, id) {
             Ok(()) => Ok(()),
             Err(Unwritten::Missing(error)) => Err(error),
             Err(Unwritten::Io(error)) => {
@@ -59,7 +66,7 @@ impl Engine {
             if ignored.ignores(path) {
                 continue;
             }
-            if let Err(error) = remove(&root, path, &self.scope()?) {
+            if let Err(error) = remove(&root, seen, path, &self.scope()?) {
                 unremoved.push(((*path).to_owned(), error));
             }
         }
@@ -75,6 +82,15 @@ impl Engine {
         } else {
             Err(SnapshotError::Restore(failed))
         }
+    }
+}
+
+/// Refuses a file that is not any more what whoever asks has seen.
+fn check(now: Option<(Mode, Oid)>, seen: &Seen, path: &str) -> io::Result<()> {
+    let now = now.and_then(|(mode, id)| Item::File(mode, id).file());
+    match seen.get(path) {
+        Some(seen) if *seen != now => Err(ground::in_the_way("it was changed just now")),
+        _ => Ok(()),
     }
 }
 
@@ -111,11 +127,21 @@ impl From<io::Error> for Unwritten {
     }
 }
 
-fn write(root: &Held, objects: &Objects, path: &str, mode: Mode, id: Oid) -> Result<(), Unwritten> {
+fn write(
+    root: &Held,
+    objects: &Objects,
+    seen: &Seen,
+    path: &str,
+    mode: Mode,
+    id: Oid,
+) -> Result<(), Unwritten> {
+    // What may not be read is written, unless somebody has seen what it is.
+    let now = engine::current(root, path).unwrap_or_default();
     // What is right stays as it is, its times included.
-    if engine::current(root, path).is_ok_and(|now| now == Some((mode, id))) {
+    if now == Some((mode, id)) {
         return Ok(());
     }
+    check(now, seen, path)?;
     let content = objects
         .read(id, ObjectType::Blob)
         .map_err(Unwritten::Missing)?;
@@ -158,14 +184,19 @@ fn prepare(root: &Held, directory: &str) -> io::Result<Held> {
 }
 
 /// Removes a file or a link, and the directories that are empty then, but never the scope itself.
-fn remove(root: &Held, path: &str, scope: &str) -> io::Result<()> {
+fn remove(root: &Held, seen: &Seen, path: &str, scope: &str) -> io::Result<()> {
     let (mut directory, mut name) = ground::split(path);
     let held = match root.below(directory) {
         Err(error) if ground::is_absent(&error) => return Ok(()),
         held => held?,
     };
     match held.stat(name)?.map(|stamp| stamp.kind) {
-        Some(Kind::File | Kind::Executable | Kind::Link) => held.remove(name)?,
+        Some(Kind::File | Kind::Executable | Kind::Link) => {
+            if seen.contains_key(path) {
+                check(engine::current(root, path)?, seen, path)?;
+            }
+            held.remove(name)?;
+        }
         // What is no file any more is not what the snapshot did not have.
         Some(Kind::Directory | Kind::Other) | None => return Ok(()),
     }

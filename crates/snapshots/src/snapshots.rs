@@ -7,7 +7,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use opencode_schema::session::FileDiff;
@@ -38,6 +38,8 @@ pub struct Snapshots(Arc<Shared>);
 
 struct Shared {
     engine: Mutex<Engine>,
+    /// Since when it works, while it does.
+    began: Mutex<Option<Instant>>,
     /// How many wait for the engine. What nobody waits for ends then.
     waiting: AtomicUsize,
 }
@@ -47,8 +49,16 @@ impl Snapshots {
     pub fn new(options: SnapshotOptions) -> Self {
         Self(Arc::new(Shared {
             engine: Mutex::new(Engine::new(options)),
+            began: Mutex::default(),
             waiting: AtomicUsize::new(0),
         }))
+    }
+
+    /// How long the work that is under way takes already; zero when there is none. What is asked for
+    /// now begins after it.
+    pub fn busy_for(&self) -> Duration {
+        let began = self.0.began.lock().unwrap_or_else(PoisonError::into_inner);
+        began.map_or(Duration::ZERO, |began| began.elapsed())
     }
 
     /// Captures all files of the scope that no rule ignores. What did not change since the last time
@@ -99,9 +109,16 @@ impl Snapshots {
     /// Nothing outside of the worktree is touched, whatever links are put in place meanwhile. A
     /// directory that still holds something is never removed, and what is in the way is left and
     /// reported; all other paths are put back then, too. What the rules ignore is not removed.
-    pub async fn restore(&self, plan: &BTreeMap<String, String>) -> Result<(), SnapshotError> {
-        let plan = plan.clone();
-        self.run(move |engine| engine.restore(&plan)).await
+    ///
+    /// A path that `seen` names has to be what [`current`](Self::current) said of it: one that somebody
+    /// changed since is left and reported, too.
+    pub async fn restore(
+        &self,
+        plan: &BTreeMap<String, String>,
+        seen: &BTreeMap<String, Option<Entry>>,
+    ) -> Result<(), SnapshotError> {
+        let (plan, seen) = (plan.clone(), seen.clone());
+        self.run(move |engine| engine.restore(&plan, &seen)).await
     }
 
     /// The file that a snapshot has at a path; nothing if there is none.
@@ -141,7 +158,9 @@ impl Snapshots {
             shared.waiting.fetch_add(1, Ordering::Relaxed);
             let mut engine = shared.engine.lock().unwrap_or_else(PoisonError::into_inner);
             shared.waiting.fetch_sub(1, Ordering::Relaxed);
+            shared.begin(Some(Instant::now()));
             let result = work(&mut engine);
+            shared.begin(None);
             if matches!(result, Err(SnapshotError::Missing(_))) {
                 engine.doubt();
             }
@@ -151,11 +170,53 @@ impl Snapshots {
     }
 }
 
+impl Shared {
+    fn begin(&self, began: Option<Instant>) {
+        *self.began.lock().unwrap_or_else(PoisonError::into_inner) = began;
+    }
+}
+
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, SnapshotError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(SnapshotError::GivenUp(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_is_busy_while_it_works() {
+        let snapshots = Snapshots::new(SnapshotOptions {
+            store: PathBuf::new(),
+            worktree: PathBuf::new(),
+            scope: PathBuf::new(),
+            private: Vec::new(),
+        });
+        assert_eq!(snapshots.busy_for(), Duration::ZERO);
+        let (begun, begins) = mpsc::channel();
+        let (end, ends) = mpsc::channel::<()>();
+        let working = snapshots.clone();
+        let work = tokio::spawn(async move {
+            let wait = move |_: &mut Engine| {
+                begun.send(()).unwrap();
+                ends.recv().unwrap();
+                Ok(())
+            };
+            working.run(wait).await.unwrap();
+        });
+        begins.recv().unwrap();
+        let early = snapshots.busy_for();
+        assert!(snapshots.busy_for() > early, "{early:?}");
+        end.send(()).unwrap();
+        work.await.unwrap();
+        assert_eq!(snapshots.busy_for(), Duration::ZERO);
     }
 }

@@ -68,7 +68,7 @@ impl Watching {
             }
         }
         self.surveyed = Some(Instant::now());
-        survey::all(root, folder, || false) || found
+        survey::all(root, folder) || found
     }
 
     /// Whether it is time to look at everything, for what nobody tells.
@@ -81,10 +81,10 @@ impl Watching {
         &mut self,
         root: &Held,
         folder: &mut Folder,
-        is_stopped: impl Fn() -> bool + Sync,
+        is_stopped: impl Fn() -> bool,
     ) {
         let started = Instant::now();
-        self.found |= survey::all(root, folder, &is_stopped);
+        self.found |= survey::at_leisure(root, folder, &is_stopped);
         if !is_stopped() {
             self.surveyed = Some(started);
         }

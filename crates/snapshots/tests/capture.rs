@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use opencode_snapshots::{Entry, Mode};
 use support::{Project, everything, text};
@@ -282,7 +282,7 @@ async fn the_repository_stays_as_it_is_byte_for_byte() {
         3
     );
     snapshots
-        .restore(&support::plan(&first, &files))
+        .restore(&support::plan(&first, &files), &BTreeMap::new())
         .await
         .unwrap();
     opencode_snapshots::Snapshots::sweep(&project.store(), std::time::Duration::ZERO, &[first])

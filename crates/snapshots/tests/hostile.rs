@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use opencode_snapshots::{SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
 use support::Project;
@@ -140,7 +140,12 @@ async fn bad_ids_and_paths_are_told() {
                 .unwrap_err(),
         );
         let plan = support::plan(&tree, &paths(&[path]));
-        refused(snapshots.restore(&plan).await.unwrap_err());
+        refused(
+            snapshots
+                .restore(&plan, &BTreeMap::new())
+                .await
+                .unwrap_err(),
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let options = SnapshotOptions {
@@ -229,7 +234,7 @@ async fn paths_longer_than_the_system_takes_are_captured() {
     );
     // Removing all of it by its path is more than some tools can do.
     snapshots
-        .restore(&support::plan(EMPTY, &[path]))
+        .restore(&support::plan(EMPTY, &[path]), &BTreeMap::new())
         .await
         .unwrap();
     assert_eq!(std::fs::read_dir(project.root()).unwrap().count(), 1);
@@ -257,7 +262,10 @@ async fn a_huge_file_is_not_read() {
     let current = snapshots.current("huge").await.unwrap().unwrap();
     assert_eq!(current.id, "0".repeat(40));
     snapshots
-        .restore(&support::plan(&tree, &["huge".to_owned()]))
+        .restore(
+            &support::plan(&tree, &["huge".to_owned()]),
+            &BTreeMap::new(),
+        )
         .await
         .unwrap();
     assert_eq!(snapshots.capture().await.unwrap().tree, tree);

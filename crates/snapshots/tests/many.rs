@@ -77,10 +77,10 @@ proptest! {
                 prop_assert_eq!(&files, &changed);
                 let diffs = snapshots.diff(tree, &trees[last], &files).await.unwrap();
                 prop_assert_eq!(diffs.into_iter().map(|diff| diff.path).collect::<Vec<_>>(), changed);
-                snapshots.restore(&plan(tree, &files)).await.unwrap();
+                snapshots.restore(&plan(tree, &files), &BTreeMap::new()).await.unwrap();
                 prop_assert_eq!(&project.files(), state);
                 prop_assert_eq!(&snapshots.capture().await.unwrap().tree, tree);
-                snapshots.restore(&plan(&trees[last], &files)).await.unwrap();
+                snapshots.restore(&plan(&trees[last], &files), &BTreeMap::new()).await.unwrap();
                 prop_assert_eq!(&project.files(), &states[last]);
             }
             Ok(())

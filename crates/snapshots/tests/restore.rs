@@ -13,7 +13,9 @@ use support::{Project, What, plan, text};
 async fn back(snapshots: &Snapshots, tree: &str) -> Result<(), SnapshotError> {
     let now = snapshots.capture().await?.tree;
     let files = snapshots.files(tree, &now).await?;
-    snapshots.restore(&plan(tree, &files)).await
+    snapshots
+        .restore(&plan(tree, &files), &BTreeMap::new())
+        .await
 }
 
 fn failed(error: SnapshotError) -> Vec<(String, String)> {
@@ -128,14 +130,14 @@ async fn links_in_the_way_are_not_followed() {
     project.link(outside.to_str().unwrap(), "dir");
     let reason = "a file or a link is where a directory was".to_owned();
     let write = snapshots
-        .restore(&plan(&with, &["dir/file".to_owned()]))
+        .restore(&plan(&with, &["dir/file".to_owned()]), &BTreeMap::new())
         .await;
     assert_eq!(
         failed(write.unwrap_err()),
         [("dir/file".to_owned(), reason)]
     );
     snapshots
-        .restore(&plan(&without, &["dir/gone".to_owned()]))
+        .restore(&plan(&without, &["dir/gone".to_owned()]), &BTreeMap::new())
         .await
         .unwrap();
     assert_eq!(snapshots.current("dir/gone").await.unwrap(), None);
@@ -163,7 +165,10 @@ async fn nothing_happens_when_a_snapshot_is_gone() {
     )
     .unwrap();
     let both = ["a".to_owned(), "b".to_owned()];
-    let error = snapshots.restore(&plan(&first, &both)).await.unwrap_err();
+    let error = snapshots
+        .restore(&plan(&first, &both), &BTreeMap::new())
+        .await
+        .unwrap_err();
     assert!(
         matches!(&error, SnapshotError::Missing(told) if *told == id),
         "{error:?}"
@@ -190,7 +195,7 @@ async fn what_is_right_already_is_not_written() {
     };
     let before = times();
     snapshots
-        .restore(&plan(&tree, &["a".to_owned()]))
+        .restore(&plan(&tree, &["a".to_owned()]), &BTreeMap::new())
         .await
         .unwrap();
     assert_eq!(times(), before);
@@ -259,8 +264,12 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
         let race = scope.spawn(move || {
             handle.block_on(async {
                 for _ in 0..60 {
-                    let _ = snapshots.restore(&plan(&without, &paths)).await;
-                    let _ = snapshots.restore(&plan(&with, &paths)).await;
+                    let _ = snapshots
+                        .restore(&plan(&without, &paths), &BTreeMap::new())
+                        .await;
+                    let _ = snapshots
+                        .restore(&plan(&with, &paths), &BTreeMap::new())
+                        .await;
                     let tree = snapshots.capture().await.unwrap().tree;
                     for path in paths.iter().map(String::as_str).chain(["file"]) {
                         // "outside", had a link been followed.
@@ -276,4 +285,41 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
         raced.unwrap();
     });
     assert_eq!(support::everything(&outside), before);
+}
+
+#[tokio::test]
+async fn what_somebody_changed_since_it_was_seen_is_left_alone() {
+    let project = Project::new();
+    project.write("new", "step");
+    project.write("old", "step");
+    let snapshots = project.snapshots();
+    let step = snapshots.capture().await.unwrap().tree;
+    project.remove("new");
+    project.write("old", "before");
+    let before = snapshots.capture().await.unwrap().tree;
+    let paths = ["new".to_owned(), "old".to_owned()];
+    let stepped = plan(&step, &paths);
+    snapshots.restore(&stepped, &BTreeMap::new()).await.unwrap();
+    let mut seen = BTreeMap::new();
+    for path in &paths {
+        seen.insert(path.clone(), snapshots.current(path).await.unwrap());
+    }
+    project.write("new", "somebody");
+    project.chmod("old", 0o755);
+    let theirs = project.files();
+    let wanted = plan(&before, &paths);
+    let error = snapshots.restore(&wanted, &seen).await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "2 of the files could not be put back, the first is new: it was changed just now"
+    );
+    assert_eq!(project.files(), theirs);
+    for path in &paths {
+        seen.insert(path.clone(), snapshots.current(path).await.unwrap());
+    }
+    snapshots.restore(&wanted, &seen).await.unwrap();
+    assert_eq!(
+        project.files(),
+        BTreeMap::from([("old".to_owned(), text("before"))])
+    );
 }

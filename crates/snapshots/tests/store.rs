@@ -5,6 +5,7 @@
 mod support;
 
 use std::{
+    collections::BTreeMap,
     fs::{self, FileTimes},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -113,7 +114,10 @@ async fn what_the_repository_has_is_stored_when_a_file_loses_it() {
     project.remove(".git");
     project.git(&["init"]);
     let files = snapshots.files(&first, &second).await.unwrap();
-    snapshots.restore(&plan(&first, &files)).await.unwrap();
+    snapshots
+        .restore(&plan(&first, &files), &BTreeMap::new())
+        .await
+        .unwrap();
     assert_eq!(
         (project.read("changes"), project.read("goes")),
         ("changes".into(), "goes".into())
@@ -245,7 +249,7 @@ async fn an_object_that_somebody_removed_is_stored_again() {
     for path in &before {
         fs::remove_file(path).unwrap();
         snapshots
-            .restore(&plan(&tree, &["dir/a".to_owned()]))
+            .restore(&plan(&tree, &["dir/a".to_owned()]), &BTreeMap::new())
             .await
             .unwrap_err();
         assert_eq!(snapshots.capture().await.unwrap().tree, tree);
@@ -288,7 +292,7 @@ async fn a_sweep_keeps_what_is_needed() {
     let swept = Snapshots::sweep(&project.store(), WEEK, &[]).await.unwrap();
     assert_eq!((swept.removed, swept.kept), (3, 3));
     snapshots
-        .restore(&plan(&trees[0], &["dir/file".to_owned()]))
+        .restore(&plan(&trees[0], &["dir/file".to_owned()]), &BTreeMap::new())
         .await
         .unwrap();
     assert_eq!(snapshots.capture().await.unwrap().tree, trees[0]);

@@ -136,7 +136,10 @@ mod tests {
                 r#"{"prefix":{"sha256":"0f","bytes":9,"reused":7,"reason":"tools","agent":"a","baseline":"b","tools":"c"}}"#,
                 "\u{1}0f\u{2}9\u{3}7\u{4}tools\u{5}a\u{7}b\u{8}c\"}}",
             ),
-            (r#"{"prefix":{"bytes":9,"agent":"a"}}"#, "{\"prefix\":{\"bytes\":9\u{6}a\"}}"),
+            (
+                r#"{"prefix":{"bytes":9,"agent":"a"}}"#,
+                "{\"prefix\":{\"bytes\":9\u{6}a\"}}",
+            ),
         ] {
             assert_eq!(METADATA.shorten(long), short);
             assert_eq!(METADATA.lengthen(short), long);

@@ -20,7 +20,7 @@ use super::{kept, told};
 use crate::folder::Folder;
 use crate::journal::{Act, ActingCall, Journal};
 use crate::ledger::{Ledger, Progress, Prompt};
-use crate::line::{Asked, Change, Line, NO_REVERT, Setting};
+use crate::line::{Asked, Line};
 use crate::model::session_of;
 
 /// Far more than any session needs to settle.
@@ -110,7 +110,8 @@ impl Check {
         let mut sessions: BTreeMap<_, _> = found.newest(OTHERS).into_iter().collect();
         for (id, session) in &found.sessions {
             let is_cut = found.interrupted.iter().any(|cut| cut.session_id == *id);
-            if is_cut || !session.inbox.is_empty() || !open_calls(id, &session.entries).is_empty() {
+            let is_open = !open_calls(id, &session.entries).is_empty();
+            if is_cut || is_open || !session.inbox.is_empty() || session.info.revert.is_some() {
                 sessions.insert(id, session);
             }
         }
@@ -123,6 +124,9 @@ impl Check {
             let mut entries = before.entries.iter();
             let is_begun = entries.any(|entry| entry.name() == "prompted");
             if index % 3 == 2 && (is_begun || !before.inbox.is_empty()) {
+                self.lines.push(Line::Waking {
+                    session: id.clone(),
+                });
                 done("resume", runtime.resume(id).await)?;
             } else {
                 self.prompt(runtime, id, before.entries.len()).await?;
@@ -169,12 +173,6 @@ impl Check {
                 self.finding(format!("{id} has {staged:?} staged, cleared {is_cleared}"));
             }
         }
-        // The next drain carries it out.
-        self.lines.push(Line::Changing(Change {
-            session: id.clone(),
-            what: Setting::Revert,
-            to: NO_REVERT.to_owned(),
-        }));
         Ok(())
     }
 

@@ -24,14 +24,8 @@ impl Driver {
                 return;
             };
             self.stage(&session, boundary).await;
-            match end {
-                Some(is_cleared) => self.unstage(&session, is_cleared).await,
-                // Whatever comes next carries it out.
-                None => drop(changing(
-                    session.clone(),
-                    Setting::Revert,
-                    NO_REVERT.to_owned(),
-                )),
+            if let Some(is_cleared) = end {
+                self.unstage(&session, is_cleared).await;
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opencode_schema::session::{FileDiff, RevertState};
-use opencode_snapshots::{SnapshotError, Snapshots};
+use opencode_snapshots::{Entry, SnapshotError, Snapshots};
 use opencode_store::SessionRow;
 
 use super::plan::{Plan, Planned};
@@ -21,6 +21,8 @@ pub(super) struct Staging {
     base: String,
     /// What becomes of each path: the snapshot that has it.
     targets: BTreeMap<String, String>,
+    /// What those were that are as expected: nothing is done to one that somebody changes meanwhile.
+    seen: BTreeMap<String, Option<Entry>>,
     /// Those that go back further than to the base, with what changes thereby.
     differences: BTreeMap<String, Option<FileDiff>>,
     /// Those that are left alone, because somebody else changed them.
@@ -156,6 +158,7 @@ impl Staging {
             snapshots,
             base,
             targets: BTreeMap::new(),
+            seen: BTreeMap::new(),
             differences: BTreeMap::new(),
             conflicts: BTreeSet::new(),
         }
@@ -208,21 +211,22 @@ impl Staging {
     /// the steps left it, the base does not have it, as when the session has moved since, or nobody
     /// knows any more what it was.
     async fn difference(
-        &self,
+        &mut self,
         path: &str,
         planned: &Planned,
         is_staged: bool,
     ) -> Result<Option<Option<FileDiff>>, SnapshotError> {
+        let base = self.base.clone();
         let is_ours = if is_staged {
             self.targets.contains_key(path)
         } else {
-            self.is_as_in(path, &planned.after).await? && self.is_as_in(path, &self.base).await?
+            self.is_as_in(path, &planned.after).await? && self.is_as_in(path, &base).await?
         };
         if !is_ours {
             return Ok(None);
         }
         let paths = [path.to_owned()];
-        let differences = self.snapshots.diff(&self.base, &planned.before, &paths);
+        let differences = self.snapshots.diff(&base, &planned.before, &paths);
         match differences.await {
             Ok(mut files) => Ok(Some(files.pop())),
             Err(SnapshotError::Missing(_)) => Ok(None),
@@ -231,14 +235,20 @@ impl Staging {
     }
 
     /// Whether the file is what a snapshot says. What cannot be looked at is not.
-    async fn is_as_in(&self, path: &str, snapshot: &str) -> Result<bool, SnapshotError> {
+    async fn is_as_in(&mut self, path: &str, snapshot: &str) -> Result<bool, SnapshotError> {
         let stored = match self.snapshots.content(snapshot, path).await {
             Ok(stored) => stored,
             Err(SnapshotError::Missing(_)) if snapshot != self.base => return Ok(false),
             Err(error) => return Err(error),
         };
         match self.snapshots.current(path).await {
-            Ok(current) => Ok(current == stored),
+            Ok(current) => {
+                let is_same = current == stored;
+                if is_same {
+                    self.seen.insert(path.to_owned(), current);
+                }
+                Ok(is_same)
+            }
             Err(SnapshotError::Io { .. } | SnapshotError::InvalidPath(_)) => Ok(false),
             Err(error) => Err(error),
         }
@@ -257,7 +267,7 @@ impl Staging {
         if self.targets.is_empty() {
             return Ok(());
         }
-        self.snapshots.restore(&self.targets).await
+        self.snapshots.restore(&self.targets, &self.seen).await
     }
 
     /// Says in the revert what becomes of the files.

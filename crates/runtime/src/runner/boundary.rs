@@ -18,7 +18,7 @@ use opencode_schema::model::ModelRef;
 use opencode_store::{HistoryChanges, SessionRow};
 
 use super::entry::{Entry, Fence};
-use super::epoch::{EpochChange, Known};
+use super::epoch::{Change, EpochChange, Known};
 use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Owed, Runner, Stop, nested};
@@ -261,7 +261,9 @@ impl Runner {
         let stopped = self.stopper.stopped().clone();
         let reading = self.read_history(survey.session.key, survey.target());
         let read = stopped.run_until_cancelled(reading).await;
-        let changes = read.unwrap_or(Err(Stop::Interrupted))?;
+        let mut changes = read.unwrap_or(Err(Stop::Interrupted))?;
+        // After a compaction an epoch may begin late, at a checkpoint that was sent already.
+        changes.replaced |= matches!(change, Change::Begun { .. });
         Ok(survey.boundary(baseline, changes, promoted))
     }
 

@@ -181,6 +181,11 @@ impl Calls {
         }
     }
 
+    /// Another call, if one has settled already.
+    pub(super) fn next_ready(&mut self) -> Option<Settled> {
+        self.next().now_or_never()
+    }
+
     pub(super) fn any_running(&self) -> bool {
         !self.running.is_empty()
     }

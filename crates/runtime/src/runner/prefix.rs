@@ -56,7 +56,7 @@ pub(super) enum Reason {
 /// What of a request decides whether the next one goes on from it. Texts are known by their hashes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sent {
-    /// The newest entry of the log that it knew.
+    /// The newest entry of the log that it knew; of one on record, the first that it did not.
     pub(crate) seq: u64,
     /// The provider and the model by its name on the wire.
     pub(super) model: (String, String),

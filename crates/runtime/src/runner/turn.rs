@@ -388,13 +388,19 @@ impl Turn<'_> {
         None
     }
 
+    /// Records a call that settled, and those that have settled by now: while one commit is under
+    /// way, many settle.
     async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
-        if let Some(event) = settled.event {
-            self.publisher.push(event);
-            self.publisher.remember_explored(settled.explored);
-        }
-        if settled.declined {
-            self.stopper.decline();
+        let mut next = Some(settled);
+        while let Some(settled) = next {
+            if let Some(event) = settled.event {
+                self.publisher.push(event);
+                self.publisher.remember_explored(settled.explored);
+            }
+            if settled.declined {
+                self.stopper.decline();
+            }
+            next = self.calls.next_ready();
         }
         self.publisher.flush().await
     }

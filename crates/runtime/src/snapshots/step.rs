@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::core::Core;
 
-/// How long a Provider Turn waits for its files to be captured. What takes longer goes on in the
-/// background, and the next step is the quicker for it.
-const CAPTURE_PATIENCE: Duration = Duration::from_secs(30);
+/// How long Provider Turns wait for a capture, all of them together. What takes longer goes on in the
+/// background: until it has ended steps go on without a snapshot, and later ones are the quicker for it.
+const CAPTURE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long somebody who interrupts a step waits for what it did to be captured.
 const INTERRUPTED_PATIENCE: Duration = Duration::from_millis(500);
@@ -41,6 +41,7 @@ impl Core {
         }
         let snapshots = self.snapshots(location).await?;
         let directory = &location.directory;
+        let patience = patience(&snapshots);
         tokio::select! {
             biased;
             captured = snapshots.capture() => match captured {
@@ -53,7 +54,7 @@ impl Core {
                     None
                 }
             },
-            () = self.timer.after(CAPTURE_PATIENCE) => {
+            () = self.timer.after(patience) => {
                 tracing::warn!(directory, "a step does not wait for its snapshot any longer");
                 None
             }
@@ -70,6 +71,7 @@ impl Core {
             stopped.cancelled().await;
             self.timer.after(INTERRUPTED_PATIENCE).await;
         };
+        let patience = patience(&step.snapshots);
         tokio::select! {
             biased;
             changes = step.changes() => match changes {
@@ -83,12 +85,17 @@ impl Core {
                 tracing::warn!("what an interrupted step changed is not known");
                 None
             }
-            () = self.timer.after(CAPTURE_PATIENCE) => {
+            () = self.timer.after(patience) => {
                 tracing::warn!("capturing what a step changed takes too long");
                 None
             }
         }
     }
+}
+
+/// What is left of the time to wait, where somebody else's capture is under way.
+fn patience(snapshots: &Snapshots) -> Duration {
+    CAPTURE_PATIENCE.saturating_sub(snapshots.busy_for())
 }
 
 impl StepSnapshot {

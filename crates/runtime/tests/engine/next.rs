@@ -194,6 +194,36 @@ async fn what_keeps_a_turn_from_beginning_keeps_it_from_being_shown() {
 }
 
 #[tokio::test]
+async fn no_secret_of_a_configuration_is_shown() {
+    let f = Fixture::open().await;
+    let config = json!({
+        "agent": {"build": {
+            "options": {"custom": {"accessToken": "hush-1", "kept": "seen-1"}},
+            "request": {"headers": {"x-agent": "hush-2"}, "body": {"client_secret": "hush-3"}},
+        }},
+        "provider": {"mock": {
+            "options": {"apiKey": "hush-4", "headers": {"x-provider": "hush-5"}},
+            "models": {"m1": {
+                "options": {"api_key": "hush-6", "reasoningEffort": "seen-2"},
+                "headers": {"x-model": "hush-7"},
+            }},
+        }},
+    });
+    f.project.write("opencode.json", &config.to_string());
+    let session = f.session_on("m1").await;
+    f.leave(&session, "Go", Delivery::Steer).await;
+    let view = shown(&f, &session).await;
+    let shown = serde_json::to_string(&view).unwrap();
+    assert_eq!(shown.matches("hush-").count(), 0, "{shown}");
+    assert_eq!(
+        shown.matches("seen-").count(),
+        2,
+        "{:?}",
+        view.request.options
+    );
+}
+
+#[tokio::test]
 async fn a_closing_host_keeps_nobody_who_looks() {
     let f = Fixture::open().await;
     let session = f.session().await;

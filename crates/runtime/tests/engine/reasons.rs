@@ -51,6 +51,42 @@ async fn a_baseline_that_reads_like_the_one_it_replaces_is_a_replacement_all_the
 }
 
 #[tokio::test]
+async fn an_epoch_that_begins_late_after_a_compaction_is_a_replacement() {
+    for reopens in [false, true] {
+        let mut f = Fixture::open().await;
+        let keep = json!({"compaction": {"keep": {"tokens": 10}}});
+        f.project.write("opencode.json", &keep.to_string());
+        let session = f.session().await;
+        f.model.otherwise(|_| Reply::says("Yes."));
+        let sources = ["acme/rules", "acme/other"].map(|key| ScriptedSource::telling(key, "one"));
+        let here = f.project.directory();
+        let mut told = sources.each_ref().map(|source| f.contribute(&here, source));
+        f.ask(&session, "1").await;
+        sources[0].tell("two");
+        f.ask(&session, "2").await;
+        sources[0].tell("one");
+        f.ask(&session, "3").await;
+        let compacted = f.within("compact", f.runtime().compact(&session)).await;
+        compacted.unwrap();
+        sources[1].fail();
+        f.ask(&session, "4").await;
+        if reopens {
+            f.reopen().await;
+            told = sources.each_ref().map(|source| f.contribute(&here, source));
+        }
+        // The baseline reads as before, but what was told by the way is in it now.
+        sources[1].tell("one");
+        f.ask(&session, "5").await;
+        assert_eq!(
+            reasons(&f, &session).await,
+            some(&["first", "", "", "compaction", "replacement"]),
+            "{reopens}"
+        );
+        drop(told);
+    }
+}
+
+#[tokio::test]
 async fn a_move_beneath_a_step_is_known_to_the_next_process() {
     let mut f = Fixture::open().await;
     f.project.write("one/a.txt", "");

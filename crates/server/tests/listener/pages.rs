@@ -1,4 +1,4 @@
-//! What web pages cannot do where no password keeps them out.
+//! What web pages cannot do, where no password keeps them out and where the browser remembers one.
 
 use opencode_server::ListenOptions;
 use serde_json::{Value, json};
@@ -83,5 +83,44 @@ async fn pages_that_may_not_read_change_nothing() {
     }
     for origin in ["http://localhost:5173", "https://app.example"] {
         assert_eq!(create_from(&served, origin).await.status, 200, "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_that_the_browser_remembers_lets_no_other_page_change_anything() {
+    let message = "Web pages of this origin change nothing: name it in the option cors, or give \
+                   the password as auth_token in the query";
+    let options = ListenOptions {
+        cors: vec!["https://app.example".into()],
+        ..locked()
+    };
+    let served = Served::open(options).await;
+    let create = async |target: &str, headers: String| {
+        let reply = served.server.ask("POST", target, &headers, "{}").await;
+        (reply.status, reply)
+    };
+    for origin in ["https://evil.example", "null"] {
+        let (_, reply) = create("/api/session", format!("{KEY}origin: {origin}\r\n")).await;
+        assert_eq!(reply.told(), refused("origin", message), "{origin}");
+    }
+    let stranger = "origin: https://evil.example\r\n";
+    assert_eq!(create("/api/session", stranger.into()).await.0, 401);
+    let reply = served
+        .server
+        .ask("GET", "/api/session", &format!("{KEY}{stranger}"), "")
+        .await;
+    assert_eq!((reply.status, &reply.json()["data"]), (200, &json!([])));
+    for (target, headers) in [
+        ("/api/session", KEY.to_owned()),
+        (
+            "/api/session",
+            format!("{KEY}origin: https://app.example\r\n"),
+        ),
+        (
+            "/api/session?auth_token=b3BlbmNvZGU6czNjcmV0",
+            stranger.into(),
+        ),
+    ] {
+        assert_eq!(create(target, headers).await.0, 200, "{target}");
     }
 }

@@ -23,17 +23,26 @@ enum Looks {
     Replaced,
 }
 
-/// Looks at the stamps of all that is known, until it is stopped; says whether anything differs.
-pub(crate) fn all(root: &Held, folder: &mut Folder, is_stopped: impl Fn() -> bool + Sync) -> bool {
+/// Looks at the stamps of all that is known; says whether anything differs.
+pub(crate) fn all(root: &Held, folder: &mut Folder) -> bool {
     let mut listings = Vec::new();
     folder.each_mut(&mut |listing| listings.push(listing));
     let differs = AtomicBool::new(false);
     threads::each(listings, FEW, |listing| {
-        if !is_stopped() && look(root, listing) != Looks::Same {
+        if look(root, listing) != Looks::Same {
             differs.store(true, Ordering::Relaxed);
         }
     });
     differs.into_inner()
+}
+
+/// Looks at all that is known until it is stopped, by one thread, because nobody waits for it.
+pub(crate) fn at_leisure(root: &Held, folder: &mut Folder, is_stopped: impl Fn() -> bool) -> bool {
+    let mut differs = false;
+    folder.each_mut(&mut |listing| {
+        differs |= !is_stopped() && look(root, listing) != Looks::Same;
+    });
+    differs
 }
 
 /// Looks at some directories; says whether anything differs, and nothing if more has to be looked at.

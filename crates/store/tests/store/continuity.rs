@@ -86,7 +86,7 @@ async fn what_changes_the_history_is_told_from_what_adds_to_it() {
         (step_started("msg_a"), |_| {}),
         (of_a("text.started", json!({"textID": "t"})), |_| {}),
         (event("pruned", json!({"calls": calls})), |it| {
-            it.pruned = true
+            it.pruned = true;
         }),
         (
             event("moved", json!({"location": {"directory": "/b"}})),

@@ -162,6 +162,8 @@ async fn a_transcript_takes_less_than_twice_its_bytes() {
     };
     for (sessions, turns, turn) in [
         (1, 1000, plain(200, 800)),
+        // A short line each.
+        (1, 500, plain(30, 60)),
         // Sessions that go on at the same time lie between each other.
         (20, 50, plain(200, 800)),
         // Lengths that fit badly into pages.

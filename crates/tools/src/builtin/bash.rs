@@ -118,8 +118,8 @@ Use read, glob, grep, edit and write for files where they can do the work.";
 
 async fn ask(context: &ToolContext, command: &str, refused: &str) -> Result<(), ToolFailure> {
     let mut request = context.permission_request("bash", vec![command.to_owned()]);
-    // A command with a wildcard in it would be saved as a rule for many others.
-    if !command.contains(['*', '?']) {
+    // A rule reads these otherwise than a shell does, so it would allow other commands as well.
+    if !command.contains(['*', '?', '\\']) {
         request.save.push(command.to_owned());
     }
     context.assert(request, refused).await

@@ -25,6 +25,7 @@ async fn the_command_is_what_is_asked_about() {
         // Saved they would allow other commands, too.
         ("ls *.none 2>/dev/null", vec![]),
         ("echo 'a?'", vec![]),
+        (r"echo \a", vec![]),
     ] {
         let permissions = Recorder::new(|_| Ok(()));
         project.ask(json!({"command": command}), &permissions).await;

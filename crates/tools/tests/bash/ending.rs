@@ -35,6 +35,11 @@ const ENDLESS: &[(&str, usize)] = &[
         "trap '' TERM; echo 'sh ./again &' >again; echo shell >&3; sh ./again; sleep 1000",
         1,
     ),
+    // There are new ones whenever one looks.
+    (
+        "trap '' TERM; echo shell >&3; while :; do sleep 0.3 & sleep 0.003; done",
+        1,
+    ),
     // The shell is stopped.
     ("echo shell >&3; kill -STOP $$", 1),
 ];
@@ -76,6 +81,19 @@ async fn an_interruption_leaves_no_process() {
         assert!(since.elapsed() < Duration::from_secs(2), "{command}");
     };
     join_all(endless().map(each)).await;
+}
+
+/// There are new sessions whenever one looks for them.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_command_that_starts_one_session_after_the_other_is_ended() {
+    let project = Project::new();
+    let command = "trap '' TERM; echo shell >&3; while :; do setsid sleep 1000 & sleep 0.003; done";
+    let started = project.start(600_000, command, 1).await;
+    started.cancel.cancel();
+    let (settled, alive) = started.settled().await;
+    assert_eq!(settled, Settlement::Interrupted);
+    alive.ended().await;
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ pub(super) fn read(
             return Err(ReadError::MediaTooLarge);
         }
         let bytes = media(head, &file)?;
-        let image = Image { mime, bytes }.fit(&reading.image_limits, turn, &reading.cancel)?;
+        let image = Image { mime, bytes }.fitted(&reading.image_limits, turn, &reading.cancel)?;
         return shown(path, &reading.input.path, &image);
     }
     if head.starts_with(b"%PDF") || has_binary_extension(path) {

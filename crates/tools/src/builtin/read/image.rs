@@ -81,7 +81,7 @@ impl fmt::Display for Excess {
 impl Image {
     /// The image within `limits`, which is the image itself if it is. Blocks; making it smaller
     /// takes a `turn`.
-    pub(super) fn fit(
+    pub(super) fn fitted(
         self,
         limits: &ImageLimits,
         turn: Option<&Turn>,

@@ -4,8 +4,7 @@
 //!
 //! - The *shell*, which leads the session. It starts as `/bin/sh`, tells the guard its process id
 //!   and becomes the wanted shell.
-//! - The *guard*, a `/bin/sh` that reads a pipe whose other end only the host holds. Should the host
-//!   die, whatever kills it, the pipe ends and the guard kills the session. The shell registers
+//! - The *guard*, which kills the session should the host die, whatever kills it. The shell registers
 //!   itself before it runs anything, so there is no moment at which a command could be forgotten.
 //! - The *keeper*, a thread of the host that starts both, waits for the shell and buries them. It
 //!   does not rely on `SIGCHLD`, whose handler belongs to the program around the host, and it leaves
@@ -16,23 +15,17 @@ use std::{collections::BTreeSet, io, os::fd::OwnedFd, thread};
 #[cfg(target_os = "linux")]
 use nix::unistd::{getpgid, getsid};
 use nix::{
-    errno::Errno,
-    sys::{
-        signal::{Signal, killpg},
-        wait::waitpid,
-    },
+    sys::signal::{Signal, killpg},
     unistd::Pid,
 };
+use opencode_guard::{Guard, bury};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 use tokio::{
     process::{ChildStderr, ChildStdout},
     sync::oneshot,
 };
 
-use super::{
-    Order, Running,
-    spawn::{Guard, Shell},
-};
+use super::{Order, Running, spawn::Shell};
 
 /// Everything that belongs to a running command. Dropped, it kills.
 pub(in super::super) struct Process {
@@ -48,12 +41,12 @@ pub(in super::super) struct Process {
 impl Process {
     /// Asks everything to end.
     pub(in super::super) fn terminate(&mut self) {
-        signal(&mut self.sessions, Signal::SIGTERM);
+        ask_to_end(&mut self.sessions);
     }
 
     /// Ends everything.
     pub(in super::super) fn kill(&mut self) {
-        signal(&mut self.sessions, Signal::SIGKILL);
+        end(&mut self.sessions);
     }
 
     /// Ends what is left, and returns when it is gone.
@@ -120,14 +113,14 @@ fn keep(order: &Order, started: oneshot::Sender<io::Result<Kept>>) {
     }));
     let _ = exit.send(wait(leader));
     let _ = released.blocking_recv();
-    signal(&mut sessions, Signal::SIGKILL);
+    end(&mut sessions);
     drop(guard);
     bury(leader);
 }
 
 /// Starts the guard and then the shell.
 fn spawn(order: &Order) -> io::Result<(Guard, Shell)> {
-    let guard = Guard::spawn()?;
+    let guard = Guard::start()?;
     let shell = Shell::spawn(order, &guard)?;
     Ok((guard, shell))
 }
@@ -144,25 +137,32 @@ fn wait(child: Pid) -> Option<i32> {
     }
 }
 
-/// Takes note of the end of a child that has ended or is about to.
-pub(super) fn bury(child: Pid) {
-    while waitpid(child, None) == Err(Errno::EINTR) {}
+/// Asks every process of some sessions and what descends from them to end, and adds the sessions that
+/// descendants went to. Those that start more instead are not chased.
+fn ask_to_end(sessions: &mut BTreeSet<Pid>) {
+    for group in groups_of(sessions) {
+        let _ = killpg(group, Signal::SIGTERM);
+    }
 }
 
-/// Signals every process of some sessions and what descends from them, and adds the sessions that
-/// descendants went to.
-fn signal(sessions: &mut BTreeSet<Pid>, signal: Signal) {
-    let mut signalled = BTreeSet::new();
-    // A group that was killed starts nothing more, but may have until then.
+/// Ends every process of some sessions and what descends from them. They are stopped first: what is
+/// stopped starts nothing more, so that there is an end to them, and none loses its parent, by which
+/// it is found.
+fn end(sessions: &mut BTreeSet<Pid>) {
+    let mut stopped = BTreeSet::new();
     loop {
-        let mut groups = groups_of(sessions);
-        groups.retain(|group| signalled.insert(*group));
-        if groups.is_empty() {
+        let found = groups_of(sessions);
+        let new: Vec<_> = found.difference(&stopped).copied().collect();
+        if new.is_empty() {
             break;
         }
-        for group in groups {
-            let _ = killpg(group, signal);
+        for group in new {
+            let _ = killpg(group, Signal::SIGSTOP);
+            stopped.insert(group);
         }
+    }
+    for group in stopped {
+        let _ = killpg(group, Signal::SIGKILL);
     }
 }
 
@@ -172,7 +172,9 @@ fn signal(sessions: &mut BTreeSet<Pid>, signal: Signal) {
 fn groups_of(sessions: &mut BTreeSet<Pid>) -> BTreeSet<Pid> {
     let session_of = |process: &Pid| getsid(Some(*process)).ok();
     let belongs = |process: &Pid| session_of(process).is_some_and(|its| sessions.contains(&its));
-    let mut tree: BTreeSet<Pid> = numbers_in("/proc").filter(belongs).collect();
+    // Where there is no /proc, those that lead the sessions are all that is known.
+    let known = numbers_in("/proc").chain(sessions.iter().copied());
+    let mut tree: BTreeSet<Pid> = known.filter(belongs).collect();
     let mut parents: Vec<Pid> = tree.iter().copied().collect();
     while let Some(parent) = parents.pop() {
         let children = children_of(parent).into_iter();
