@@ -64,20 +64,22 @@ impl Session {
         self.leader.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Asks everything in the session to end.
+    /// Asks everything in the session to end. It looks through all processes, so it is nothing for
+    /// an asynchronous thread.
     pub(crate) fn hang_up(&self) {
-        self.signal(&[Signal::HUP, Signal::TERM, Signal::CONT]);
-    }
-
-    /// Ends everything in the session.
-    pub(crate) fn kill(&self) {
-        self.signal(&[Signal::KILL]);
-    }
-
-    fn signal(&self, signals: &[Signal]) {
         let released = self.released();
         if !*released {
-            send(self.leader, signals);
+            send(self.leader, &[Signal::HUP, Signal::TERM, Signal::CONT]);
+        }
+    }
+
+    /// Kills the program and its process group. Whoever watches the session ends the rest then, so
+    /// nothing is looked for here and it takes no time.
+    pub(crate) fn kill(&self) {
+        let released = self.released();
+        if !*released {
+            // What is gone by now needs no signal.
+            let _ = kill_process_group(self.leader, Signal::KILL);
         }
     }
 

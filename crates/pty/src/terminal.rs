@@ -239,7 +239,9 @@ async fn stop(
     session: &Arc<Session>,
     mut ended: oneshot::Receiver<u32>,
 ) -> Result<u32, oneshot::error::RecvError> {
-    session.hang_up();
+    let asked = Arc::clone(session);
+    // One that cannot be asked is killed in the end.
+    let _ = tokio::task::spawn_blocking(move || asked.hang_up()).await;
     match tokio::time::timeout(HANG_UP, &mut ended).await {
         Ok(code) => code,
         Err(_) => {

@@ -349,9 +349,12 @@ impl Terminals {
 
     /// Kills all programs without waiting, for an owner that goes away without closing.
     pub fn abandon(&self) {
-        let mut list = self.0.list();
-        list.closed = true;
-        for live in list.rows.drain(..).filter_map(|row| row.live) {
+        let rows = {
+            let mut list = self.0.list();
+            list.closed = true;
+            std::mem::take(&mut list.rows)
+        };
+        for live in rows.into_iter().filter_map(|row| row.live) {
             live.controls.kill();
             live.output.end();
         }
