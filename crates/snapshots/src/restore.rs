@@ -135,8 +135,11 @@ fn write(
     mode: Mode,
     id: Oid,
 ) -> Result<(), Unwritten> {
-    // What may not be read is written, unless somebody has seen what it is.
-    let now = engine::current(root, path).unwrap_or_default();
+    // What cannot be read is written, unless somebody has said what it should be.
+    let now = match engine::current(root, path) {
+        Err(error) if seen.contains_key(path) => return Err(error.into()),
+        now => now.unwrap_or_default(),
+    };
     // What is right stays as it is, its times included.
     if now == Some((mode, id)) {
         return Ok(());

@@ -98,6 +98,30 @@ impl Runner {
         let report = self.report(&boundary, &request);
         let recovers = relief.recovers(&boundary);
         let cost = boundary.model.cost.clone();
+        let (core, stopped) = (Arc::clone(&self.core), self.stopper.stopped().clone());
+        let local = if is_last {
+            LocalCalls::Refused
+        } else {
+            LocalCalls::Run(tools, self.shared.tasks.clone())
+        };
+        let mut turn = self.begun(boundary, local, recovers);
+        turn.publisher.remember_report(report);
+        // The files are captured once everything else is ready, right before the request goes out.
+        turn.begin(capturing).await?;
+        let stream = core.model.stream(request);
+        let mut end = turn.follow(stream).await?;
+        if let StreamEnd::Overflow(refusal) = end {
+            if relief.recover(&core, &grounds, &stopped).await? {
+                return Ok(Turned::Compacted);
+            }
+            end = turn.concede(refusal).await?;
+        }
+        let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
+        Ok(Turned::Settled { continues })
+    }
+
+    /// A turn of which nothing has happened yet.
+    fn begun(&mut self, boundary: Boundary, local: LocalCalls, recovers: bool) -> Turn<'_> {
         let route = boundary.model.model.route();
         let Boundary {
             session,
@@ -106,13 +130,12 @@ impl Runner {
             model_ref,
             ..
         } = boundary;
-        let mut publisher = Publisher::new(
+        let publisher = Publisher::new(
             Arc::clone(&self.core),
             session.clone(),
             sampled.id.clone(),
             model_ref,
         );
-        publisher.remember_report(report);
         let context = shared_context(
             &self.core,
             &session,
@@ -121,37 +144,18 @@ impl Runner {
             publisher.message_id(),
             &self.stopper,
         );
-        let local = if is_last {
-            LocalCalls::Refused
-        } else {
-            LocalCalls::Run(tools, self.shared.tasks.clone())
-        };
-        let calls = Calls::new(local, context);
-        let mut turn = Turn {
+        Turn {
             stopper: &self.stopper,
             repetition: &mut self.repetition,
             publisher,
-            calls,
+            calls: Calls::new(local, context),
             files: StepFiles::new(&self.core, &self.shared.tasks),
             finish: None,
             provider_failed: false,
             recovers,
             received: 0,
             route,
-        };
-        // The files are captured once everything else is ready, right before the request goes out.
-        turn.begin(capturing).await?;
-        let stream = self.core.model.stream(request);
-        let mut end = turn.follow(stream).await?;
-        if let StreamEnd::Overflow(refusal) = end {
-            let stopped = self.stopper.stopped();
-            if relief.recover(&self.core, &grounds, stopped).await? {
-                return Ok(Turned::Compacted);
-            }
-            end = turn.concede(refusal).await?;
         }
-        let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
-        Ok(Turned::Settled { continues })
     }
 }
 
