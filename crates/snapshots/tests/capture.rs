@@ -7,13 +7,7 @@ mod support;
 use std::{collections::BTreeMap, fs};
 
 use opencode_snapshots::{Entry, Mode};
-use support::{Project, everything, text};
-
-fn paths(files: &[&str]) -> Vec<String> {
-    files.iter().map(|path| (*path).to_owned()).collect()
-}
-
-const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+use support::{EMPTY, Project, everything, paths, text};
 
 #[tokio::test]
 async fn the_same_files_have_the_same_id_and_git_has_it_too() {

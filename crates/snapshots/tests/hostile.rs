@@ -7,13 +7,7 @@ mod support;
 use std::{collections::BTreeMap, fs};
 
 use opencode_snapshots::{SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
-use support::Project;
-
-fn paths(files: &[&str]) -> Vec<String> {
-    files.iter().map(|path| (*path).to_owned()).collect()
-}
-
-const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+use support::{EMPTY, Project, paths};
 
 #[tokio::test]
 async fn what_is_no_file_is_left_out() {

@@ -340,7 +340,7 @@ async fn two_use_one_store_at_once() {
         assert_eq!(capture.await.unwrap(), (expected.clone(), expected.clone()));
     }
     let empty = Project::new().snapshots().capture().await.unwrap().tree;
-    assert_eq!(empty, "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+    assert_eq!(empty, support::EMPTY);
 }
 
 #[tokio::test]

@@ -12,6 +12,9 @@ use std::{
 use opencode_snapshots::{SnapshotOptions, Snapshots};
 use tempfile::TempDir;
 
+/// The tree of no files.
+pub(crate) const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
 pub(crate) struct Project {
     folder: TempDir,
 }
@@ -175,4 +178,8 @@ pub(crate) fn plan(tree: &str, paths: &[String]) -> BTreeMap<String, String> {
         .iter()
         .map(|path| (path.clone(), tree.to_owned()))
         .collect()
+}
+
+pub(crate) fn paths(files: &[&str]) -> Vec<String> {
+    files.iter().map(|path| (*path).to_owned()).collect()
 }
