@@ -19,6 +19,7 @@
 use shuttle::sync::atomic::{AtomicBool, Ordering};
 
 pub use shuttle::future::{block_on, spawn, yield_now};
+pub use shuttle::sync::atomic::AtomicU64;
 pub use shuttle::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 pub use shuttle::thread;
 
@@ -61,10 +62,10 @@ impl Notify {
         self.signal.notify_waiters();
     }
 
-    /// Waits for the signal.
-    pub async fn notified(&self) {
+    /// Waits for the signal; for `notify_waiters` from now on.
+    pub fn notified(&self) -> tokio::sync::futures::Notified<'_> {
         self.turn.load(Ordering::SeqCst);
-        self.signal.notified().await;
+        self.signal.notified()
     }
 }
 

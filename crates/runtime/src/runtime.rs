@@ -37,6 +37,9 @@ use crate::unanswered::{Timer, Unanswered};
 /// committed by then stands; the rest is settled by the next drain.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long closing waits for readers of durable events to take what was committed.
+const READERS_PATIENCE: Duration = Duration::from_millis(250);
+
 /// What a runtime is made of.
 pub struct RuntimeOptions {
     /// Where the database lies.
@@ -182,7 +185,8 @@ impl Runtime {
     }
 
     /// Interrupts every drain, waits until they have settled, ends the terminals and the streams, and
-    /// closes the database. Later operations are refused. Closing twice is harmless.
+    /// closes the database. Who follows a session and does not pause gets everything that was
+    /// committed. Later operations are refused. Closing twice is harmless.
     pub async fn close(&self) {
         self.closing.cancel();
         let settled = tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait());
@@ -200,6 +204,8 @@ impl Runtime {
             envelope::host_text(&id, "global.disposed")
         });
         live.end();
+        // Who only waits gets what was committed until now. Who has stopped reading is not waited for.
+        let _ = tokio::time::timeout(READERS_PATIENCE, self.core.store.tails_caught_up()).await;
         self.closed.cancel();
         self.core.store.close().await;
     }

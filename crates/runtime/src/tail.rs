@@ -24,6 +24,8 @@ pub struct SessionEvents {
     tail: opencode_store::tail::Tail,
     readings: Arc<Readings>,
     after: Option<u64>,
+    /// Whether a look may find something.
+    looks: bool,
     closed: CancellationToken,
 }
 
@@ -36,6 +38,9 @@ impl SessionEvents {
     ) -> Self {
         // Registered before the first read, so that nothing falls between the two.
         let tail = core.store.tail(&session);
+        if let Some(after) = after {
+            tail.has_read(after);
+        }
         let readings = core.followed.of(session.key);
         Self {
             core,
@@ -43,6 +48,7 @@ impl SessionEvents {
             tail,
             readings,
             after,
+            looks: true,
             closed,
         }
     }
@@ -59,15 +65,24 @@ impl SessionEvents {
     /// `Closed` when the host closes, else what storage says.
     pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
-            if let Some(events) = self.read().await? {
-                self.after = events.last().map(|last| last.seq);
+            if self.looks
+                && let Some(events) = self.read().await?
+            {
+                self.have(&events);
                 return Ok(events);
             }
             tokio::select! {
-                () = self.tail.changed() => {}
+                () = self.tail.changed() => self.looks = true,
                 () = self.closed.cancelled() => return Err(RuntimeError::Closed),
             }
         }
+    }
+
+    fn have(&mut self, events: &[StoredEvent]) {
+        let last = events.last().map(|it| it.seq);
+        self.after = last.or(self.after);
+        last.into_iter().for_each(|last| self.tail.has_read(last));
+        self.looks = !self.tail.has_all();
     }
 
     /// The next events, if there are any. Readers at the same place share one look at the database.

@@ -184,6 +184,11 @@ impl Store {
         self.tails.register(session.key)
     }
 
+    /// Returns once every reader has what was committed to the log it follows.
+    pub async fn tails_caught_up(&self) {
+        self.tails.caught_up().await;
+    }
+
     /// Refuses every later write, for an owner that goes away without closing: what still runs then
     /// must not decide anything that a crash at this moment would have left open.
     pub fn abandon(&self) {

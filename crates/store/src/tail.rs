@@ -2,22 +2,50 @@
 //!
 //! A signal is edge-triggered with room for one: many commits before the reader looks are one
 //! signal, and the rows are the truth. A slow reader therefore holds nothing and loses nothing.
+//! Beside the signal stands how far the log goes, which spares looks that would find nothing.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::sync::{Mutex, MutexGuard, Notify};
+use super::sync::{AtomicU64, Mutex, MutexGuard, Notify};
 
 /// The signals of all readers, by aggregate.
 #[derive(Default)]
 pub(crate) struct Tails {
     /// Locked for a look-up; never across an await.
-    by_aggregate: Mutex<HashMap<i64, Vec<Arc<Notify>>>>,
+    by_aggregate: Mutex<HashMap<i64, Vec<Arc<Signal>>>>,
+    /// A reader has come further, or has gone away.
+    progress: Notify,
+}
+
+/// What one reader is told, and how far it has come. Ends are the sequences that come next.
+struct Signal {
+    more: Notify,
+    /// The end of the log as of the last signal; 0 before the first.
+    end: AtomicU64,
+    /// The end of what the reader has.
+    read: AtomicU64,
+}
+
+impl Signal {
+    fn is_behind(&self) -> bool {
+        self.read.load(Ordering::SeqCst) < self.end.load(Ordering::SeqCst)
+    }
+
+    /// False also where nobody can know, because nothing was committed since the registration.
+    fn has_all(&self) -> bool {
+        self.end.load(Ordering::SeqCst) != 0 && !self.is_behind()
+    }
 }
 
 impl Tails {
     pub(crate) fn register(self: &Arc<Self>, aggregate: i64) -> Tail {
-        let signal = Arc::new(Notify::new());
+        let signal = Arc::new(Signal {
+            more: Notify::new(),
+            end: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+        });
         self.lock()
             .entry(aggregate)
             .or_default()
@@ -29,20 +57,28 @@ impl Tails {
         }
     }
 
-    /// Signals the readers of these aggregates, to which entries were committed.
-    pub(crate) fn signal(&self, aggregates: impl Iterator<Item = i64>) {
+    /// Signals the readers of these aggregates, to which entries up to these sequences were committed.
+    pub(crate) fn signal(&self, grown: impl Iterator<Item = (i64, u64)>) {
         let tails = self.lock();
         if tails.is_empty() {
             return;
         }
-        let mut last = None;
-        for aggregate in aggregates {
-            if last != Some(aggregate) {
-                last = Some(aggregate);
-                for signal in tails.get(&aggregate).into_iter().flatten() {
-                    signal.notify_one();
-                }
+        for (aggregate, last) in grown {
+            for signal in tails.get(&aggregate).into_iter().flatten() {
+                signal.end.store(last + 1, Ordering::SeqCst);
+                signal.more.notify_one();
             }
+        }
+    }
+
+    /// Returns once every reader has what it was told of.
+    pub(crate) async fn caught_up(&self) {
+        loop {
+            let progress = self.progress.notified();
+            if !self.lock().values().flatten().any(|it| it.is_behind()) {
+                return;
+            }
+            progress.await;
         }
     }
 
@@ -52,7 +88,7 @@ impl Tails {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Vec<Arc<Notify>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, Vec<Arc<Signal>>>> {
         self.by_aggregate
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -62,14 +98,27 @@ impl Tails {
 /// One reader's signal. Dropping it removes it.
 pub struct Tail {
     aggregate: i64,
-    signal: Arc<Notify>,
+    signal: Arc<Signal>,
     tails: Arc<Tails>,
 }
 
 impl Tail {
-    /// Returns once something was committed since the last return, or since the registration.
+    /// Whether the reader has everything for certain, so that a look would find nothing.
+    pub fn has_all(&self) -> bool {
+        self.signal.has_all()
+    }
+
+    /// Remembers that the reader has everything up to this sequence.
+    pub fn has_read(&self, sequence: u64) {
+        self.signal.read.store(sequence + 1, Ordering::SeqCst);
+        self.tails.progress.notify_waiters();
+    }
+
+    /// Returns once entries were committed, since the registration, behind what the reader has.
     pub async fn changed(&self) {
-        self.signal.notified().await;
+        while !self.signal.is_behind() {
+            self.signal.more.notified().await;
+        }
     }
 }
 
@@ -82,5 +131,7 @@ impl Drop for Tail {
                 tails.remove(&self.aggregate);
             }
         }
+        drop(tails);
+        self.tails.progress.notify_waiters();
     }
 }

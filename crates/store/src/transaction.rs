@@ -13,29 +13,41 @@ use crate::seam::{Moment, Watched};
 pub(crate) struct Appended {
     /// The entries that somebody hears of.
     pub(crate) entries: Vec<Committed>,
-    /// The logs that grew by entries of which only their tails hear. They are not kept, because a
-    /// log that is replayed as a whole may be as long as memory.
-    quiet: Vec<i64>,
+    /// The logs that grew by entries of which only their tails hear, and their last sequences. The
+    /// entries are not kept, because a log that is replayed as a whole may be as long as memory.
+    quiet: Vec<(i64, u64)>,
 }
 
 /// How much was appended at some point.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark(usize, usize);
+pub(crate) struct Mark {
+    entries: usize,
+    quiet: usize,
+    last_quiet: Option<(i64, u64)>,
+}
 
 impl Appended {
     pub(crate) fn mark(&self) -> Mark {
-        Mark(self.entries.len(), self.quiet.len())
+        Mark {
+            entries: self.entries.len(),
+            quiet: self.quiet.len(),
+            last_quiet: self.quiet.last().copied(),
+        }
     }
 
     /// Forgets what came after that point.
-    pub(crate) fn take_back(&mut self, Mark(entries, quiet): Mark) {
-        self.entries.truncate(entries);
-        self.quiet.truncate(quiet);
+    pub(crate) fn take_back(&mut self, mark: Mark) {
+        self.entries.truncate(mark.entries);
+        self.quiet.truncate(mark.quiet);
+        if let (Some(last), Some(before)) = (self.quiet.last_mut(), mark.last_quiet) {
+            *last = before;
+        }
     }
 
-    /// The logs that have grown.
-    pub(crate) fn logs(&self) -> impl Iterator<Item = i64> {
-        let heard = self.entries.iter().map(|entry| entry.aggregate);
+    /// The logs that have grown, each with the sequence of its last entry.
+    pub(crate) fn logs(&self) -> impl Iterator<Item = (i64, u64)> {
+        let runs = self.entries.chunk_by(|a, b| a.aggregate == b.aggregate);
+        let heard = runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq)));
         heard.chain(self.quiet.iter().copied())
     }
 }
@@ -76,8 +88,12 @@ impl<'a> Transaction<'a> {
         let Appended { entries, quiet } = &mut *self.appended;
         if entry.announced || self.watched.is_seen() {
             entries.push(entry);
-        } else if quiet.last() != Some(&entry.aggregate) {
-            quiet.push(entry.aggregate);
+            return Ok(());
+        }
+        let end = (entry.aggregate, entry.event.seq);
+        match quiet.last_mut() {
+            Some(last) if last.0 == entry.aggregate => *last = end,
+            _ => quiet.push(end),
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Following the durable events of one session.
 
-use opencode_runtime::SessionEvents;
+use opencode_runtime::{RuntimeError, SessionEvents};
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Reply, compact};
 
@@ -101,4 +101,41 @@ async fn readers_at_the_same_place_all_get_everything() {
     };
     let (taken, ()) = futures::join!(reading, writing);
     assert_eq!(taken, vec![expected; 20]);
+}
+
+#[tokio::test]
+async fn who_waits_when_the_host_closes_gets_what_was_committed() {
+    for _ in 0..16 {
+        let f = Fixture::open().await;
+        let session = f.session().await;
+        let events = f.runtime().events(&session, None).await.unwrap();
+        let follows = tokio::spawn(until_closed(events));
+        for n in 0..3 {
+            f.leave(&session, &n.to_string(), Delivery::Steer).await;
+        }
+        f.close().await;
+        let seen = f.within("the end", follows).await.unwrap();
+        assert_eq!(seen, [1, 2, 3]);
+    }
+}
+
+/// The sequences of everything that a stream still gives.
+async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
+    let mut seen = Vec::new();
+    while let Ok(more) = events.next().await {
+        seen.extend(more.iter().map(|it| it.seq));
+    }
+    seen
+}
+
+#[tokio::test]
+async fn who_has_stopped_reading_does_not_keep_the_host_open() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let mut events = f.runtime().events(&session, None).await.unwrap();
+    f.leave(&session, "one", Delivery::Steer).await;
+    assert_eq!(take(&f, &mut events, 1).await.len(), 1);
+    f.leave(&session, "two", Delivery::Steer).await;
+    f.close().await;
+    assert!(matches!(events.next().await, Err(RuntimeError::Closed)));
 }
