@@ -65,7 +65,7 @@ export function withoutNoise(output) {
  */
 export async function mustRun(command, options) {
   const { code, stdout, output } = await run(command, { timeoutMs: PATIENCE_MS, ...options });
-  if (code !== 0) throw new Error(`exit code ${code}\n${output}`);
+  if (code !== 0) throw new Error(`exit code ${code}\n${withoutNoise(output)}`);
   return stdout;
 }
 
