@@ -62,6 +62,24 @@ test("a running turn settles first, and a wait for it returns", async () => {
   ]);
 });
 
+test("who follows a session hears how its turn ended before the stream breaks", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
+  const seen: string[] = [];
+  const follow = async () => {
+    for await (const { type } of host.sessions.events({ sessionID })) seen.push(type);
+  };
+  const following = rejection(follow());
+  const live = await subscribe(host);
+  await host.sessions.prompt({ sessionID, prompt: { text: "Tell me a story" } });
+  await readUntil(live, "session.next.text.delta");
+  await host.close();
+  await expect(following).resolves.toMatchObject(transport);
+  expect(types(seen.map((type) => ({ type })))).toEqual([
+    "prompt.admitted", "prompted", "step.started", "text.started", "text.ended", "step.failed",
+  ]);
+});
+
 test("an answer without end, and what waits behind it, keep nothing from closing", async () => {
   const { setup, host, model, sessionID } = await setUpSession();
   model.reply({ deltas: Array.from({ length: 100_000 }, (_, n) => ` word${n}`), delayMs: 1 });
