@@ -72,8 +72,9 @@ impl SessionEvents {
                 return Ok(events);
             }
             tokio::select! {
-                () = self.tail.changed() => self.looks = true,
+                biased;
                 () = self.closed.cancelled() => return Err(RuntimeError::Closed),
+                () = self.tail.changed() => self.looks = true,
             }
         }
     }

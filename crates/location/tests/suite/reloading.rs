@@ -43,8 +43,17 @@ async fn whoever_asks_later_gets_the_new_snapshot_and_who_holds_the_old_one_keep
     assert!(Arc::ptr_eq(&now, &reloaded.location));
 }
 
-#[tokio::test]
-async fn the_old_snapshot_is_there_until_the_new_one_is() {
+#[test]
+fn the_old_snapshot_is_there_until_the_new_one_is() {
+    // One thread reads the disk, so that it can be held up.
+    let threads = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    threads.block_on(old_until_new());
+}
+
+async fn old_until_new() {
     let machine = Machine::new();
     machine.write("a/opencode.json", named("before"));
     let directory = machine.text("a");
@@ -52,15 +61,18 @@ async fn the_old_snapshot_is_there_until_the_new_one_is() {
     let before = locations.get(&directory).await.unwrap();
     machine.write("a/opencode.json", named("after"));
 
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let holds = tokio::task::spawn_blocking(move || held.recv());
     let mut context = Context::from_waker(Waker::noop());
     let mut reload = pin!(locations.reload(&directory));
-    // Begun; the disk is read on another thread, whose answer nobody has asked for yet.
     assert!(reload.as_mut().poll(&mut context).is_pending());
     let Poll::Ready(meanwhile) = pin!(locations.get(&directory)).poll(&mut context) else {
         panic!("a Location that is open is had without waiting");
     };
     assert!(Arc::ptr_eq(&meanwhile.unwrap(), &before));
 
+    drop(release);
+    holds.await.unwrap().unwrap_err();
     let reloaded = reload.await.unwrap();
     assert_eq!(username(&reloaded.location), Some("after"));
 }

@@ -9,7 +9,7 @@ use opencode_store::{Draft, LifecycleConflict};
 
 use crate::harness::{Bench, admitted, append};
 
-/// Whether the tail was signalled since it was asked last.
+/// Whether the tail was told of more than its reader has.
 fn is_dirty(tail: &Tail) -> bool {
     let changed = pin!(tail.changed());
     changed.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
@@ -31,13 +31,18 @@ async fn many_commits_are_one_signal_to_the_tails_of_their_session() {
     for at in 1..4 {
         bench.append(&session, 5, prompt(at)).await;
     }
+    assert!(tails.iter().all(|tail| is_dirty(tail) && !tail.has_all()));
+    // Three of the four are not enough.
+    tails.iter().for_each(|tail| tail.has_read(3));
     assert!(tails.iter().all(is_dirty));
-    assert!(tails.iter().all(|tail| !is_dirty(tail)));
-    assert!(!is_dirty(&silent));
+    tails.iter().for_each(|tail| tail.has_read(4));
+    assert!(tails.iter().all(|tail| !is_dirty(tail) && tail.has_all()));
+    assert!(!is_dirty(&silent) && !silent.has_all());
     let [first, second] = tails;
     drop(first);
     bench.append(&session, 5, prompt(4)).await;
     assert!(is_dirty(&second));
+    second.has_read(5);
     bench.append(&other, 5, prompt(5)).await;
     assert!(is_dirty(&silent) && !is_dirty(&second));
 }
@@ -89,7 +94,9 @@ async fn a_reader_that_follows_the_signals_sees_every_entry() {
                     .read(move |db| db.events(key, after, 7))
                     .await
                     .unwrap();
-                if read.is_empty() {
+                if let Some(last) = read.last() {
+                    tail.has_read(last.seq);
+                } else {
                     tail.changed().await;
                 }
                 seen.extend(read.iter().map(|entry| entry.seq));

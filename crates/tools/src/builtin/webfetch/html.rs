@@ -21,8 +21,6 @@ use html5ever::{
     tokenizer::{TokenSink, Tokenizer, TokenizerOpts},
 };
 
-pub(super) use text::extract as to_text;
-
 /// How long a page may be read. Those that people read take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -33,21 +31,35 @@ const PIECE: usize = 2048;
 /// The page as Markdown, or as plain text if it is too deep or too large for that. Nothing, if even that
 /// takes too long.
 pub(super) fn to_markdown(html: &str) -> Option<String> {
-    let page = tree::parse(html).filter(bounds::hold);
+    to_markdown_within(html, PATIENCE, PATIENCE)
+}
+
+/// The text of the page. Nothing, if that takes too long.
+pub(super) fn to_text(html: &str) -> Option<String> {
+    text::extract(html, PATIENCE)
+}
+
+fn to_markdown_within(html: &str, for_tree: Duration, for_text: Duration) -> Option<String> {
+    let page = tree::parse(html, for_tree).filter(bounds::hold);
     match page {
         Some(page) => Some(markdown::convert(&page)),
-        None => to_text(html),
+        None => text::extract(html, for_text),
     }
 }
 
 /// Gives a page to a sink, which is returned. Nothing, if that takes too long or the sink becomes full.
-fn read<Sink: TokenSink>(html: &str, sink: Sink, is_full: impl Fn(&Sink) -> bool) -> Option<Sink> {
+fn read<Sink: TokenSink>(
+    html: &str,
+    patience: Duration,
+    sink: Sink,
+    is_full: impl Fn(&Sink) -> bool,
+) -> Option<Sink> {
     let begun = Instant::now();
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
     let mut rest = html;
     while !rest.is_empty() {
-        if begun.elapsed() > PATIENCE || is_full(&tokenizer.sink) {
+        if begun.elapsed() > patience || is_full(&tokenizer.sink) {
             return None;
         }
         let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));

@@ -1,6 +1,7 @@
 //! The text of a page: all of it that is seen, with nothing put in between.
 
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 use html5ever::tokenizer::{
     Tag, TagKind, Token, TokenSink, TokenSinkResult,
@@ -10,8 +11,10 @@ use html5ever::tokenizer::{
 use super::read;
 
 /// The text, without white space around it. Nothing, if it takes too long.
-pub(in super::super) fn extract(html: &str) -> Option<String> {
-    let seen = read(html, Seen::default(), |_| false)?.text.into_inner();
+pub(super) fn extract(html: &str, patience: Duration) -> Option<String> {
+    let seen = read(html, patience, Seen::default(), |_| false)?
+        .text
+        .into_inner();
     Some(seen.trim().to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! A page as a tree.
 
-use std::{borrow::Cow, cell::Cell};
+use std::{borrow::Cow, cell::Cell, time::Duration};
 
 use html5ever::{
     Attribute, ExpandedName, QualName,
@@ -17,14 +17,14 @@ use super::read;
 const MAX_SIZE: usize = 200_000;
 
 /// The tree of a page. Nothing, if it is too large or takes too long.
-pub(super) fn parse(html: &str) -> Option<Handle> {
+pub(super) fn parse(html: &str, patience: Duration) -> Option<Handle> {
     let options = TreeBuilderOpts {
         // Nobody runs scripts here, so `noscript` is what would be seen.
         scripting_enabled: false,
         ..TreeBuilderOpts::default()
     };
     let sink = Bounded(TreeBuilder::new(Tree::default(), options));
-    let bounded = read(html, sink, Bounded::is_full)?;
+    let bounded = read(html, patience, sink, Bounded::is_full)?;
     Some(bounded.0.sink.dom.document)
 }
 
