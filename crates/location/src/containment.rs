@@ -16,6 +16,8 @@ use std::{
     path::{Component, Path, PathBuf, Prefix},
 };
 
+use crate::directory::lexical;
+
 /// What a tool takes the path for; it decides which directory an approval outside covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
@@ -72,8 +74,8 @@ pub enum ContainmentError {
 
 /// Resolves `input` against the Location directory, which must be absolute.
 pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target, ContainmentError> {
-    let root = normalise(location);
-    let named = normalise(&root.join(input));
+    let root = lexical(location);
+    let named = lexical(&root.join(input));
     let named_inside = named.starts_with(&root);
     if !named_inside && !Path::new(input).is_absolute() {
         return Err(ContainmentError::RelativeEscape);
@@ -157,21 +159,6 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     }
 }
 
-/// Removes `.` and `..` by their text alone; `..` at the root stays at the root.
-fn normalise(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
 /// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
 /// not match and other programs do not understand.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
@@ -248,7 +235,7 @@ mod tests {
         ] {
             for root in [&location, &door] {
                 let expected = Target {
-                    canonical: normalise(&location.join(resource)),
+                    canonical: lexical(&location.join(resource)),
                     resource: resource.to_owned(),
                     external_directory: None,
                 };
@@ -273,7 +260,7 @@ mod tests {
         ] {
             let canonical = outside.join(input);
             let text = canonical.to_str().unwrap().to_owned();
-            let approved = normalise(&outside.join(approved)).join("*");
+            let approved = lexical(&outside.join(approved)).join("*");
             let expected = Target {
                 resource: text.clone(),
                 external_directory: Some(approved.to_str().unwrap().to_owned()),

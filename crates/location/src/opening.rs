@@ -1,48 +1,82 @@
 //! Opening what a canonical path names, without following a link on the way.
 //!
 //! Between judging a path and opening it somebody may put a symbolic link in the place of any of its
-//! components. Therefore every component is opened by itself, below the one before it, and a link
-//! among them is a failure. What was opened once stays what it was.
+//! components. Therefore everything is opened by way of the directories that hold it, as
+//! `opencode_handles` does it.
 //!
 //! Everything here blocks on the disk.
 
-#[cfg(unix)]
-mod by_handle;
-#[cfg(not(unix))]
-mod by_path;
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use std::{ffi::OsString, fs::File, io, path::Path};
-
+use opencode_handles::{Directory as Held, Kind};
 use opencode_schema::file_system::FileSystemEntryType;
 
-#[cfg(unix)]
-use by_handle::Held;
-#[cfg(not(unix))]
-use by_path::Held;
-
 /// A directory that is held open, and the way to everything below it. Each thread has its own clone.
-#[derive(Clone)]
-pub struct Directory(Held);
+pub struct Directory {
+    held: Arc<Held>,
+    /// The directory of the last request: a walk asks for many files of one directory in turn.
+    last: Option<(PathBuf, Held)>,
+}
+
+impl Clone for Directory {
+    fn clone(&self) -> Self {
+        Self {
+            held: Arc::clone(&self.held),
+            last: None,
+        }
+    }
+}
 
 impl Directory {
     /// Opens the directory at an absolute path, which has no links.
     pub fn open(canonical: &Path) -> io::Result<Self> {
-        Held::open(canonical).map(Self)
+        Ok(Self {
+            held: Arc::new(Held::open(canonical)?),
+            last: None,
+        })
     }
 
     /// Opens a regular file below; everything else is refused, and nothing is waited for.
     pub fn open_file(&mut self, relative: &Path) -> io::Result<File> {
-        self.0.open_file(relative).and_then(regular)
+        let (parent, name) = self.parent(relative)?;
+        // The walk has seen it.
+        parent.open_seen_file(name).map(|(file, _)| file)
     }
 
     /// What stands below under a name; nothing for a link and for what is neither file nor directory.
     pub fn kind(&mut self, relative: &Path) -> Option<FileSystemEntryType> {
-        self.0.kind(relative)
+        let (parent, name) = self.parent(relative).ok()?;
+        entry_type(parent.stat(name).ok()??.kind)
     }
 
     /// The names of the directory's children and what they are.
     pub fn children(&self) -> io::Result<impl Iterator<Item = io::Result<Child>>> {
-        self.0.children()
+        let children = self.held.children()?;
+        Ok(children.map(|child| {
+            let opencode_handles::Child { name, kind } = child?;
+            let kind = entry_type(kind);
+            Ok(Child { name, kind })
+        }))
+    }
+
+    fn parent<'s, 'p>(&'s mut self, relative: &'p Path) -> io::Result<(&'s Held, &'p OsStr)> {
+        let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        if parent.as_os_str().is_empty() {
+            return Ok((&self.held, name));
+        }
+        if self.last.as_ref().is_none_or(|(last, _)| last != parent) {
+            self.last = Some((parent.to_owned(), self.held.below(parent)?));
+        }
+        let last = self.last.as_ref().map(|(_, opened)| opened);
+        Ok((last.unwrap_or(&self.held), name))
     }
 }
 
@@ -59,26 +93,17 @@ pub struct Child {
 /// open a device may already do something.
 pub fn open_file(canonical: &Path) -> io::Result<File> {
     let (Some(parent), Some(name)) = (canonical.parent(), canonical.file_name()) else {
-        return Err(irregular());
+        return Err(io::ErrorKind::InvalidInput.into());
     };
-    let mut parent = Directory::open(parent)?;
-    let name = Path::new(name);
-    match parent.kind(name) {
-        Some(FileSystemEntryType::File) => parent.open_file(name),
-        _ => Err(irregular()),
-    }
+    Held::open(parent)?.open_file(name).map(|(file, _)| file)
 }
 
-fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(irregular())
+fn entry_type(kind: Kind) -> Option<FileSystemEntryType> {
+    match kind {
+        Kind::File | Kind::Executable => Some(FileSystemEntryType::File),
+        Kind::Directory => Some(FileSystemEntryType::Directory),
+        Kind::Link | Kind::Other => None,
     }
-}
-
-fn irregular() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
 #[cfg(test)]

@@ -1,54 +1,34 @@
 //! Text from bytes that arrive in pieces of any size.
 
-use std::str;
-
-/// What stands for bytes that are no text.
-const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+use encoding_rs::UTF_8;
 
 /// Decodes UTF-8 whose characters may be split between pieces. What is no UTF-8 is replaced as
 /// browsers and Node do it.
-#[derive(Default)]
-pub(crate) struct Decoder {
-    /// The beginning of a character whose rest has not come; three bytes at most.
-    begun: Vec<u8>,
+pub(crate) struct Decoder(encoding_rs::Decoder);
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self(UTF_8.new_decoder_without_bom_handling())
+    }
 }
 
 impl Decoder {
     /// The text that is complete with these bytes.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> String {
-        if self.begun.is_empty() {
-            return self.whole(bytes);
-        }
-        let mut joined = std::mem::take(&mut self.begun);
-        joined.extend_from_slice(bytes);
-        self.whole(&joined)
+        self.text(bytes, false)
     }
 
     /// What is left when nothing more comes.
-    pub(crate) fn finish(&mut self) -> String {
-        let begun = std::mem::take(&mut self.begun);
-        String::from_utf8_lossy(&begun).into_owned()
+    pub(crate) fn finish(mut self) -> String {
+        self.text(&[], true)
     }
 
-    fn whole(&mut self, mut bytes: &[u8]) -> String {
-        let mut text = String::with_capacity(bytes.len());
-        loop {
-            let error = match str::from_utf8(bytes) {
-                Ok(valid) => {
-                    text.push_str(valid);
-                    return text;
-                }
-                Err(error) => error,
-            };
-            let (valid, rest) = bytes.split_at(error.valid_up_to());
-            text.extend(str::from_utf8(valid));
-            let Some(invalid) = error.error_len() else {
-                self.begun = rest.to_vec();
-                return text;
-            };
-            text.push(REPLACEMENT);
-            bytes = &rest[invalid..];
-        }
+    fn text(&mut self, bytes: &[u8], last: bool) -> String {
+        // It writes as much as there is room for.
+        let most = self.0.max_utf8_buffer_length(bytes.len());
+        let mut text = String::with_capacity(most.unwrap_or(usize::MAX));
+        let _ = self.0.decode_to_string(bytes, &mut text, last);
+        text
     }
 }
 

@@ -10,11 +10,10 @@ use std::{
 };
 
 use git2::{ObjectType, Oid};
+use opencode_handles::{Kind, Stamp};
 
 use crate::{
-    Mode,
-    ground::{Kind, Stamp},
-    objects,
+    Mode, objects,
     worktree::{Content, Folder, Known, listing::Earlier},
 };
 

@@ -8,14 +8,15 @@ use std::{
 };
 
 use git2::Oid;
+use opencode_handles::Directory;
 
 use crate::{
     Capture, SkipReason, Skipped, SnapshotError,
     cache::{self, Cached},
     engine::Engine,
-    ground::{self, Held},
     lock,
     objects::{Objects, RENEWAL},
+    path,
     repository::Repository,
     rules::{self, Rules},
     tree::{self, Item},
@@ -149,7 +150,12 @@ impl Engine {
     }
 
     /// Looks at a worktree for the first time.
-    fn begin(&self, root: &Held, texts: Texts, scope: &str) -> Result<Knowledge, SnapshotError> {
+    fn begin(
+        &self,
+        root: &Directory,
+        texts: Texts,
+        scope: &str,
+    ) -> Result<Knowledge, SnapshotError> {
         let cached = cache::load(&self.cache()).unwrap_or(Cached {
             files: HashMap::new(),
             renewed: SystemTime::now(),
@@ -181,7 +187,7 @@ impl Engine {
     fn update(
         &self,
         known: &mut Knowledge,
-        root: &Held,
+        root: &Directory,
         anew: bool,
         objects: &Objects,
         repository: &Repository,
@@ -303,11 +309,11 @@ impl Knowledge {
         self.folder.each(&mut |listing| {
             for file in &listing.files {
                 if let Content::Skipped(reason) = file.content {
-                    skipped.push((ground::join(&listing.path, &file.name), reason));
+                    skipped.push((path::join(&listing.path, &file.name), reason));
                 }
             }
             for (name, reason) in &listing.skipped {
-                let path = ground::join(&listing.path, name);
+                let path = path::join(&listing.path, name);
                 skipped.push((path.trim_end_matches('/').to_owned(), *reason));
             }
         });
@@ -323,7 +329,7 @@ impl Knowledge {
 struct Texts(Vec<Vec<u8>>);
 
 impl Texts {
-    fn read(root: &Held, repository: &Repository, scope: &str) -> Self {
+    fn read(root: &Directory, repository: &Repository, scope: &str) -> Self {
         let mut texts = vec![repository.exclude()];
         for (directory, _) in steps(scope) {
             let held = root.below(directory);

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use git2::Oid;
 
 use crate::{
-    SnapshotError, ground,
+    SnapshotError,
     objects::Objects,
+    path,
     tree::{self, Item, Items},
 };
 
@@ -41,7 +42,7 @@ fn items(
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
     for name in names {
         let (from, to) = (from.get(name).copied(), to.get(name).copied());
-        items(objects, &ground::join(path, name), from, to, paths)?;
+        items(objects, &path::join(path, name), from, to, paths)?;
     }
     Ok(())
 }

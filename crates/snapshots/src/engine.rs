@@ -1,4 +1,4 @@
-//! The operations themselves, one at a time. `capture` and `restore` have files of their own.
+//! The operations themselves, one at a time. `capture`, `looks` and `restore` have files of their own.
 
 use std::{
     io::{self, Read},
@@ -6,18 +6,17 @@ use std::{
 };
 
 use git2::{ObjectType, Oid};
-use opencode_schema::session::FileDiff;
+use opencode_handles::{Directory, Kind, is_absent};
 
 use crate::{
-    Entry, Mode, SnapshotError, SnapshotOptions,
+    Mode, SnapshotError, SnapshotOptions,
     capture::{Knowledge, Refusal},
     compare,
-    ground::{self, Held, Kind},
     ignored::Ignored,
     objects::{self, Objects},
-    patch, path,
+    path,
     repository::Repository,
-    tree::{self, Item},
+    tree::{self, Trees},
     worktree::content::MAX_BYTES,
 };
 
@@ -47,8 +46,9 @@ impl Engine {
         let objects = self.objects(&repository);
         let scope = self.scope()?;
         let (from, to) = (tree::id(from)?, tree::id(to)?);
-        let from = tree::find(&objects, from, &scope)?;
-        let to = tree::find(&objects, to, &scope)?;
+        let mut trees = Trees::new(&objects);
+        let from = trees.find(from, &scope)?;
+        let to = trees.find(to, &scope)?;
         let mut paths = compare::paths(&objects, &scope, from, to)?;
         if !paths.is_empty() {
             let root = self.root()?;
@@ -58,52 +58,9 @@ impl Engine {
         Ok(paths)
     }
 
-    pub(crate) fn diff(
-        &mut self,
-        from: &str,
-        to: &str,
-        paths: &[String],
-    ) -> Result<Vec<FileDiff>, SnapshotError> {
-        let objects = self.objects(&self.repository()?);
-        let (from, to) = (tree::id(from)?, tree::id(to)?);
-        let mut paths: Vec<&String> = paths.iter().collect();
-        paths.sort_unstable();
-        paths.dedup();
-        let mut diffs = Vec::new();
-        for path in paths {
-            path::judge(path)?;
-            let file = |tree| {
-                let found = tree::find(&objects, tree, path)?;
-                Ok(found.filter(|item| matches!(item, Item::File(..))))
-            };
-            diffs.extend(patch::of(&objects, path, file(from)?, file(to)?)?);
-        }
-        Ok(diffs)
-    }
-
-    pub(crate) fn content(
-        &mut self,
-        tree: &str,
-        path: &str,
-    ) -> Result<Option<Entry>, SnapshotError> {
-        path::judge(path)?;
-        let objects = self.objects(&self.repository()?);
-        let found = tree::find(&objects, tree::id(tree)?, path)?;
-        Ok(found.and_then(Item::file))
-    }
-
-    pub(crate) fn current(&mut self, path: &str) -> Result<Option<Entry>, SnapshotError> {
-        path::judge(path)?;
-        let found = current(&self.root()?, path).map_err(SnapshotError::io(path))?;
-        match found {
-            Some((mode, id)) => Ok(Item::File(mode, id).file()),
-            None => Ok(None),
-        }
-    }
-
-    pub(crate) fn root(&self) -> Result<Held, SnapshotError> {
+    pub(crate) fn root(&self) -> Result<Directory, SnapshotError> {
         let worktree = &self.options.worktree;
-        Held::root(worktree).map_err(SnapshotError::io(worktree.display().to_string()))
+        Directory::open(worktree).map_err(SnapshotError::io(worktree.display().to_string()))
     }
 
     pub(crate) fn repository(&self) -> Result<Repository, SnapshotError> {
@@ -150,8 +107,8 @@ fn relative(path: &Path) -> Option<String> {
 }
 
 /// What a file in the worktree is at this moment; nothing where none is, or where a link leads.
-pub(crate) fn current(root: &Held, path: &str) -> io::Result<Option<(Mode, Oid)>> {
-    let (directory, name) = ground::split(path);
+pub(crate) fn current(root: &Directory, path: &str) -> io::Result<Option<(Mode, Oid)>> {
+    let (directory, name) = path::split(path);
     let read = || {
         let held = root.below(directory)?;
         let Some(stamp) = held.stat(name)? else {
@@ -168,13 +125,13 @@ pub(crate) fn current(root: &Held, path: &str) -> io::Result<Option<(Mode, Oid)>
         Ok(Some((mode, id.map_err(io::Error::other)?)))
     };
     match read() {
-        Err(error) if ground::is_absent(&error) => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
         read => read,
     }
 }
 
 /// The content of a regular file; nothing if no snapshot can have it.
-fn regular(held: &Held, name: &str) -> io::Result<Option<Vec<u8>>> {
+fn regular(held: &Directory, name: &str) -> io::Result<Option<Vec<u8>>> {
     let (file, stamp) = match held.open_file(name) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
         opened => opened?,

@@ -2,22 +2,23 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use opencode_handles::Directory;
+
 use crate::{
     capture::steps,
-    ground::Held,
     repository::Repository,
     rules::{self, Rules},
 };
 
 /// The rules as they are read along the way.
 pub(crate) struct Ignored<'a> {
-    root: &'a Held,
+    root: &'a Directory,
     of_repository: Arc<Rules>,
     directories: HashMap<String, Arc<Rules>>,
 }
 
 impl<'a> Ignored<'a> {
-    pub(crate) fn new(root: &'a Held, repository: &Repository) -> Self {
+    pub(crate) fn new(root: &'a Directory, repository: &Repository) -> Self {
         Self {
             root,
             of_repository: Rules::of_repository(&repository.exclude()),

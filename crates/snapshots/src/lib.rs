@@ -7,7 +7,7 @@
 //! configuration counts.
 //!
 //! To read it, follow a capture: `snapshots`, `engine`, `capture`, then the passes in `worktree`.
-//! `ground` is the only way to the worktree's files, `repository` to the user's repository, and
+//! `opencode_handles` is the only way to the worktree's files, `repository` to the user's repository, and
 //! `objects` to what is stored.
 
 mod cache;
@@ -16,9 +16,9 @@ mod compare;
 mod engine;
 mod entry;
 mod error;
-mod ground;
 mod ignored;
 mod lock;
+mod looks;
 mod objects;
 mod patch;
 mod path;
@@ -33,5 +33,6 @@ mod worktree;
 
 pub use entry::{Capture, Entry, Mode, SkipReason, Skipped, Swept};
 pub use error::SnapshotError;
+pub use looks::Looks;
 pub use opencode_schema::session::{FileDiff, FileStatus};
 pub use snapshots::{SnapshotOptions, Snapshots};

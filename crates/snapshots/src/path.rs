@@ -1,8 +1,8 @@
-//! Paths that callers name.
+//! Paths relative to the worktree, as snapshots have them.
 
 use crate::SnapshotError;
 
-/// Refuses what is no path of a file within the worktree: nothing may lead outside or into a Git
+/// Refuses what callers name that is no path of a file within the worktree: nothing may lead outside or into a Git
 /// directory.
 pub(crate) fn judge(path: &str) -> Result<(), SnapshotError> {
     let refused = |name: &str| {
@@ -20,7 +20,16 @@ pub(crate) fn is_git(name: &str) -> bool {
     name.eq_ignore_ascii_case(".git") || cfg!(windows) && name.eq_ignore_ascii_case("git~1")
 }
 
-/// Whether a name is one that files have here before they are moved to their place.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    name.starts_with(".opencode-") && name.ends_with(".tmp")
+/// Splits a path that was judged already into its directory and its name there.
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The path of a name in a directory.
+pub(crate) fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{directory}/{name}")
+    }
 }

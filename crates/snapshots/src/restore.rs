@@ -6,16 +6,16 @@
 use std::{collections::BTreeMap, io};
 
 use git2::{ObjectType, Oid};
+use opencode_handles::{Directory, Kind, is_absent};
 
 use crate::{
     Entry, Mode, SnapshotError,
     engine::{self, Engine},
-    ground::{self, Held, Kind},
     ignored::Ignored,
     objects::Objects,
     path,
     rules::IGNORE_FILE,
-    tree::{self, Item},
+    tree::{self, Item, Trees},
 };
 
 /// What is done to a path.
@@ -50,7 +50,7 @@ impl Engine {
         };
         let (rules, others) = changes
             .iter()
-            .partition::<Vec<_>, _>(|(path, _)| ground::split(path).1 == IGNORE_FILE);
+            .partition::<Vec<_>, _>(|(path, _)| path::split(path).1 == IGNORE_FILE);
         for (path, change) in rules {
             if let Change::Put(mode, id) = change {
                 put(path, *mode, *id)?;
@@ -89,7 +89,7 @@ impl Engine {
 fn check(now: Option<(Mode, Oid)>, seen: &Seen, path: &str) -> io::Result<()> {
     let now = now.and_then(|(mode, id)| Item::File(mode, id).file());
     match seen.get(path) {
-        Some(seen) if *seen != now => Err(ground::in_the_way("it was changed just now")),
+        Some(seen) if *seen != now => Err(in_the_way("it was changed just now")),
         _ => Ok(()),
     }
 }
@@ -100,9 +100,10 @@ fn changes<'a>(
     plan: &'a BTreeMap<String, String>,
 ) -> Result<Changes<'a>, SnapshotError> {
     let mut changes = Vec::new();
+    let mut trees = Trees::new(objects);
     for (path, tree) in plan {
         path::judge(path)?;
-        let change = match tree::find(objects, tree::id(tree)?, path)? {
+        let change = match trees.find(tree::id(tree)?, path)? {
             Some(Item::File(mode, id)) => {
                 if !objects.has(id) {
                     return Err(SnapshotError::Missing(id.to_string()));
@@ -114,6 +115,11 @@ fn changes<'a>(
         changes.push((path.as_str(), change));
     }
     Ok(changes)
+}
+
+/// Why something is not done where something else stands.
+fn in_the_way(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, what.to_owned())
 }
 
 enum Unwritten {
@@ -128,7 +134,7 @@ impl From<io::Error> for Unwritten {
 }
 
 fn write(
-    root: &Held,
+    root: &Directory,
     objects: &Objects,
     seen: &Seen,
     path: &str,
@@ -148,16 +154,22 @@ fn write(
     let content = objects
         .read(id, ObjectType::Blob)
         .map_err(Unwritten::Missing)?;
-    let (directory, name) = ground::split(path);
-    let held = prepare(root, directory)?;
+    let (directory, name) = path::split(path);
+    let held = root.prepare_below(directory).map_err(|error| {
+        if is_absent(&error) {
+            in_the_way("a file or a link is where a directory was")
+        } else {
+            error
+        }
+    })?;
     match held.stat(name)?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {
             // An empty one is nothing to Git.
-            let not_empty = |_| ground::in_the_way("a directory that is not empty is in the way");
+            let not_empty = |_| in_the_way("a directory that is not empty is in the way");
             held.remove_directory(name).map_err(not_empty)?;
         }
         Some(Kind::Other) => {
-            return Err(ground::in_the_way("something that is no file is in the way").into());
+            return Err(in_the_way("something that is no file is in the way").into());
         }
         Some(Kind::File | Kind::Executable | Kind::Link) | None => {}
     }
@@ -170,27 +182,11 @@ fn write(
     Ok(())
 }
 
-/// Opens a directory below the root; what is missing is created.
-fn prepare(root: &Held, directory: &str) -> io::Result<Held> {
-    let mut here = root.below("")?;
-    for name in directory.split('/').filter(|name| !name.is_empty()) {
-        let opened = here.directory(name);
-        here = opened.map_err(|error| {
-            if ground::is_absent(&error) {
-                ground::in_the_way("a file or a link is where a directory was")
-            } else {
-                error
-            }
-        })?;
-    }
-    Ok(here)
-}
-
 /// Removes a file or a link, and the directories that are empty then, but never the scope itself.
-fn remove(root: &Held, seen: &Seen, path: &str, scope: &str) -> io::Result<()> {
-    let (mut directory, mut name) = ground::split(path);
+fn remove(root: &Directory, seen: &Seen, path: &str, scope: &str) -> io::Result<()> {
+    let (mut directory, mut name) = path::split(path);
     let held = match root.below(directory) {
-        Err(error) if ground::is_absent(&error) => return Ok(()),
+        Err(error) if is_absent(&error) => return Ok(()),
         held => held?,
     };
     match held.stat(name)?.map(|stamp| stamp.kind) {
@@ -204,7 +200,7 @@ fn remove(root: &Held, seen: &Seen, path: &str, scope: &str) -> io::Result<()> {
         Some(Kind::Directory | Kind::Other) | None => return Ok(()),
     }
     while !directory.is_empty() && directory != scope {
-        (directory, name) = ground::split(directory);
+        (directory, name) = path::split(directory);
         let emptied = root
             .below(directory)
             .and_then(|held| held.remove_directory(name));

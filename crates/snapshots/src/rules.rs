@@ -13,8 +13,7 @@ use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
 };
-
-use crate::ground::{Held, Stamp};
+use opencode_handles::{Directory, Stamp};
 
 /// The name of the files that have rules.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
@@ -71,7 +70,7 @@ impl Rules {
 
 /// The rules of a directory that is held open, and the stamp of the file they stand in.
 pub(crate) fn read(
-    held: &Held,
+    held: &Directory,
     directory: &str,
     above: &Arc<Rules>,
 ) -> (Arc<Rules>, Option<Stamp>) {
@@ -88,11 +87,11 @@ pub(crate) fn read(
 }
 
 /// The text of the rules of a directory.
-pub(crate) fn text(held: &Held) -> io::Result<Vec<u8>> {
+pub(crate) fn text(held: &Directory) -> io::Result<Vec<u8>> {
     read_text(held).map(|(text, _)| text)
 }
 
-fn read_text(held: &Held) -> io::Result<(Vec<u8>, Stamp)> {
+fn read_text(held: &Directory) -> io::Result<(Vec<u8>, Stamp)> {
     let (file, stamp) = held.open_file(IGNORE_FILE)?;
     if stamp.size > MAX_BYTES {
         return Err(io::Error::other("it is over 1 MiB"));

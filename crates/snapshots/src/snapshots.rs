@@ -12,7 +12,7 @@ use std::{
 
 use opencode_schema::session::FileDiff;
 
-use crate::{Capture, Entry, SnapshotError, Swept, engine::Engine, sweep};
+use crate::{Capture, Entry, Looks, SnapshotError, Swept, engine::Engine, sweep};
 
 /// Where snapshots are taken and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Snapshots {
     /// directory that still holds something is never removed, and what is in the way is left and
     /// reported; all other paths are put back then, too. What the rules ignore is not removed.
     ///
-    /// A path that `seen` names has to be what [`current`](Self::current) said of it: one that somebody
+    /// A path that `seen` names has to be what [`currents`](Self::currents) said of it: one that somebody
     /// changed since is left and reported, too.
     pub async fn restore(
         &self,
@@ -121,17 +121,28 @@ impl Snapshots {
         self.run(move |engine| engine.restore(&plan, &seen)).await
     }
 
-    /// The file that a snapshot has at a path; nothing if there is none.
-    pub async fn content(&self, tree: &str, path: &str) -> Result<Option<Entry>, SnapshotError> {
-        let (tree, path) = (tree.to_owned(), path.to_owned());
-        self.run(move |engine| engine.content(&tree, &path)).await
+    /// The files that a snapshot has at these paths; nothing where there is none.
+    pub async fn contents(&self, tree: &str, paths: &[String]) -> Result<Looks, SnapshotError> {
+        let (tree, paths) = (tree.to_owned(), paths.to_vec());
+        let contents = move |engine: &mut Engine| engine.contents(&tree, &paths);
+        self.run(contents).await
     }
 
-    /// The file that the worktree has at a path at this moment; nothing if there is none. One that no
-    /// snapshot can hold, because it is over 64 MiB or may not be read, has the id of zeros.
+    /// The files that the worktree has at these paths at this moment; nothing where there is none. One
+    /// that no snapshot can hold, because it is over 64 MiB or may not be read, has the id of zeros.
+    pub async fn currents(&self, paths: &[String]) -> Result<Looks, SnapshotError> {
+        let paths = paths.to_vec();
+        self.run(move |engine| engine.currents(&paths)).await
+    }
+
+    /// The file that a snapshot has at one path.
+    pub async fn content(&self, tree: &str, path: &str) -> Result<Option<Entry>, SnapshotError> {
+        only(self.contents(tree, &[path.to_owned()]).await?)
+    }
+
+    /// The file that the worktree has at one path.
     pub async fn current(&self, path: &str) -> Result<Option<Entry>, SnapshotError> {
-        let path = path.to_owned();
-        self.run(move |engine| engine.current(&path)).await
+        only(self.currents(&[path.to_owned()]).await?)
     }
 
     /// Removes from a store what nobody captured or used again for `older_than`, but for what belongs
@@ -174,6 +185,10 @@ impl Shared {
     fn begin(&self, began: Option<Instant>) {
         *self.began.lock().unwrap_or_else(PoisonError::into_inner) = began;
     }
+}
+
+fn only(mut looks: Looks) -> Result<Option<Entry>, SnapshotError> {
+    looks.pop().unwrap_or(Ok(None))
 }
 
 async fn blocking<T: Send + 'static>(

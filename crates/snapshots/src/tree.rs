@@ -1,6 +1,9 @@
 //! Git trees: what a directory holds.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashMap, hash_map::Entry as Place},
+};
 
 use git2::{ObjectType, Oid};
 
@@ -90,23 +93,60 @@ fn decode(mut bytes: &[u8]) -> Option<Items> {
     Some(items)
 }
 
-/// What stands at a path, the tree itself for an empty one.
-pub(crate) fn find(
-    objects: &Objects,
-    tree: Oid,
-    path: &str,
-) -> Result<Option<Item>, SnapshotError> {
-    let mut here = Item::Tree(tree);
-    for name in path.split('/').filter(|name| !name.is_empty()) {
-        let Item::Tree(id) = here else {
-            return Ok(None);
-        };
-        match read(objects, id)?.get(name) {
-            Some(item) => here = *item,
-            None => return Ok(None),
+/// Names that are held at most, so that looking up many paths costs no memory without a bound.
+const MAX_HELD: usize = 100_000;
+
+/// Trees for whoever looks up many paths: each is read once.
+pub(crate) struct Trees<'a> {
+    objects: &'a Objects,
+    read: HashMap<Oid, Items>,
+    held: usize,
+}
+
+impl<'a> Trees<'a> {
+    pub(crate) fn new(objects: &'a Objects) -> Self {
+        Self {
+            objects,
+            read: HashMap::new(),
+            held: 0,
         }
     }
-    Ok(Some(here))
+
+    /// What stands at a path, the tree itself for an empty one.
+    pub(crate) fn find(&mut self, tree: Oid, path: &str) -> Result<Option<Item>, SnapshotError> {
+        let mut here = Item::Tree(tree);
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let Item::Tree(id) = here else {
+                return Ok(None);
+            };
+            match self.items(id)?.get(name) {
+                Some(item) => here = *item,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(here))
+    }
+
+    /// The file at a path; nothing where none is.
+    pub(crate) fn file(&mut self, tree: Oid, path: &str) -> Result<Option<Item>, SnapshotError> {
+        let found = self.find(tree, path)?;
+        Ok(found.filter(|item| matches!(item, Item::File(..))))
+    }
+
+    fn items(&mut self, id: Oid) -> Result<&Items, SnapshotError> {
+        if self.held > MAX_HELD {
+            self.read.clear();
+            self.held = 0;
+        }
+        match self.read.entry(id) {
+            Place::Occupied(items) => Ok(items.into_mut()),
+            Place::Vacant(place) => {
+                let items = place.insert(read(self.objects, id)?);
+                self.held += items.len();
+                Ok(items)
+            }
+        }
+    }
 }
 
 /// The id of a snapshot from its text.

@@ -23,10 +23,9 @@ pub(crate) use inotify::Watch;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) use nothing::Watch;
 
-use crate::{
-    ground::Held,
-    worktree::{Folder, Known, survey},
-};
+use opencode_handles::Directory;
+
+use crate::worktree::{Folder, Known, survey};
 
 /// How long after everything was looked at a capture has it looked at again.
 const REVIEW: Duration = Duration::from_secs(5);
@@ -56,7 +55,7 @@ impl Watching {
     }
 
     /// Looks at what may have changed; says whether anything did.
-    pub(crate) fn survey(&mut self, root: &Held, folder: &mut Folder) -> bool {
+    pub(crate) fn survey(&mut self, root: &Directory, folder: &mut Folder) -> bool {
         let found = std::mem::take(&mut self.found);
         let changed = self.watch.as_mut().and_then(Watch::changes);
         if let Some(mut changed) = changed
@@ -79,7 +78,7 @@ impl Watching {
     /// Looks at everything for the next capture, until it is stopped.
     pub(crate) fn review(
         &mut self,
-        root: &Held,
+        root: &Directory,
         folder: &mut Folder,
         is_stopped: impl Fn() -> bool,
     ) {
@@ -92,7 +91,7 @@ impl Watching {
 
     fn survey_some(
         &self,
-        root: &Held,
+        root: &Directory,
         folder: &mut Folder,
         changed: &HashSet<String>,
     ) -> Option<bool> {
@@ -108,7 +107,7 @@ impl Watching {
     }
 
     /// Takes note of what a capture that changed something left.
-    pub(crate) fn settle(&mut self, root: &Held, folder: &mut Folder) {
+    pub(crate) fn settle(&mut self, root: &Directory, folder: &mut Folder) {
         self.pending.clear();
         self.folders = 0;
         let mut files = 0;
@@ -130,7 +129,7 @@ impl Watching {
         }
     }
 
-    fn begin(&mut self, root: &Held, folder: &mut Folder) {
+    fn begin(&mut self, root: &Directory, folder: &mut Folder) {
         // What happened before everything was watched is seen by looking.
         self.surveyed = None;
         self.watch = Watch::new(root);

@@ -14,8 +14,9 @@ pub(crate) mod trees;
 use std::{collections::BTreeMap, sync::Arc};
 
 use git2::Oid;
+use opencode_handles::Stamp;
 
-use crate::{Mode, SkipReason, ground::Stamp, rules::Rules};
+use crate::{Mode, SkipReason, rules::Rules};
 
 /// A directory and everything below it.
 #[derive(Debug)]

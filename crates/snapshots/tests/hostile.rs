@@ -6,7 +6,7 @@ mod support;
 
 use std::{collections::BTreeMap, fs};
 
-use opencode_snapshots::{SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
+use opencode_snapshots::{Mode, SkipReason, Skipped, SnapshotError, SnapshotOptions, Snapshots};
 use support::{EMPTY, Project, paths};
 
 #[tokio::test]
@@ -263,4 +263,24 @@ async fn a_huge_file_is_not_read() {
         .await
         .unwrap();
     assert_eq!(snapshots.capture().await.unwrap().tree, tree);
+}
+
+#[tokio::test]
+async fn a_path_that_cannot_be_looked_at_costs_the_others_nothing() {
+    let project = Project::new();
+    project.write("a", "1");
+    let snapshots = project.snapshots();
+    let tree = snapshots.capture().await.unwrap().tree;
+    let wanted = paths(&["a", "../a", "gone"]);
+    let contents = snapshots.contents(&tree, &wanted).await.unwrap();
+    let currents = snapshots.currents(&wanted).await.unwrap();
+    for looks in [contents, currents] {
+        let modes = looks.into_iter().map(|look| {
+            let mode = look.map(|entry| entry.map(|entry| entry.mode));
+            mode.map_err(|error| error.to_string())
+        });
+        let refused = r#""../a" is not a path within the worktree"#.to_owned();
+        let expected = [Ok(Some(Mode::File)), Err(refused), Ok(None)];
+        assert_eq!(modes.collect::<Vec<_>>(), expected);
+    }
 }

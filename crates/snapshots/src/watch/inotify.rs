@@ -4,15 +4,17 @@ use std::{
     collections::{HashMap, HashSet},
     fs,
     mem::MaybeUninit,
-    os::fd::OwnedFd,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
 };
 
+use opencode_handles::Directory;
 use rustix::{
-    fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
+    fs::{
+        fstat, fstatfs,
+        inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags},
+    },
     io::Errno,
 };
-
-use crate::ground::Held;
 
 /// Of the directories that a user may watch we take this share, as one divided by this.
 const SHARE: usize = 4;
@@ -34,8 +36,8 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Nothing where the system does not tell of all changes.
-    pub(crate) fn new(root: &Held) -> Option<Self> {
-        if !root.tells_changes() {
+    pub(crate) fn new(root: &Directory) -> Option<Self> {
+        if !tells_changes(root) {
             return None;
         }
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
@@ -44,7 +46,7 @@ impl Watch {
         Some(Self {
             queue,
             paths: HashMap::new(),
-            device: root.device().ok()?,
+            device: device(root)?,
             max: (max / SHARE).min(MAX_WATCHES),
             is_broken: false,
         })
@@ -57,8 +59,8 @@ impl Watch {
 
     /// Watches a directory from now on. Nothing where that is not possible: that one then is looked
     /// at each time, or everything is, if it is for lack of room.
-    pub(crate) fn add(&mut self, held: &Held, path: &str) -> Option<i32> {
-        if held.device().ok() != Some(self.device) {
+    pub(crate) fn add(&mut self, held: &Directory, path: &str) -> Option<i32> {
+        if device(held) != Some(self.device) {
             return None;
         }
         let flags = WatchFlags::MODIFY
@@ -70,7 +72,9 @@ impl Watch {
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF
             | WatchFlags::ONLYDIR;
-        let added = inotify::add_watch(&self.queue, held.own_path(), flags);
+        // A path that leads there and nowhere else.
+        let path_of_its_own = format!("/proc/self/fd/{}", held.as_fd().as_raw_fd());
+        let added = inotify::add_watch(&self.queue, path_of_its_own, flags);
         let Ok(number) = added else {
             self.is_broken = true;
             return None;
@@ -127,4 +131,27 @@ impl Watch {
         }
         None
     }
+}
+
+/// Which file system a directory is in.
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+fn device(held: &Directory) -> Option<u64> {
+    Some(fstat(held).ok()?.st_dev as u64)
+}
+
+/// Whether the file system of a directory is one of this machine alone, that tells of every change.
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+fn tells_changes(held: &Directory) -> bool {
+    /// ext, XFS, Btrfs, tmpfs, ZFS, F2FS, overlayfs and bcachefs.
+    const LOCAL: [u32; 8] = [
+        0xEF53,
+        0x5846_5342,
+        0x9123_683E,
+        0x0102_1994,
+        0x2FC1_2FC1,
+        0xF2F5_2010,
+        0x794C_7630,
+        0xCA45_1A4E,
+    ];
+    fstatfs(held).is_ok_and(|system| LOCAL.contains(&(system.f_type as u32)))
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::ground::Held;
+use opencode_handles::Directory;
 
 /// There is none.
 pub(crate) enum Watch {}
 
 impl Watch {
-    pub(crate) fn new(_root: &Held) -> Option<Self> {
+    pub(crate) fn new(_root: &Directory) -> Option<Self> {
         None
     }
 
@@ -16,7 +16,7 @@ impl Watch {
         match *self {}
     }
 
-    pub(crate) fn add(&mut self, _held: &Held, _path: &str) -> Option<i32> {
+    pub(crate) fn add(&mut self, _held: &Directory, _path: &str) -> Option<i32> {
         match *self {}
     }
 

@@ -10,14 +10,10 @@ use std::{
 };
 
 use git2::{ObjectType, Oid};
+use opencode_handles::{Directory, Kind, Stamp, is_absent, now};
 
 use super::{Content, Folder, Known, Listing, Tree, threads};
-use crate::{
-    Mode, SkipReason, SnapshotError,
-    ground::{self, Held, Kind, Stamp},
-    objects::Objects,
-    repository::Repository,
-};
+use crate::{Mode, SkipReason, SnapshotError, objects::Objects, path, repository::Repository};
 
 /// The largest file that Git does not track, and the largest of all. A file that was captured while
 /// it was small stays, as one that is tracked.
@@ -32,7 +28,7 @@ const MAX_STORED_BYTES: u64 = 512 * 1024 * 1024;
 const FEW: usize = 4;
 
 struct Reading<'a> {
-    root: &'a Held,
+    root: &'a Directory,
     objects: &'a Objects,
     repository: &'a Repository,
     tracked: OnceLock<HashSet<Vec<u8>>>,
@@ -44,7 +40,7 @@ struct Reading<'a> {
 /// Reads and stores all files without a stamp. Returns the contents they do not have any more, and how
 /// many were read.
 pub(crate) fn read(
-    root: &Held,
+    root: &Directory,
     folder: &mut Folder,
     objects: &Objects,
     repository: &Repository,
@@ -116,21 +112,24 @@ impl Reading<'_> {
         }
     }
 
-    fn file(&self, held: &Held, directory: &str, file: &mut Known) -> Result<(), SnapshotError> {
-        let started = ground::now();
+    fn file(
+        &self,
+        held: &Directory,
+        directory: &str,
+        file: &mut Known,
+    ) -> Result<(), SnapshotError> {
+        let started = now();
         let found = match held.stat(&file.name) {
             Ok(Some(stamp)) if stamp.kind == Kind::Link => held
                 .read_link(&file.name)
                 .map(|target| (Mode::Link, stamp, Some(target))),
-            Ok(Some(stamp)) if matches!(stamp.kind, Kind::File | Kind::Executable) => {
-                self.regular(held, directory, file, stamp)
-            }
+            Ok(Some(stamp)) if stamp.kind.is_file() => self.regular(held, directory, file, stamp),
             Ok(_) => Err(io::ErrorKind::NotFound.into()),
             Err(error) => Err(error),
         };
         let (mode, stamp, content) = match found {
             Ok(found) => found,
-            Err(error) if ground::is_absent(&error) => {
+            Err(error) if is_absent(&error) => {
                 file.content = Content::Unknown;
                 return Ok(());
             }
@@ -156,7 +155,7 @@ impl Reading<'_> {
     /// The content of a regular file; nothing if it is too large.
     fn regular(
         &self,
-        held: &Held,
+        held: &Directory,
         directory: &str,
         file: &Known,
         looks: Stamp,
@@ -164,7 +163,7 @@ impl Reading<'_> {
         if self.is_too_large(directory, file, looks.size) {
             return Ok((Mode::File, looks, None));
         }
-        let (opened, stamp) = held.open_file(&file.name)?;
+        let (opened, stamp) = held.open_seen_file(&file.name)?;
         let mode = match stamp.kind {
             Kind::Executable => Mode::Executable,
             _ => Mode::File,
@@ -185,7 +184,7 @@ impl Reading<'_> {
         }
         let is_tracked = || {
             let tracked = self.tracked.get_or_init(|| self.repository.tracked());
-            tracked.contains(ground::join(directory, &file.name).as_bytes())
+            tracked.contains(path::join(directory, &file.name).as_bytes())
         };
         size > MAX_BYTES || (file.content.id().is_none() && !is_tracked())
     }

@@ -7,12 +7,11 @@ use std::{
 };
 
 use git2::Oid;
+use opencode_handles::{Child, Directory, Kind, is_absent, is_temporary, now};
 
 use super::{Content, Folder, Known, Listing, Look, Tree};
 use crate::{
-    SkipReason, SnapshotError,
-    ground::{self, Held, Kind, Name},
-    path,
+    SkipReason, SnapshotError, path,
     rules::{self, Rules},
     watch::Watch,
 };
@@ -39,7 +38,7 @@ pub(crate) struct How<'a> {
 
 /// One go over the directories.
 struct Pass<'a> {
-    root: &'a Held,
+    root: &'a Directory,
     private: &'a [String],
     earlier: Earlier,
     watch: Option<&'a mut Watch>,
@@ -51,7 +50,7 @@ struct Pass<'a> {
 /// Brings what is known of directories up to date after a survey. Returns the contents that files do
 /// not have any more.
 pub(crate) fn refresh(
-    root: &Held,
+    root: &Directory,
     folder: &mut Folder,
     above: &Arc<Rules>,
     how: How<'_>,
@@ -119,19 +118,19 @@ impl Pass<'_> {
 
     /// Reads the names in a directory, and its rules.
     fn list(&mut self, folder: &mut Folder, above: &Arc<Rules>) -> Result<Listed, SnapshotError> {
-        let started = ground::now();
+        let started = now();
         let opened = self.root.below(&folder.own.path);
-        let read = opened.and_then(|held| Ok((held.stamp()?, held.names(MAX_NAMES)?, held)));
-        let (stamp, names, held) = match read {
-            Ok((_, None, _)) => {
+        let read = opened.and_then(|held| Ok((held.stamp()?, children(&held)?, held)));
+        let (stamp, children, held) = match read {
+            Ok((_, children, _)) if children.len() > MAX_NAMES => {
                 return Err(SnapshotError::TooLarge(
                     "a directory has over 200,000 names",
                 ));
             }
-            Ok((stamp, Some(names), held)) => (stamp, names, held),
+            Ok(read) => read,
             Err(error) => {
                 self.leave(folder);
-                if ground::is_absent(&error) {
+                if is_absent(&error) {
                     return Ok(Listed::Gone);
                 }
                 tracing::debug!(path = folder.own.path, %error, "a directory is not captured");
@@ -153,7 +152,7 @@ impl Pass<'_> {
         // What happened before it was watched nobody tells.
         let settled = stamp.is_settled(started) && own.has_settled_rules && !is_watched_anew;
         own.stamp = settled.then_some(stamp);
-        self.sort(folder, names);
+        self.sort(folder, children);
         Ok(if same_rules {
             Listed::SameRules
         } else {
@@ -162,10 +161,10 @@ impl Pass<'_> {
     }
 
     /// Sorts names into files, directories and what is left out. What is known stays known.
-    fn sort(&mut self, folder: &mut Folder, names: Vec<Name>) {
+    fn sort(&mut self, folder: &mut Folder, children: Vec<Child>) {
         let own = &mut folder.own;
-        let is_git = |name: &Name| name.name.as_deref().is_ok_and(path::is_git);
-        let is_nested = !own.path.is_empty() && names.iter().any(is_git);
+        let is_git = |child: &Child| child.name.to_str().is_some_and(path::is_git);
+        let is_nested = !own.path.is_empty() && children.iter().any(is_git);
         let mut known = std::mem::take(&mut own.files);
         known.extend(self.earlier.remove(&own.path).unwrap_or_default());
         let mut before = Before {
@@ -181,8 +180,8 @@ impl Pass<'_> {
         if is_nested {
             own.skipped.push((String::new(), SkipReason::Repository));
         } else {
-            for name in names {
-                before.take(name, own, &mut folder.children);
+            for child in children {
+                before.take(child, own, &mut folder.children);
             }
         }
         own.files
@@ -194,7 +193,7 @@ impl Pass<'_> {
     }
 
     /// Watches a directory, if anything is watched; says whether it was not before.
-    fn watch_over(&mut self, held: &Held, own: &mut Listing) -> bool {
+    fn watch_over(&mut self, held: &Directory, own: &mut Listing) -> bool {
         let Some(watch) = &mut self.watch else {
             return false;
         };
@@ -220,6 +219,11 @@ impl Pass<'_> {
     }
 }
 
+/// What stands in a directory, one more than it may be where that is too much.
+fn children(held: &Directory) -> io::Result<Vec<Child>> {
+    held.children()?.take(MAX_NAMES + 1).collect()
+}
+
 /// What became of reading a directory.
 enum Listed {
     Gone,
@@ -239,16 +243,19 @@ impl Before<'_> {
     /// Puts one name where it belongs.
     fn take(
         &mut self,
-        Name { name, kind }: Name,
+        Child { name, kind }: Child,
         own: &mut Listing,
         children: &mut BTreeMap<String, Folder>,
     ) {
-        let name = match name {
+        let name = match name.into_string() {
             Ok(name) => name,
-            Err(name) => return own.skipped.push((name, SkipReason::Name)),
+            Err(name) => {
+                let name = name.to_string_lossy().into_owned();
+                return own.skipped.push((name, SkipReason::Name));
+            }
         };
-        let path = ground::join(&own.path, &name);
-        let is_ours = path::is_git(&name) || path::is_temporary(&name);
+        let path = path::join(&own.path, &name);
+        let is_ours = path::is_git(&name) || is_temporary(&name);
         let is_ours = is_ours || self.private.contains(&path);
         if is_ours || own.rules.ignores(&path, kind == Kind::Directory) {
             return;

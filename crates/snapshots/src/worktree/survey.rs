@@ -5,11 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use opencode_handles::{Directory, is_absent};
+
 use super::{Folder, Listing, Look, threads};
-use crate::{
-    ground::{self, Held},
-    rules::IGNORE_FILE,
-};
+use crate::rules::IGNORE_FILE;
 
 /// How many directories one thread looks at in the time that another takes to start.
 const FEW: usize = 24;
@@ -24,7 +23,7 @@ enum Looks {
 }
 
 /// Looks at the stamps of all that is known; says whether anything differs.
-pub(crate) fn all(root: &Held, folder: &mut Folder) -> bool {
+pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
     let mut listings = Vec::new();
     folder.each_mut(&mut |listing| listings.push(listing));
     let differs = AtomicBool::new(false);
@@ -37,7 +36,11 @@ pub(crate) fn all(root: &Held, folder: &mut Folder) -> bool {
 }
 
 /// Looks at all that is known until it is stopped, by one thread, because nobody waits for it.
-pub(crate) fn at_leisure(root: &Held, folder: &mut Folder, is_stopped: impl Fn() -> bool) -> bool {
+pub(crate) fn at_leisure(
+    root: &Directory,
+    folder: &mut Folder,
+    is_stopped: impl Fn() -> bool,
+) -> bool {
     let mut differs = false;
     folder.each_mut(&mut |listing| {
         differs |= !is_stopped() && look(root, listing) != Looks::Same;
@@ -46,7 +49,7 @@ pub(crate) fn at_leisure(root: &Held, folder: &mut Folder, is_stopped: impl Fn()
 }
 
 /// Looks at some directories; says whether anything differs, and nothing if more has to be looked at.
-pub(crate) fn some(root: &Held, folder: &mut Folder, paths: &HashSet<String>) -> Option<bool> {
+pub(crate) fn some(root: &Directory, folder: &mut Folder, paths: &HashSet<String>) -> Option<bool> {
     let mut differs = false;
     for path in paths {
         let Some(listing) = folder.find_mut(path) else {
@@ -62,18 +65,18 @@ pub(crate) fn some(root: &Held, folder: &mut Folder, paths: &HashSet<String>) ->
 }
 
 /// Whether another directory has the place of one that is known.
-pub(crate) fn is_replaced(root: &Held, listing: &Listing) -> bool {
+pub(crate) fn is_replaced(root: &Directory, listing: &Listing) -> bool {
     let stamp = root.below(&listing.path).and_then(|held| held.stamp());
     !stamp.is_ok_and(|stamp| listing.inode == Some(stamp.inode))
 }
 
 /// Looks at one directory.
-fn look(root: &Held, listing: &mut Listing) -> Looks {
+fn look(root: &Directory, listing: &mut Listing) -> Looks {
     let opened = root.below(&listing.path);
     let (stamp, held) = match opened.and_then(|held| Ok((held.stamp()?, held))) {
         Ok(opened) => opened,
         Err(error) => {
-            listing.look = if ground::is_absent(&error) {
+            listing.look = if is_absent(&error) {
                 Look::Gone
             } else {
                 Look::Names

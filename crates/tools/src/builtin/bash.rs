@@ -152,7 +152,7 @@ fn output(
         truncated,
     } = ran.captured;
     if truncated {
-        add_line(&mut text, TRUNCATED);
+        text.push_str(TRUNCATED);
     }
     let mut trailer = String::new();
     if !warnings.is_empty() {
@@ -187,7 +187,7 @@ fn output(
     Ok(output.with_content(parts.into()))
 }
 
-const TRUNCATED: &str = "[output capture truncated at the in-memory safety limit]";
+const TRUNCATED: &str = "\n\n[output capture truncated at the in-memory safety limit]";
 
 const LONGER: &str = "Retry with a larger timeout if the command is expected to take longer.";
 

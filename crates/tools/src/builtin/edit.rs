@@ -148,8 +148,9 @@ fn output(target: &Target, input: &Input, edited: Edited) -> Result<ToolOutput, 
         format!("Replacements: {}", edited.replacements),
         "```diff".to_owned(),
     ];
-    lines.extend(excerpt('-', &input.old_string));
-    lines.extend(excerpt('+', &input.new_string));
+    for (mark, text) in [('-', &input.old_string), ('+', &input.new_string)] {
+        lines.extend(excerpt(mark, &text.replace("\r\n", "\n")));
+    }
     lines.push("```".to_owned());
     let text = lines.join("\n");
     Ok(ToolOutput::encode(&edited)?.with_content(vec![ToolContent::Text { text }]))

@@ -1,32 +1,19 @@
 //! A file by the directory that holds it, which stays open, and its name there.
 //!
 //! Paths are judged before a person is asked, and the answer may take hours. So a change does not
-//! go by the path once more: it walks to the directory without following any link, and everything
-//! after that is relative to what it has hold of. Whoever puts a link in place of a component, at
-//! whatever moment, makes the change fail instead of leading it elsewhere.
+//! go by the path once more, but by a [`Directory`] that is opened through no link.
 //!
-//! A file is written beside its place and moved there, so that it is never seen half written and
-//! a crash leaves the old content or the new one. It keeps its mode and its owner; a hard link keeps
-//! the old content. Nothing is forced onto the disk: what a power failure leaves is up to the system.
-
-#[cfg(not(unix))]
-mod portable;
-#[cfg(unix)]
-mod unix;
+//! A file is written beside its place and moved there. It keeps its mode and its owner; a hard link
+//! keeps the old content.
 
 use std::{
     ffi::OsString,
-    fs::{File, Metadata},
-    io::{self, Read, Write},
+    fs::File,
+    io::{self, Read},
     path::Path,
-    process,
-    sync::atomic::{AtomicU64, Ordering},
 };
 
-#[cfg(not(unix))]
-use portable::{Directory, adopt};
-#[cfg(unix)]
-use unix::{Directory, adopt};
+use opencode_handles::Directory;
 
 use crate::tool::ToolFailure;
 
@@ -36,12 +23,9 @@ pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Why a file could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
-    /// Nothing there, something in the way, or a system that refuses.
+    /// Nothing there, something in the way that is no regular file, or a system that refuses.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A directory, a device, a link that took the place of the file.
-    #[error("it is not a regular file")]
-    NotAFile,
     /// Nobody may write the file. The superuser could, but somebody meant something by that.
     #[error("the file is read-only")]
     ReadOnly,
@@ -62,7 +46,7 @@ impl FileError {
     pub(crate) fn message(self, refused: &str) -> String {
         tracing::debug!(error = %self, "a file was not changed");
         match self {
-            Self::Io(_) | Self::NotAFile => refused.to_owned(),
+            Self::Io(_) => refused.to_owned(),
             reason => format!("{refused}: {reason}"),
         }
     }
@@ -80,17 +64,14 @@ pub(crate) struct Place {
 }
 
 /// A regular file that may be written.
-pub(crate) struct Existing {
-    file: File,
-    metadata: Metadata,
-}
+pub(crate) struct Existing(File);
 
 impl Existing {
     /// The whole content, unless it is longer than `limit`.
     pub(crate) fn read(&mut self, limit: u64) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         // The file may grow while it is read.
-        (&self.file).take(limit + 1).read_to_end(&mut bytes)?;
+        (&self.0).take(limit + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
             return Err(FileError::TooLarge);
         }
@@ -100,7 +81,7 @@ impl Existing {
     /// The first bytes, `count` if there are as many.
     pub(crate) fn head(&mut self, count: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        (&self.file).take(count).read_to_end(&mut bytes)?;
+        (&self.0).take(count).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }
@@ -108,37 +89,37 @@ impl Existing {
 impl Place {
     /// The place of a canonical path whose directory exists.
     pub(crate) fn open(canonical: &Path) -> Result<Self, FileError> {
-        Self::walk(canonical, false)
+        Self::within(Directory::open, canonical)
     }
 
     /// The place of a canonical path; missing directories are created.
     pub(crate) fn prepare(canonical: &Path) -> Result<Self, FileError> {
-        Self::walk(canonical, true)
+        Self::within(Directory::prepare, canonical)
     }
 
-    fn walk(canonical: &Path, create: bool) -> Result<Self, FileError> {
+    fn within(
+        open: impl Fn(&Path) -> io::Result<Directory>,
+        canonical: &Path,
+    ) -> Result<Self, FileError> {
         let (Some(directory), Some(name)) = (canonical.parent(), canonical.file_name()) else {
-            return Err(FileError::NotAFile);
+            return Err(FileError::Io(io::ErrorKind::InvalidInput.into()));
         };
         Ok(Self {
-            directory: Directory::open(directory, create)?,
+            directory: open(directory)?,
             name: name.to_owned(),
         })
     }
 
     /// The file, if there is one.
     pub(crate) fn existing(&self) -> Result<Option<Existing>, FileError> {
-        let Some(file) = self.directory.open_file(&self.name)? else {
-            return Ok(None);
+        let file = match self.directory.open_file_to_change(&self.name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
         };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(FileError::NotAFile);
-        }
-        if metadata.permissions().readonly() {
+        if file.metadata()?.permissions().readonly() {
             return Err(FileError::ReadOnly);
         }
-        Ok(Some(Existing { file, metadata }))
+        Ok(Some(Existing(file)))
     }
 
     /// The file, which has to exist.
@@ -149,19 +130,13 @@ impl Place {
 
     /// Creates the file; fails where anything has its name.
     pub(crate) fn create(&self, content: &[u8]) -> Result<(), FileError> {
-        let temporary = Temporary::create(&self.directory, false)?;
-        (&temporary.file).write_all(content)?;
-        self.directory.name_new(&temporary.name, &self.name)?;
-        Ok(())
+        Ok(self.directory.create_file(&self.name, content)?)
     }
 
     /// Puts `content` in the place of `existing`.
     pub(crate) fn replace(&self, existing: &Existing, content: &[u8]) -> Result<(), FileError> {
-        let temporary = Temporary::create(&self.directory, true)?;
-        (&temporary.file).write_all(content)?;
-        adopt(&temporary.file, &existing.metadata)?;
-        self.directory.replace(&temporary.name, &self.name)?;
-        Ok(())
+        let replaced = &existing.0;
+        Ok(self.directory.replace_file(&self.name, content, replaced)?)
     }
 
     /// Puts `content` in the place of the file if that still holds `original`.
@@ -183,46 +158,5 @@ impl Place {
         self.require()?;
         self.directory.remove(&self.name)?;
         Ok(())
-    }
-}
-
-/// A file beside the place it is for. Dropping it removes its name, so that nothing stays behind
-/// whatever goes wrong.
-struct Temporary<'a> {
-    directory: &'a Directory,
-    name: OsString,
-    file: File,
-}
-
-impl<'a> Temporary<'a> {
-    /// Creates one, readable for its owner alone if it is `private`.
-    fn create(directory: &'a Directory, private: bool) -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = OsString::from(format!(".opencode-{}-{number}.tmp", process::id()));
-            match directory.create_file(&name, private) {
-                // Left behind by a process of the same number that was killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                file => {
-                    return Ok(Self {
-                        directory,
-                        name,
-                        file: file?,
-                    });
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        // It is gone where it was moved to its place.
-        if let Err(error) = self.directory.remove(&self.name)
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, "a temporary file stays behind");
-        }
     }
 }

@@ -73,16 +73,16 @@ struct Written<'a> {
 /// Writes the file; true when it existed.
 fn write(target: &Target, content: &str) -> Result<bool, FileError> {
     let place = Place::prepare(&target.canonical)?;
-    let text = content.strip_prefix(BYTE_ORDER_MARK);
+    let text = content.trim_start_matches(BYTE_ORDER_MARK);
+    let mark = BYTE_ORDER_MARK.as_bytes();
+    let bytes = |marked| [if marked { mark } else { b"" }, text.as_bytes()].concat();
+    let marked = text.len() < content.len();
     let Some(mut existing) = place.existing()? else {
-        place.create(content.as_bytes())?;
+        place.create(&bytes(marked))?;
         return Ok(false);
     };
-    let mark = BYTE_ORDER_MARK.as_bytes();
-    let marked = text.is_some() || existing.head(mark.len() as u64)? == mark;
-    let mark = if marked { mark } else { b"" };
-    let bytes = [mark, text.unwrap_or(content).as_bytes()].concat();
-    place.replace(&existing, &bytes)?;
+    let marked = marked || existing.head(mark.len() as u64)? == mark;
+    place.replace(&existing, &bytes(marked))?;
     Ok(true)
 }
 

@@ -1,7 +1,8 @@
 //! When Managed Tool Output Files go.
 
-use std::{io, path::Path};
+use std::{fs, io, path::Path};
 
+use opencode_handles::Directory;
 use opencode_schema::clock::Millis;
 use tokio_util::sync::CancellationToken;
 
@@ -29,64 +30,35 @@ pub fn sweep_managed_output(
     }
 }
 
+const NANOSECONDS_IN_MILLISECOND: i64 = 1_000_000;
+
 fn is_managed(name: &[u8]) -> bool {
     let rest = name.strip_prefix(PREFIX.as_bytes());
     rest.is_some_and(|rest| rest.starts_with(b"_"))
 }
 
 /// Everything goes by the handle of the directory, whatever is put in its place meanwhile.
-#[cfg(unix)]
 fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::Result<usize> {
-    use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, statat, unlinkat};
-
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let held = open(directory, flags, Mode::empty())?;
+    let (Some(above), Some(name)) = (directory.parent(), directory.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    // Links above it are the user's.
+    let held = Directory::open(&fs::canonicalize(above)?)?.below(name)?;
     let mut swept = 0;
-    for entry in Dir::read_from(&held)? {
-        let entry = entry?;
-        let name = entry.file_name();
+    for child in held.children()? {
+        let name = child?.name;
         if stopped.is_cancelled() {
             break;
         }
-        if !is_managed(name.to_bytes()) {
+        if !is_managed(name.as_encoded_bytes()) {
             continue;
         }
         // Another host may have been faster.
-        let Ok(found) = statat(&held, name, AtFlags::SYMLINK_NOFOLLOW) else {
+        let Ok(Some(found)) = held.stat(&name) else {
             continue;
         };
-        let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-        let written = found.st_mtime.saturating_mul(1000);
-        if is_file && written < before && unlinkat(&held, name, AtFlags::empty()).is_ok() {
-            swept += 1;
-        }
-    }
-    Ok(swept)
-}
-
-#[cfg(not(unix))]
-fn sweep(directory: &Path, before: Millis, stopped: &CancellationToken) -> io::Result<usize> {
-    use std::{fs, time::UNIX_EPOCH};
-
-    if !fs::symlink_metadata(directory)?.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    let mut swept = 0;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if stopped.is_cancelled() {
-            break;
-        }
-        if !is_managed(entry.file_name().as_encoded_bytes()) {
-            continue;
-        }
-        // Another host may have been faster.
-        let Ok(found) = entry.metadata() else {
-            continue;
-        };
-        let written = found.modified()?.duration_since(UNIX_EPOCH);
-        let written = written.map_or(0, |since| since.as_millis() as Millis);
-        if found.is_file() && written < before && fs::remove_file(entry.path()).is_ok() {
+        let written = found.modified / NANOSECONDS_IN_MILLISECOND;
+        if found.kind.is_file() && written < before && held.remove(&name).is_ok() {
             swept += 1;
         }
     }

@@ -191,7 +191,7 @@ async fn paths_outside_are_warned_of_once_for_each_directory() {
         (format!(": {outside}/a; : '{outside}/b'"), vec![&*outside]),
         (
             format!(": {inside}/../outside/a {root}/c"),
-            vec![root, &outside],
+            vec![&*outside, root],
         ),
         (": /".to_owned(), vec![""]),
         (": /no-such-place/at/all".to_owned(), vec![""]),

@@ -55,6 +55,17 @@ async fn marks_and_line_breaks_stay() {
 }
 
 #[tokio::test]
+async fn what_is_shown_has_no_carriage_returns_before_line_breaks() {
+    let project = Project::new();
+    project.put("a.txt", "a\r\nb\r\n");
+    let settled = project.run("edit", input("a.txt", "a\r\nb", "c\r\nd\re"));
+    let shown = "Edited file successfully: a.txt\nReplacements: 1\n\
+        ```diff\n-a\n-b\n+c\n+d\re\n```";
+    assert_eq!(told(settled.await), Ok(shown.to_owned()));
+    assert_eq!(project.get("a.txt"), b"c\r\nd\re\r\n");
+}
+
+#[tokio::test]
 async fn all_matches_are_replaced_when_all_are_meant() {
     let project = Project::new();
     project.put("a.txt", "a a\na");

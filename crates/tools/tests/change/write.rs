@@ -40,6 +40,8 @@ async fn one_mark_is_written_where_there_was_one_or_is_one() {
         (Some("\u{feff}b"), "a", "\u{feff}a"),
         (Some("\u{feff}b"), "\u{feff}a", "\u{feff}a"),
         (Some("\u{feff}"), "", "\u{feff}"),
+        (None, "\u{feff}\u{feff}a", "\u{feff}a"),
+        (Some("\u{feff}b"), "\u{feff}\u{feff}a", "\u{feff}a"),
     ] {
         let path = project.location().join("a.txt");
         let _ = fs::remove_file(&path);

@@ -1,7 +1,6 @@
 //! What a command prints, as text and within bounds.
 
-use std::{mem, str};
-
+use encoding_rs::{Decoder, UTF_8};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Bytes that are kept; what follows is read and forgotten.
@@ -52,13 +51,15 @@ impl Capture {
     fn take(&mut self, stream: &mut Stream, bytes: &[u8]) {
         let Captured { text, truncated } = &mut self.captured;
         if bytes.is_empty() {
-            stream.end(text, *truncated);
+            // A character that was begun stays incomplete. If it is the bound that cut it, it is none.
+            stream.decode(bytes, text, !*truncated);
+            stream.ended = true;
             return;
         }
         let kept = &bytes[..bytes.len().min(MAX_BYTES - self.taken)];
         self.taken += kept.len();
         *truncated |= kept.len() < bytes.len();
-        stream.decode(kept, text);
+        stream.decode(kept, text, false);
     }
 
     pub(super) fn finish(self) -> Captured {
@@ -67,41 +68,28 @@ impl Capture {
 }
 
 /// Makes text of the bytes of one stream, wherever they were divided.
-#[derive(Default)]
 struct Stream {
-    /// The beginning of a character; three bytes at most.
-    begun: Vec<u8>,
+    decoder: Decoder,
     ended: bool,
 }
 
-impl Stream {
-    fn decode(&mut self, bytes: &[u8], text: &mut String) {
-        let mut joined = mem::take(&mut self.begun);
-        joined.extend_from_slice(bytes);
-        let mut chunks = joined.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            text.push_str(chunk.valid());
-            let invalid = chunk.invalid();
-            if chunks.peek().is_none() && is_begun(invalid) {
-                self.begun = invalid.to_vec();
-            } else if !invalid.is_empty() {
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-        }
-    }
-
-    /// A character that was begun stays incomplete. If it is the bound that cut it, it is none.
-    fn end(&mut self, text: &mut String, truncated: bool) {
-        self.ended = true;
-        if !self.begun.is_empty() && !truncated {
-            text.push(char::REPLACEMENT_CHARACTER);
+impl Default for Stream {
+    fn default() -> Self {
+        Self {
+            decoder: UTF_8.new_decoder_without_bom_handling(),
+            ended: false,
         }
     }
 }
 
-/// Whether more bytes could make it a character.
-fn is_begun(bytes: &[u8]) -> bool {
-    str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+impl Stream {
+    /// `last` makes text of a character that was begun.
+    fn decode(&mut self, bytes: &[u8], text: &mut String, last: bool) {
+        // It writes as much as there is room for.
+        let most = self.decoder.max_utf8_buffer_length(bytes.len());
+        text.reserve(most.unwrap_or(usize::MAX));
+        let _ = self.decoder.decode_to_string(bytes, text, last);
+    }
 }
 
 #[cfg(test)]

@@ -11,17 +11,15 @@ const MAX_PATHS: usize = 1000;
 /// Directories that are named.
 const MAX_WARNINGS: usize = 20;
 
-/// One warning for each directory that holds a named path outside of `directory`.
+/// One warning for each directory that holds a named path outside of `directory`, as they come in the
+/// command.
 pub(super) fn scan(command: &str, directory: &Path) -> Vec<String> {
-    let mut outside = BTreeSet::new();
-    for path in paths(command).take(MAX_PATHS) {
-        let Ok(target) = resolve(directory, path, TargetKind::File) else {
-            continue;
-        };
-        outside.extend(target.external_directory);
-    }
-    outside
-        .into_iter()
+    let mut seen = BTreeSet::new();
+    paths(command)
+        .take(MAX_PATHS)
+        .filter_map(|path| resolve(directory, path, TargetKind::File).ok())
+        .filter_map(|target| target.external_directory)
+        .filter(|outside| seen.insert(outside.clone()))
         .take(MAX_WARNINGS)
         .map(|directory| warning(&directory))
         .collect()

@@ -1,0 +1,67 @@
+//! What files are: in a snapshot, in the worktree, and where two snapshots differ. Of many files at
+//! once, because what is opened and read for one of them serves all.
+
+use opencode_schema::session::FileDiff;
+
+use crate::{
+    Entry, SnapshotError,
+    engine::{self, Engine},
+    patch, path,
+    tree::{self, Item, Trees},
+};
+
+/// What there is at each of some paths, in their order; of one that cannot be looked at, the reason.
+pub type Looks = Vec<Result<Option<Entry>, SnapshotError>>;
+
+impl Engine {
+    pub(crate) fn contents(
+        &mut self,
+        tree: &str,
+        paths: &[String],
+    ) -> Result<Looks, SnapshotError> {
+        let objects = self.objects(&self.repository()?);
+        let tree = tree::id(tree)?;
+        let mut trees = Trees::new(&objects);
+        let content = |path: &String| {
+            path::judge(path)?;
+            Ok(trees.find(tree, path)?.and_then(Item::file))
+        };
+        let contents: Looks = paths.iter().map(content).collect();
+        let is_missing = |it: &Result<_, _>| matches!(it, Err(SnapshotError::Missing(_)));
+        if contents.iter().any(is_missing) {
+            self.doubt();
+        }
+        Ok(contents)
+    }
+
+    pub(crate) fn currents(&mut self, paths: &[String]) -> Result<Looks, SnapshotError> {
+        let root = self.root()?;
+        let current = |path: &String| {
+            path::judge(path)?;
+            let found = engine::current(&root, path).map_err(SnapshotError::io(path))?;
+            Ok(found.and_then(|(mode, id)| Item::File(mode, id).file()))
+        };
+        Ok(paths.iter().map(current).collect())
+    }
+
+    pub(crate) fn diff(
+        &mut self,
+        from: &str,
+        to: &str,
+        paths: &[String],
+    ) -> Result<Vec<FileDiff>, SnapshotError> {
+        let objects = self.objects(&self.repository()?);
+        let (from, to) = (tree::id(from)?, tree::id(to)?);
+        let mut paths: Vec<&String> = paths.iter().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut trees = Trees::new(&objects);
+        let mut diffs = Vec::new();
+        for path in paths {
+            path::judge(path)?;
+            let (from, to) = (trees.file(from, path)?, trees.file(to, path)?);
+            diffs.extend(patch::of(&objects, path, from, to)?);
+        }
+        Ok(diffs)
+    }
+}
