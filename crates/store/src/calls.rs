@@ -19,11 +19,16 @@ pub struct OpenCall {
 }
 
 impl Reader<'_> {
-    /// Assistant messages with tool calls that never settled, and those calls.
+    /// Assistant messages with tool calls that never settled, and those calls. Of calls of one message
+    /// that share an id no event reaches another than the last, so the others are nobody's.
     pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT message, name, called FROM part INDEXED BY part_open
-             WHERE aggregate = ? AND kind = 2 AND settled IS NULL ORDER BY message, position",
+            "SELECT message, name, called FROM part open INDEXED BY part_open
+             WHERE aggregate = ? AND kind = 2 AND settled IS NULL AND NOT EXISTS (
+               SELECT 1 FROM part later
+               WHERE later.aggregate = open.aggregate AND later.message = open.message
+                 AND later.position > open.position AND later.kind = 2 AND later.name = open.name)
+             ORDER BY message, position",
         )?;
         let rows = statement
             .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?

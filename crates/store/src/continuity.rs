@@ -46,15 +46,20 @@ pub struct HistoryChanges {
 }
 
 impl Reader<'_> {
-    /// The newest step of a session whose end carries additive values.
+    /// The newest step of a session whose end carries additive values. The log is asked, because a
+    /// message that was reverted is no message any more, and yet its request was sent.
     pub fn recorded_step(&self, session: i64) -> Result<Option<RecordedStep>, StoreError> {
         let found: Option<(i64, i64)> = self
             .connection
             .prepare_cached(
-                "SELECT m.seq, m.settled FROM message m
-                 JOIN event e ON e.aggregate = m.aggregate AND e.seq = m.settled
-                 WHERE m.aggregate = ? AND m.type = 2 AND e.metadata IS NOT NULL
-                 ORDER BY m.seq DESC LIMIT 1",
+                // 22 begins a step, 23 and 24 end one; a session makes one step after the other.
+                "SELECT began.seq, ended.seq FROM event ended
+                 JOIN event began ON began.aggregate = ended.aggregate AND began.seq = (
+                   SELECT max(seq) FROM event
+                   WHERE aggregate = ended.aggregate AND seq < ended.seq AND type = 22)
+                 WHERE ended.aggregate = ? AND ended.type IN (23, 24)
+                   AND ended.metadata IS NOT NULL
+                 ORDER BY ended.seq DESC LIMIT 1",
             )?
             .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;

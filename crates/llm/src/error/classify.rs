@@ -49,10 +49,11 @@ pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
 pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind {
     let label = format!("{code} {error_type}").to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
-    if has(&["context_length_exceeded"]) || is_overflow_text(message) {
+    let everything = format!("{label} {}", message.to_lowercase());
+    // Any of the three may say that it did not fit, or that it is throttling.
+    if is_overflow_text(&everything) {
         return ErrorKind::ContextOverflow;
     }
-    let everything = format!("{label} {}", message.to_lowercase());
     if names_content_policy(&everything) {
         return ErrorKind::ContentPolicy;
     }
@@ -263,6 +264,13 @@ mod tests {
                 ErrorKind::ContextOverflow,
             ),
             ("", "", "prompt is too long", ErrorKind::ContextOverflow),
+            ("", "request_too_large", "no", ErrorKind::ContextOverflow),
+            (
+                "rate_limit_exceeded",
+                "tokens",
+                "Request too large: 40000 tokens per minute",
+                ErrorKind::RateLimit,
+            ),
             ("insufficient_quota", "", "", ErrorKind::Quota),
             ("rate_limit_exceeded", "", "", ErrorKind::RateLimit),
             ("429", "", "", ErrorKind::RateLimit),

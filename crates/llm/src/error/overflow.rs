@@ -8,19 +8,20 @@
 /// in the sentence.
 const GAP: usize = 200;
 
-const PHRASES: [&str; 30] = [
+const PHRASES: [&str; 34] = [
     // Anthropic
     "prompt is too long",
     "request too large",
-    // Bedrock
-    "input is too long for requested model",
-    // OpenAI, Groq
-    "exceeds the context window",
-    "maximum context length is # tokens",
+    "exceed context limit",
+    // Bedrock, and what says no more
+    "input [is ]too long",
+    // OpenAI, Groq, vLLM, LiteLLM and what is built on them
+    "exceeds [the ][model's ][maximum ]context length",
+    "exceeds [the ][model's ][maximum ]context window",
+    "maximum context length is #",
+    "maximum context length of #",
     "context length exceeded",
     "reduce the length of the messages",
-    // vLLM, LiteLLM and what is built on them
-    "exceeds [the ][model's ]maximum context length",
     "exceeds [the ]maximum allowed input length of # tokens",
     "input (# tokens) is longer than the model's context length (# tokens)",
     "prompt has # tokens, but the configured context size is # tokens",
@@ -34,16 +35,18 @@ const PHRASES: [&str; 30] = [
     // llama.cpp, LM Studio, Ollama
     "exceeds the available context size",
     "greater than the context length",
-    "prompt too long; exceeded [max ]context length",
+    "prompt too long",
     "context length is only # tokens",
     "input length*exceeds*context length",
     // MiniMax, Kimi, z.ai and relatives
     "context window exceeds limit",
+    "context window exceeded",
     "exceeded model token limit",
-    "model context window exceeded",
     "tokens in request more than max tokens allowed",
     // Proxies and servers that only say so much
+    "request is too large",
     "request entity too large",
+    "payload too large",
     "too many tokens",
     "token limit exceeded",
     "400 status code (no body)",
@@ -51,17 +54,21 @@ const PHRASES: [&str; 30] = [
     "400 (no body)",
 ];
 
-/// Throttling speaks of tokens and limits too, and is no overflow.
-const EXCLUDED_STARTS: [&str; 2] = ["throttling error:", "service unavailable:"];
-const EXCLUDED_WORDS: [&str; 2] = ["rate limit", "too many requests"];
+/// Throttling speaks of tokens and limits too, and is no overflow. What says so may stand inside the
+/// JSON text of a failure.
+const EXCLUDED: [&str; 4] = [
+    "throttling",
+    "service unavailable:",
+    "rate limit",
+    "too many requests",
+];
 
 /// Whether a provider's text says that the request did not fit the context window.
 #[must_use]
 pub fn is_overflow_text(text: &str) -> bool {
     let text = canonical(text);
-    let excluded = EXCLUDED_STARTS.iter().any(|start| text.starts_with(start))
-        || EXCLUDED_WORDS.iter().any(|word| text.contains(word));
-    !excluded && PHRASES.iter().any(|phrase| occurs(phrase, &text))
+    let is_excluded = EXCLUDED.iter().any(|word| text.contains(word));
+    !is_excluded && PHRASES.iter().any(|phrase| occurs(phrase, &text))
 }
 
 fn canonical(text: &str) -> String {
@@ -145,6 +152,18 @@ mod tests {
             "400 status code (no body)",
             "413 status code (no body)",
             "400 (no body)",
+            "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000",
+            "The input is too long",
+            "input too long",
+            "prompt too long",
+            "exceeds the model's context window",
+            "exceeds the maximum context window of 8,192 tokens",
+            "exceeds context length",
+            "context window exceeded",
+            "The request is too large",
+            "The maximum context length is 4096",
+            "over the maximum context length of 4,096 tokens",
+            r#"{"error":"Payload Too Large"}"#,
         ];
         for text in rows {
             assert!(is_overflow_text(text), "{text}");
@@ -160,6 +179,8 @@ mod tests {
             "Rate limit reached: too many tokens per minute",
             "rate_limit_exceeded: request too large",
             "Too Many Requests: token limit exceeded",
+            r#"{"error":{"message":"Throttling error: too many tokens"}}"#,
+            "ThrottlingException: Too many tokens, please wait",
             "maximum context length is many tokens",
             "exceeds the limit of your patience",
             "model not found",

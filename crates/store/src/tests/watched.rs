@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use opencode_schema::Record;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::Delivery;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, StatementStatus};
 use serde_json::{Value, json};
 
+use crate::history::HistoryPoint;
+use crate::log::Draft;
 use crate::open::open;
 use crate::reader::Reader;
 use crate::seam::Watched;
@@ -180,7 +183,11 @@ impl Bench {
         self.turns += 1;
         self.write(|transaction| {
             for (name, payload) in turn(at) {
-                append(transaction, "ses_a", event(name, &payload));
+                let mut draft = Draft::new(5, event(name, &payload));
+                let says = name == "step.ended";
+                draft.metadata = says.then(|| Record::from_iter([("of".to_owned(), json!(at))]));
+                let seq = transaction.append(&session_id("ses_a"), None, draft);
+                seq.unwrap().unwrap();
             }
         });
     }
@@ -227,6 +234,28 @@ impl Bench {
             db.pending(&session_id("ses_a"), key, delivery, latest, 5)
                 .unwrap();
         }
+    }
+
+    /// How far somebody knows the history who has read all of it.
+    pub(super) fn point(&self) -> HistoryPoint {
+        let db = Reader {
+            connection: &self.connection,
+        };
+        let key = db.session(&session_id("ses_a")).unwrap().unwrap().key;
+        db.history_since(key, None).unwrap().point
+    }
+
+    /// What the next turn reads, and the first of a process.
+    pub(super) fn read_new(&self, known: &HistoryPoint) {
+        let db = Reader {
+            connection: &self.connection,
+        };
+        let key = db.session(&session_id("ses_a")).unwrap().unwrap().key;
+        assert!(!db.history_since(key, Some(known)).unwrap().is_whole);
+        db.checkpoint(key).unwrap();
+        db.explored(key).unwrap();
+        db.history_changes(key, known.seq()).unwrap();
+        db.recorded_step(key).unwrap().unwrap();
     }
 
     /// A history whose epoch is older than its checkpoint.

@@ -241,8 +241,12 @@ async fn calls_that_never_settled_are_found() {
         called("msg_a", "hosted", true),
         of_a("text.started", json!({"textID": "never ended"})),
         step_started("msg_b"),
+        started("msg_b", "twice"),
         started("msg_b", "pending"),
         called("msg_b", "pending", false),
+        started("msg_b", "twice"),
+        called("msg_b", "twice", false),
+        failed("msg_b", "twice"),
     ];
     bench.all(&session, 11, events).await;
     let open = |message: &str, call: &str, provider_executed| OpenCall {
