@@ -109,6 +109,49 @@ test("the environment bounds how long an answer may be, and so what is kept free
   expect(most).toEqual([undefined, undefined, 500, undefined]);
 });
 
+test("a history of five windows is summarised in parts, and the session goes on", async () => {
+  const setup = await setUp();
+  const { model } = setup;
+  const withWindow = (context: number) => {
+    const config = model.config({ compaction: { keep: { tokens: 100 } } });
+    config.provider.mock.models.m1.limit = { context, output: 2_000 };
+    return config;
+  };
+  const larger = await setup.open({ config: withWindow(1_000_000) });
+  const { id: sessionID } = await larger.sessions.create();
+  for (let turn = 0; turn < 10; turn += 1) {
+    model.reply({ text: filler("beta", 12_000) });
+    await run(larger, sessionID, filler("alpha", 8_000));
+  }
+  await larger.close();
+
+  const host = await setup.open({ config: withWindow(40_000) });
+  const live = await subscribe(host);
+  // The second part is refused: from then on each has one message.
+  const parts = Array.from({ length: 17 }, (_, part) => ({ text: `PART ${part + 1}` }));
+  model.reply({ text: "PART 0" }, overflow, ...parts, { text: "Yes." });
+  await run(host, sessionID, "PENDING");
+  const summaries = asked(setup).slice(10, -1);
+  expect(summaries).toHaveLength(19);
+  expect(new Set(summaries.map(({ roles, tools }) => `${roles} ${tools}`))).toEqual(new Set(["user false"]));
+  expect(types((await readHistory(host, sessionID)).slice(62, 65))).toEqual([
+    "compaction.started",
+    "compaction.ended",
+    "step.started",
+  ]);
+  const told: OpenCodeEvent[] = await readUntil(live, "session.next.compaction.ended");
+  const deltas = told.flatMap((event) => (event.type === "session.next.compaction.delta" ? [event.data.text] : []));
+  expect(deltas).toEqual(["PART 17"]);
+  expect(asked(setup).at(-1)).toEqual(COMPACTED);
+  await live.return?.();
+
+  model.reply({ text: "Yes." });
+  await run(host, sessionID, "NEXT");
+  const context = await host.sessions.context({ sessionID });
+  expect(context.map(({ type }) => type)).toEqual(["compaction", "assistant", "user", "assistant"]);
+  expect(model.violations).toEqual([]);
+});
+
 test("a summary that fails is told, and the turn is made without it", async () => {
   const { setup, host, model, sessionID } = await setUpLong();
   const live = await subscribe(host);

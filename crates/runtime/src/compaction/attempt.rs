@@ -4,25 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use opencode_llm::{
-    EventStream, FinishReason, HttpOverlay, LlmEvent, LlmRequest, Message, Part, ResolvedModel,
-};
+use opencode_llm::{FinishReason, HttpOverlay, LlmEvent, LlmRequest, ResolvedModel};
 use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
 use opencode_store::{Draft, SessionRow};
 use tokio_util::sync::CancellationToken;
 
-use super::estimate::{Budget, tokens};
-use super::prompt::prompt;
+use super::estimate::Budget;
+use super::parts::{Part, Parts};
 use super::selection::Selection;
 use crate::core::Core;
 use crate::error::DrainError;
-use crate::json::json_size;
 use crate::runner::{cause_of, kind_of};
 
 /// How long a model may take for a summary. Local ones read for minutes before they write.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// How long the summaries of all parts may take.
+const PATIENCE_IN_ALL: Duration = Duration::from_secs(60 * 60);
 
 /// Bytes that a token of a summary has at most; the rest of a longer one is not read. Models that
 /// keep to the limit of their answer write about four.
@@ -68,6 +68,8 @@ pub(crate) struct Failure {
 /// Why there is no summary.
 enum Unfinished {
     Failed(Failure),
+    /// The provider refused the request for its size, before it gave anything.
+    Refused(Failure),
     Interrupted,
 }
 
@@ -119,7 +121,7 @@ impl Core {
         match stopped.run_until_cancelled(selected).await.transpose()? {
             None => Ok(Outcome::Interrupted),
             Some(None) => Ok(Outcome::Nothing),
-            Some(Some(selection)) => self.checkpoint(grounds, &selection, reason, stopped).await,
+            Some(Some(selection)) => self.checkpoint(grounds, selection, reason, stopped).await,
         }
     }
 
@@ -128,14 +130,14 @@ impl Core {
     pub(super) async fn checkpoint(
         &self,
         grounds: &Grounds,
-        selection: &Selection,
+        selection: Selection,
         reason: CompactionReason,
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
-        let request = summary_request(grounds, selection);
-        if let Err(failure) = check_fits(&request, &grounds.budget) {
-            return Ok(Outcome::Failed(failure));
-        }
+        let mut parts = match Parts::of(selection, grounds.budget) {
+            Ok(parts) => parts,
+            Err(failure) => return Ok(Outcome::Failed(failure)),
+        };
         if stopped.is_cancelled() {
             return Ok(Outcome::Interrupted);
         }
@@ -145,20 +147,22 @@ impl Core {
             reason,
         };
         self.record(grounds, started).await?;
-        let stream = self.model.stream(request);
-        match self.summary(grounds, stream, &message_id, stopped).await {
+        let summarised = self.summarise(grounds, &mut parts, &message_id, stopped);
+        match summarised.await {
             Ok(text) => {
                 let ended = CompactionEnded {
                     message_id,
                     reason,
                     text,
-                    recent: selection.recent.clone(),
+                    recent: parts.into_recent(),
                 };
                 self.record(grounds, ended).await?;
                 Ok(Outcome::Completed)
             }
             Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
-            Err(Unfinished::Failed(failure)) => Ok(Outcome::Failed(failure)),
+            Err(Unfinished::Failed(failure) | Unfinished::Refused(failure)) => {
+                Ok(Outcome::Failed(failure))
+            }
         }
     }
 
@@ -171,36 +175,61 @@ impl Core {
         self.commit(&grounds.session, vec![draft], Vec::new()).await
     }
 
-    /// Reads the answer to its end, or as far as a summary may go, and announces it as it comes.
-    async fn summary(
+    /// Asks for the summary of one part after the other, each merged with what was before. The last
+    /// one stands for everything.
+    async fn summarise(
         &self,
         grounds: &Grounds,
-        mut stream: EventStream,
+        parts: &mut Parts,
         message_id: &MessageID,
         stopped: &CancellationToken,
     ) -> Result<String, Unfinished> {
-        let most = grounds.budget.summary.saturating_mul(MAX_BYTES_PER_TOKEN);
-        let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
-        let mut patience = self.timer.after(PATIENCE);
+        let mut patience_in_all = self.timer.after(PATIENCE_IN_ALL);
         loop {
-            tokio::task::coop::consume_budget().await;
-            let batch = tokio::select! {
+            let part = parts.next();
+            let summary = tokio::select! {
                 biased;
                 () = stopped.cancelled() => return Err(Unfinished::Interrupted),
-                () = &mut patience => return Err(Failure::new(ErrorKind::Timeout, too_slow()).into()),
-                batch = stream.next() => batch,
+                () = &mut patience_in_all => return Err(too_slow(PATIENCE_IN_ALL).into()),
+                () = self.timer.after(PATIENCE) => return Err(too_slow(PATIENCE).into()),
+                summary = self.summary(grounds, &part, message_id) => summary,
             };
-            let events = match batch {
+            match summary {
+                Ok(summary) if part.is_last => return Ok(summary),
+                Ok(summary) => parts.merge(&part, summary),
+                Err(Unfinished::Refused(_)) if parts.refuse(&part) => {}
+                Err(unfinished) => return Err(unfinished),
+            }
+        }
+    }
+
+    /// Reads the answer to its end, or as far as a summary may go. Announces it as it comes if it is
+    /// the whole summary: what is announced is what will be recorded.
+    async fn summary(
+        &self,
+        grounds: &Grounds,
+        part: &Part,
+        message_id: &MessageID,
+    ) -> Result<String, Unfinished> {
+        let mut stream = self.model.stream(summary_request(grounds, part));
+        let most = part.answer.saturating_mul(MAX_BYTES_PER_TOKEN);
+        let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
+        loop {
+            // A stream that always has more must not keep others from being looked at.
+            tokio::task::coop::consume_budget().await;
+            let events = match stream.next().await {
                 Some(Ok(events)) => events,
                 Some(Err(error)) => {
                     let cause = cause_of(&error);
                     let message = error.to_string();
-                    return Err(Failure { message, cause }.into());
+                    return Err(summary.broken(Failure { message, cause }));
                 }
                 None => return Ok(summary.whole()?),
             };
             for event in events {
-                if let Some(text) = summary.take(event)? {
+                let added = summary.take(event);
+                let added = added.map_err(|failure| summary.broken(failure))?;
+                if let Some(text) = added.filter(|_| part.is_last) {
                     self.announce_summary(grounds, message_id, text);
                 }
                 if summary.is_cut {
@@ -221,10 +250,10 @@ impl Core {
 }
 
 /// One message, no tools, and an answer of bounded length.
-fn summary_request(grounds: &Grounds, selection: &Selection) -> LlmRequest {
+fn summary_request(grounds: &Grounds, part: &Part) -> LlmRequest {
     let mut request = LlmRequest::new(Arc::clone(&grounds.model));
-    request.messages = Arc::new(vec![Message::user([Part::text(prompt(selection))])]);
-    request.generation.max_tokens = Some(grounds.budget.summary);
+    request.messages = Arc::clone(&part.messages);
+    request.generation.max_tokens = Some(part.answer);
     request.http = HttpOverlay {
         headers: grounds.headers.clone(),
         ..HttpOverlay::default()
@@ -232,23 +261,10 @@ fn summary_request(grounds: &Grounds, selection: &Selection) -> LlmRequest {
     request
 }
 
-fn check_fits(request: &LlmRequest, budget: &Budget) -> Result<(), Failure> {
-    let size = tokens(json_size(&*request.messages).units);
-    if budget.has_room_for_summary_of(size) {
-        return Ok(());
-    }
-    let Budget {
-        summary, window, ..
-    } = budget;
-    let message = format!(
-        "what is to be summarised has about {size} tokens, and with the summary of {summary} it does not fit the model's window of {window}"
-    );
-    Err(Failure::new(ErrorKind::ContextOverflow, message))
-}
-
-fn too_slow() -> String {
-    let seconds = PATIENCE.as_secs();
-    format!("the model did not finish its summary within {seconds} seconds")
+fn too_slow(patience: Duration) -> Failure {
+    let seconds = patience.as_secs();
+    let message = format!("the model did not finish its summary within {seconds} seconds");
+    Failure::new(ErrorKind::Timeout, message)
 }
 
 /// A summary as it comes.
@@ -295,6 +311,15 @@ impl Summary {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// What its failure means. A request that is refused for its size may be made smaller.
+    fn broken(&self, failure: Failure) -> Unfinished {
+        if self.text.is_empty() && failure.cause.kind == ErrorKind::ContextOverflow {
+            Unfinished::Refused(failure)
+        } else {
+            Unfinished::Failed(failure)
+        }
     }
 
     fn add(&mut self, mut text: String) -> Option<String> {

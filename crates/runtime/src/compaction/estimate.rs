@@ -35,6 +35,25 @@ pub(super) fn units(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
+/// UTF-16 units of a text inside JSON.
+pub(super) fn json_units(text: &str) -> u64 {
+    text.chars().map(json_units_of).sum()
+}
+
+/// The same of a character.
+pub(super) const fn json_units_of(character: char) -> u64 {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..' ' => 6,
+        _ => character.len_utf16() as u64,
+    }
+}
+
+/// What a file counts for that is sent as this.
+pub(super) fn file_units(data: &str) -> u64 {
+    data.len() as u64 - surplus(data)
+}
+
 /// What a message counts for whose JSON text has so many UTF-16 units.
 pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
     let files = message.content.iter().map(|part| match part {
@@ -85,6 +104,16 @@ impl Budget {
         }
     }
 
+    /// How much of so many tokens that should stay in their own words does. More than the window
+    /// holds could never be sent; of that, as much as half of it does.
+    pub(crate) const fn kept(&self, keep: u64) -> u64 {
+        if self.window > 0 && keep >= self.window {
+            self.window / 2
+        } else {
+            keep
+        }
+    }
+
     /// Whether a request of so many tokens leaves less free than it should.
     pub(crate) const fn is_exceeded_by(&self, tokens: u64) -> bool {
         self.window > 0 && tokens.saturating_add(self.reserve) > self.window
@@ -110,6 +139,16 @@ mod tests {
         assert_eq!(sizes.map(tokens), [0, 0, 1, 1, 2, 2, 3]);
         // What is no character of the basic plane counts twice, as it does in JavaScript.
         assert_eq!(["", "ä", "😀"].map(units), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_text_counts_as_it_is_written_in_json() {
+        let characters = (0..0x300).filter_map(char::from_u32).chain(['漢', '😀']);
+        for character in characters {
+            let text = character.to_string();
+            let written = json_size(&text).units - 2;
+            assert_eq!(json_units(&text), written, "{character:?}");
+        }
     }
 
     #[test]
@@ -204,6 +243,23 @@ mod tests {
             (2_000, None, Some(3_000), 500, (2_000, 2_000)),
         ] {
             assert_eq!(budget(100_000, output, asked, most, buffer), expected);
+        }
+    }
+
+    #[test]
+    fn what_stays_is_what_the_window_holds() {
+        for (window, keep, expected) in [
+            (0, 8_000, 8_000),
+            (8_001, 8_000, 8_000),
+            (8_000, 8_000, 4_000),
+            (1_000, 8_000, 500),
+        ] {
+            let budget = Budget {
+                window,
+                reserve: 0,
+                summary: 0,
+            };
+            assert_eq!(budget.kept(keep), expected, "{window}");
         }
     }
 

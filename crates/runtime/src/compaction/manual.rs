@@ -52,17 +52,19 @@ impl Core {
         let session = self.session(id).await?;
         let opened = self.locations.get(&session.info.location.directory).await;
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
-        let keep = location.configuration.settings.compaction.keep_tokens;
+        let configured = location.configuration.settings.compaction.keep_tokens;
+        let sampled = Sampled::of(&session, location);
+        let resolved = sampled.resolve();
+        let grounds = resolved.map(|it| Grounds::of(&session, &sampled, &it.model));
+        let keep = grounds.as_ref().map_or(configured, |grounds| grounds.keep);
         let selected = self.select(&session, keep).await.map_err(failed)?;
+        // Where there is nothing to compact, no model is needed.
         let Some(selection) = selected else {
             return Ok(());
         };
-        let sampled = Sampled::of(&session, location);
-        let resolved = sampled.resolve();
-        let model = resolved.map_err(|error| unavailable(sampled.explain(&error)))?;
-        let grounds = Grounds::of(&session, &sampled, &model.model);
+        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error)))?;
         let reason = CompactionReason::Manual;
-        let made = self.checkpoint(&grounds, &selection, reason, stopped);
+        let made = self.checkpoint(&grounds, selection, reason, stopped);
         match made.await.map_err(failed)? {
             Outcome::Completed | Outcome::Nothing => Ok(()),
             Outcome::Failed(failure) => {

@@ -3,7 +3,8 @@
 //!
 //! `estimate` says when a request has become too large, `selection` what of the history a summary
 //! stands for and what stays in its own words, as `serialise` writes it. `attempt` asks the model for
-//! that summary (`prompt`) and records it. `manual` does so because somebody asks for it; when a
+//! that summary (`prompt`) and records it; of a history that is larger than a request may be, `parts`
+//! makes several. `manual` does so because somebody asks for it; when a
 //! Provider Turn does is decided in the runner. `pause` keeps automatic compaction from being made
 //! again and again where it brings nothing.
 //!
@@ -14,6 +15,7 @@
 mod attempt;
 mod estimate;
 mod manual;
+mod parts;
 mod pause;
 mod prompt;
 mod selection;

@@ -1,6 +1,6 @@
 //! What the model is asked for a summary with.
 
-use super::selection::Selection;
+use super::selection::GAP;
 
 const FIRST: &str = "\
 Above is the older part of a working conversation between a person and a coding agent. It is about \
@@ -49,20 +49,21 @@ Rules:
 not go on with the work.
 - Write nothing but the summary, and do not mention that anything was summarised.";
 
-/// The whole text of the request for a summary.
-pub(super) fn prompt(selection: &Selection) -> String {
-    let conversation = element("conversation", &selection.older);
-    match &selection.prior {
-        None => [&conversation, FIRST, FORM].join("\n\n"),
-        Some(prior) => {
-            let prior = element("prior-summary", prior);
-            [&prior, &conversation, MERGED, FORM].join("\n\n")
-        }
+/// The whole text of the request for a summary of these pieces of a conversation, merged with the
+/// summary of what was before.
+pub(super) fn prompt(prior: Option<&str>, conversation: &[&str]) -> String {
+    let mut text = Vec::with_capacity(2 * conversation.len() + 9);
+    if let Some(prior) = prior {
+        text.extend(["<prior-summary>\n", prior, "\n</prior-summary>", GAP]);
     }
-}
-
-fn element(name: &str, content: &str) -> String {
-    format!("<{name}>\n{content}\n</{name}>")
+    text.push("<conversation>\n");
+    for (at, piece) in conversation.iter().enumerate() {
+        text.extend((at > 0).then_some(GAP));
+        text.push(piece);
+    }
+    let instruction = if prior.is_some() { MERGED } else { FIRST };
+    text.extend(["\n</conversation>", GAP, instruction, GAP, FORM]);
+    text.concat()
 }
 
 #[cfg(test)]
@@ -71,18 +72,14 @@ mod tests {
 
     #[test]
     fn the_conversation_comes_first_and_then_what_to_do_with_it() {
-        let selection = |prior: Option<&str>| Selection {
-            prior: prior.map(str::to_owned),
-            older: "[User]: Hi".to_owned(),
-            recent: "[User]: Go".to_owned(),
-        };
-        let conversation = "<conversation>\n[User]: Hi\n</conversation>";
+        let conversation = "<conversation>\n[User]: Hi\n\n[User]: Go\n</conversation>";
+        let pieces = ["[User]: Hi", "[User]: Go"];
         assert_eq!(
-            prompt(&selection(None)),
+            prompt(None, &pieces),
             format!("{conversation}\n\n{FIRST}\n\n{FORM}")
         );
         assert_eq!(
-            prompt(&selection(Some("Before."))),
+            prompt(Some("Before."), &pieces),
             format!(
                 "<prior-summary>\nBefore.\n</prior-summary>\n\n{conversation}\n\n{MERGED}\n\n{FORM}"
             )

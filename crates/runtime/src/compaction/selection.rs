@@ -2,21 +2,41 @@
 
 use opencode_schema::message::SessionMessage;
 
-use super::estimate::{UNITS_PER_TOKEN, tokens, units};
-use super::serialise::{text, whole_text};
+use super::estimate::{UNITS_PER_TOKEN, json_units, tokens, units};
+use super::serialise::{text, whole_units};
 
 /// Between two messages, and two parts of the conversation.
-const GAP: &str = "\n\n";
+pub(super) const GAP: &str = "\n\n";
 
 /// A Session History, parted for a checkpoint.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// The summary that stands for everything before, once there was a checkpoint.
     pub(super) prior: Option<String>,
-    /// What the next summary takes in.
-    pub(super) older: String,
+    /// What the next summary takes in, oldest first.
+    pub(super) older: Vec<Piece>,
     /// What stays in its own words.
     pub(super) recent: String,
+}
+
+/// A message, or a part of one.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// UTF-16 units of it inside JSON.
+    pub(super) units: u64,
+}
+
+impl From<String> for Piece {
+    fn from(text: String) -> Self {
+        let units = json_units(&text);
+        Self { text, units }
+    }
+}
+
+/// The pieces of what was put together of several.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece> {
+    text.split(GAP).map(|piece| piece.to_owned().into())
 }
 
 impl Selection {
@@ -43,23 +63,24 @@ impl Selection {
         }
         let Some((summary, before)) = checkpoint else {
             let (older, recent) = is_answered.then(|| part(&messages, keep))??;
-            return Some(Self::new(None, &older, &recent));
+            let older = older.into_iter().map(Piece::from).collect();
+            return Some(Self::new(None, older, &recent));
         };
         let items = items(&messages);
         if items.is_empty() {
             return None;
         }
-        let (mut older, recent) = split(items, keep);
-        if !before.is_empty() {
-            older.insert(0, before.clone());
-        }
-        Some(Self::new(Some(summary.clone()), &older, &recent))
+        let (older, recent) = split(items, keep);
+        let before = (!before.is_empty()).then(|| pieces(before));
+        let before = before.into_iter().flatten();
+        let older = before.chain(older.into_iter().map(Piece::from)).collect();
+        Some(Self::new(Some(summary.clone()), older, &recent))
     }
 
-    fn new(prior: Option<String>, older: &[String], recent: &[String]) -> Self {
+    fn new(prior: Option<String>, older: Vec<Piece>, recent: &[String]) -> Self {
         Self {
             prior,
-            older: older.join(GAP),
+            older,
             recent: recent.join(GAP),
         }
     }
@@ -80,14 +101,16 @@ fn items(messages: &[&SessionMessage]) -> Vec<String> {
 
 /// Parts a history without a checkpoint. Nothing if all of it stays.
 ///
-/// It may be that all of it fits only because outputs are cut here, and not in a request. A session
-/// where that is nothing to compact could not go on, so of such a history the newer half stays.
+/// It may be that all of it fits only because outputs are cut here and files named, and not in a
+/// request. A session where that is nothing to compact could not go on, so of such a history the
+/// newer half stays.
 fn part(messages: &[&SessionMessage], keep: u64) -> Option<(Vec<String>, Vec<String>)> {
     let (older, recent) = split(items(messages), keep);
     if !older.is_empty() {
         return Some((older, recent));
     }
-    if size_of(messages.iter().map(|message| whole_text(message))) <= keep {
+    let whole = messages.iter().map(|message| tokens(whole_units(message)));
+    if whole.sum::<u64>() <= keep {
         return None;
     }
     let half = size_of(&recent).div_ceil(2);
@@ -119,7 +142,7 @@ fn split(mut items: Vec<String>, keep: u64) -> (Vec<String>, Vec<String>) {
 }
 
 /// Where the last `most` UTF-16 units of a text begin.
-fn end_of(text: &str, most: u64) -> usize {
+pub(super) fn end_of(text: &str, most: u64) -> usize {
     let mut taken = 0;
     for (at, character) in text.char_indices().rev() {
         taken += character.len_utf16() as u64;
@@ -202,7 +225,7 @@ mod tests {
     fn selection(prior: Option<&str>, older: &str, recent: &str) -> Option<Selection> {
         Some(Selection {
             prior: prior.map(str::to_owned),
-            older: older.to_owned(),
+            older: pieces(older).collect(),
             recent: recent.to_owned(),
         })
     }
@@ -333,6 +356,30 @@ mod tests {
         );
         assert_eq!(Selection::of(&history, 1_100), None);
         assert_eq!(Selection::of(&[one(), read(2_000), one()], 600), None);
+    }
+
+    #[test]
+    fn pictures_are_as_long_as_they_are_for_the_model() {
+        let picture = |bytes: usize| {
+            message(json!({
+                "id": "msg_u", "time": { "created": 0 }, "text": "see", "type": "user",
+                "files": [{ "uri": format!("data:,{}", "A".repeat(bytes)), "mime": "image/png",
+                            "name": "a.png" }],
+            }))
+        };
+        let line = "[User]: see\n[Attached image/png: a.png]";
+        for bytes in [6_394, 1_000_000] {
+            // 1,600 tokens and the ten of its line, and four of the answer.
+            let history = [picture(bytes), two()];
+            assert_eq!(Selection::of(&history, 1_614), None);
+            let (older, recent) = line.split_at(line.len() - 12);
+            assert_eq!(
+                Selection::of(&history, 1_613),
+                selection(None, older, &format!("{recent}\n\n[Assistant]: 123"))
+            );
+        }
+        // A small one is.
+        assert_eq!(Selection::of(&[picture(1_000), two()], 300), None);
     }
 
     #[test]

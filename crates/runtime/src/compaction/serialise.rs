@@ -4,6 +4,7 @@ use opencode_schema::message::{
     AssistantMessage, AssistantPart, SessionMessage, ToolContent, ToolState,
 };
 
+use super::estimate::{file_units, units};
 use crate::pruning::CLEARED;
 
 /// Characters of a tool's or a shell's output that a summary is made from.
@@ -17,9 +18,36 @@ pub(super) fn text(message: &SessionMessage) -> String {
     written(message, MAX_OUTPUT)
 }
 
-/// The same with all of its output, as the model reads it whose history this is.
-pub(super) fn whole_text(message: &SessionMessage) -> String {
-    written(message, usize::MAX)
+/// UTF-16 units of the same with all of its output and its files, as the model reads it whose history
+/// this is.
+pub(super) fn whole_units(message: &SessionMessage) -> u64 {
+    let files = match message {
+        SessionMessage::User { files, .. } => {
+            let files = files.iter().flatten();
+            files.map(|file| file_units(&file.uri)).sum()
+        }
+        SessionMessage::Assistant(answer) => answer.content.iter().map(results_units).sum(),
+        _ => 0,
+    };
+    units(&written(message, usize::MAX)) + files
+}
+
+/// The same of the files that a call gave.
+fn results_units(part: &AssistantPart) -> u64 {
+    let AssistantPart::Tool { state, time, .. } = part else {
+        return 0;
+    };
+    let ToolState::Completed { content, .. } = &**state else {
+        return 0;
+    };
+    if time.pruned.is_some() {
+        return 0;
+    }
+    let files = content.iter().map(|content| match content {
+        ToolContent::Text { .. } => 0,
+        ToolContent::File { uri, .. } => file_units(uri),
+    });
+    files.sum()
 }
 
 fn written(message: &SessionMessage, most: usize) -> String {

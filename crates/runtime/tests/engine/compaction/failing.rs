@@ -84,17 +84,6 @@ async fn a_summary_that_fails_leaves_everything_as_it_was() {
             "the answer ended with content-filter",
             "invalid-output",
         ),
-        (
-            Reply::fails(LlmError::new(
-                opencode_llm::LlmErrorReason::InvalidRequest {
-                    parameter: None,
-                    context_overflow: true,
-                },
-                "too long",
-            )),
-            "too long",
-            "context-overflow",
-        ),
     ] {
         let (f, session) = open().await;
         let told = failed(&f, &session, reply).await;
@@ -148,21 +137,28 @@ async fn a_summary_is_as_long_as_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_a_request_for_a_summary_is_not_asked_for() {
-    let (f, session) = open().await;
+async fn a_window_without_room_for_a_request_for_a_summary_is_not_asked_for_one() {
+    let limit = json!({"context": 1_200, "output": OUTPUT});
+    let (f, session) = with(json!({"limit": limit})).await;
     let mut live = f.live();
     f.model
-        .reply(Reply::says(&filler("beta", 11_000)))
+        .reply(Reply::says(&filler("beta", 1_000)))
         .reply(Reply::says("Yes."));
-    f.ask(&session, &filler("alpha", 8_000)).await;
+    f.ask(&session, &filler("alpha", 1_000)).await;
     f.ask(&session, "Next").await;
     assert_eq!(asked(&f), [vec![ALPHA], vec![ALPHA, BETA, "user: Next"]]);
     let none: [serde_json::Value; 0] = [];
     assert_eq!(f.payloads(&session, "compaction.started").await, none);
     f.heard(&mut live, "text.delta Yes.").await;
     let told = live.events();
-    let errors = told.iter().filter(|it| it.starts_with("session.error"));
-    assert_eq!(errors.count(), 1);
+    let errors: Vec<_> = told
+        .iter()
+        .filter(|it| it.starts_with("session.error"))
+        .collect();
+    let expected = format!(
+        "session.error The history of {session} was not compacted: the model's window of 1200 tokens has no room for a request for a summary. A model with a larger one can be asked"
+    );
+    assert_eq!(errors, [&expected]);
 }
 
 #[tokio::test]

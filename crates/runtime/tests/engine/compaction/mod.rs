@@ -6,7 +6,9 @@ mod interrupted;
 mod laws;
 mod manual;
 mod overflow;
+mod parts;
 mod paused;
+mod smaller;
 
 use opencode_llm::LlmRequest;
 use opencode_schema::id::SessionID;
@@ -80,8 +82,12 @@ fn asked(f: &Fixture) -> Vec<Vec<String>> {
     requests.iter().map(asked_for).collect()
 }
 
+fn is_for_summary(request: &LlmRequest) -> bool {
+    request.system.is_empty()
+}
+
 fn asked_for(request: &LlmRequest) -> Vec<String> {
-    if request.generation.max_tokens == Some(OUTPUT) {
+    if is_for_summary(request) {
         return vec!["summary".to_owned()];
     }
     let messages = compact::messages(request);

@@ -1,0 +1,449 @@
+//! A history that is larger than one request may be is summarised part by part: the summary of the
+//! oldest part is merged with the next one, until nothing is left.
+//!
+//! How large a request may be is known from the model's window, until the provider refuses one for
+//! its size. Then the window is taken to be half of what was refused.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+
+use opencode_llm::{Message, Part as MessagePart};
+use opencode_schema::message::ErrorKind;
+
+use super::attempt::Failure;
+use super::estimate::{Budget, UNITS_PER_TOKEN, json_units, json_units_of, tokens};
+use super::prompt::prompt;
+use super::selection::{Piece, Selection, end_of, pieces};
+use crate::json::json_size;
+
+/// Parts of one attempt at most.
+const MAX_PARTS: usize = 64;
+
+/// Requests of one attempt that are refused for their size at most. Each makes the next one half as
+/// large.
+const MAX_REFUSALS: usize = 8;
+
+/// What part of the window the summary of a part may take: the next request has it again, and there
+/// must be room for more.
+const ANSWER_SHARE: u64 = 4;
+
+/// Tokens of material that a request must have room for, or it is not worth making.
+const MIN_ROOM: u64 = 512;
+
+/// UTF-16 units of what stands between two pieces, as JSON.
+const GAP_UNITS: u64 = 4;
+
+/// The same of the line in the middle of what is cut, at most.
+const CUT_UNITS: u64 = 64;
+
+/// The same of a request for the summary of nothing, with the form of a merge. It is the longest.
+static FRAME_UNITS: LazyLock<u64> = LazyLock::new(|| json_size(&messages(Some(""), &[])).units);
+
+/// What is left to be summarised.
+pub(super) struct Parts {
+    prior: Option<String>,
+    older: VecDeque<Piece>,
+    recent: String,
+    budget: Budget,
+    made: usize,
+    refused: usize,
+}
+
+/// What one request asks to be summarised.
+pub(super) struct Part {
+    pub(super) messages: Arc<Vec<Message>>,
+    /// Tokens of its summary at most.
+    pub(super) answer: u64,
+    /// Its summary stands for everything.
+    pub(super) is_last: bool,
+    pieces: usize,
+}
+
+/// How many pieces a part holds.
+struct Filling {
+    whole: usize,
+    /// The room for another one that is cut.
+    cut: Option<u64>,
+}
+
+impl Filling {
+    fn pieces(&self) -> usize {
+        self.whole + usize::from(self.cut.is_some())
+    }
+}
+
+impl Parts {
+    /// Fails where requests of the budget cannot take all of it.
+    pub(super) fn of(selection: Selection, budget: Budget) -> Result<Self, Failure> {
+        let parts = Self {
+            prior: selection.prior,
+            older: selection.older.into(),
+            recent: selection.recent,
+            budget,
+            made: 0,
+            refused: 0,
+        };
+        parts.check()?;
+        Ok(parts)
+    }
+
+    /// Everything that is left, if one request takes it, and else as much as it takes.
+    pub(super) fn next(&self) -> Part {
+        if self.is_one_request() {
+            let all = Filling {
+                whole: self.older.len(),
+                cut: None,
+            };
+            return self.part(self.prior.as_deref(), all, self.budget.summary);
+        }
+        let answer = self.answer();
+        let room = self.room();
+        // A longer one would leave nothing for what is new.
+        let prior = self.prior.as_deref().map(|prior| cut(prior, room / 2));
+        let left = room - prior.as_deref().map_or(0, json_units);
+        self.part(prior.as_deref(), self.filling(0, left), answer)
+    }
+
+    /// Takes what the model made of the newest part.
+    pub(super) fn merge(&mut self, part: &Part, summary: String) {
+        self.older.drain(..part.pieces);
+        self.prior = Some(summary);
+        self.made += 1;
+    }
+
+    /// Takes note that the provider refused the newest part for its size. Returns whether a smaller
+    /// one is worth a request.
+    pub(super) fn refuse(&mut self, part: &Part) -> bool {
+        self.refused += 1;
+        self.budget.window = (size(&part.messages) + part.answer) / 2;
+        // What stays in its own words has to fit as well.
+        let most = self.budget.window / 2 * UNITS_PER_TOKEN;
+        let newest = self.recent.split_off(end_of(&self.recent, most));
+        let older = std::mem::replace(&mut self.recent, newest);
+        if !older.is_empty() {
+            self.older.extend(pieces(&older));
+        }
+        self.refused <= MAX_REFUSALS && self.check().is_ok()
+    }
+
+    /// What stays in its own words.
+    pub(super) fn into_recent(self) -> String {
+        self.recent
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.is_one_request() {
+            return Ok(());
+        }
+        let Budget { window, .. } = self.budget;
+        let room = self.room();
+        let message = if room < MIN_ROOM * UNITS_PER_TOKEN {
+            format!(
+                "the model's window of {window} tokens has no room for a request for a summary. A model with a larger one can be asked"
+            )
+        } else if self.made + self.count(room - room / 2) > MAX_PARTS {
+            let size = tokens(self.units());
+            format!(
+                "what is to be summarised has about {size} tokens, more than {MAX_PARTS} requests to a model with a window of {window} can take. A model with a larger one can be asked"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure::new(ErrorKind::ContextOverflow, message))
+    }
+
+    /// Whether all that is left fits one request, with a summary as long as any.
+    fn is_one_request(&self) -> bool {
+        let frame = json_size(&messages(self.prior.as_deref(), &[])).units;
+        let size = tokens(frame + self.units());
+        self.budget.has_room_for_summary_of(size)
+    }
+
+    /// UTF-16 units of the conversation, as JSON.
+    fn units(&self) -> u64 {
+        let units = self.older.iter().map(|piece| piece.units + GAP_UNITS);
+        units.sum::<u64>().saturating_sub(GAP_UNITS)
+    }
+
+    /// Tokens of the summary of a part at most.
+    fn answer(&self) -> u64 {
+        self.budget.summary.min(self.budget.window / ANSWER_SHARE)
+    }
+
+    /// UTF-16 units of material that the request for a part has room for, as JSON.
+    fn room(&self) -> u64 {
+        let most = (self.budget.window - self.answer()) * UNITS_PER_TOKEN;
+        most.saturating_sub(*FRAME_UNITS)
+    }
+
+    /// What a part holds that begins with this piece and has so much room. What is longer than any
+    /// part is cut to what is left of this one, if that is not little.
+    fn filling(&self, from: usize, room: u64) -> Filling {
+        let (mut whole, mut left) = (0, room);
+        for piece in self.older.range(from..) {
+            let Some(rest) = left.checked_sub(piece.units + GAP_UNITS) else {
+                let is_longest = piece.units > self.room() && left >= room / 2;
+                let cut = (whole == 0 || is_longest).then_some(left);
+                return Filling { whole, cut };
+            };
+            (whole, left) = (whole + 1, rest);
+        }
+        Filling { whole, cut: None }
+    }
+
+    /// How many parts there are with so much room in each. With more, there are no more.
+    fn count(&self, room: u64) -> usize {
+        let (mut parts, mut from) = (0, 0);
+        while from < self.older.len() {
+            (parts, from) = (parts + 1, from + self.filling(from, room).pieces());
+        }
+        parts
+    }
+
+    /// The oldest pieces.
+    fn part(&self, prior: Option<&str>, filling: Filling, answer: u64) -> Part {
+        let pieces = filling.pieces();
+        let mut oldest = self.older.iter().take(pieces).map(|piece| &*piece.text);
+        let mut conversation: Vec<_> = oldest.by_ref().take(filling.whole).collect();
+        let last = filling.cut.zip(oldest.next());
+        let last = last.map(|(room, text)| cut(text, room));
+        conversation.extend(last.as_deref());
+        Part {
+            messages: Arc::new(messages(prior, &conversation)),
+            answer,
+            is_last: pieces == self.older.len(),
+            pieces,
+        }
+    }
+}
+
+/// Tokens of a request.
+fn size(messages: &[Message]) -> u64 {
+    tokens(json_size(messages).units)
+}
+
+fn messages(prior: Option<&str>, conversation: &[&str]) -> Vec<Message> {
+    let text = prompt(prior, conversation);
+    vec![Message::user([MessagePart::text(text)])]
+}
+
+/// A text, or its beginning and its end in so many UTF-16 units as JSON, and how much is missing.
+fn cut(text: &str, most: u64) -> Cow<'_, str> {
+    if json_units(text) <= most {
+        return text.into();
+    }
+    let half = most.saturating_sub(CUT_UNITS) / 2;
+    let begins = text.char_indices().map(|(at, it)| (at + it.len_utf8(), it));
+    let begin = furthest(begins, half).unwrap_or_default();
+    let ends = text.char_indices().rev();
+    let end = furthest(ends, half).unwrap_or(text.len());
+    let missing = text[begin..end].chars().count();
+    let (begin, end) = (&text[..begin], &text[end..]);
+    format!("{begin}\n[truncated: {missing} characters]\n{end}").into()
+}
+
+/// The last of these places that is reached in so many units.
+fn furthest(places: impl Iterator<Item = (usize, char)>, most: u64) -> Option<usize> {
+    let mut taken = 0;
+    let reached = places.take_while(|(_, character)| {
+        taken += json_units_of(*character);
+        taken <= most
+    });
+    reached.last().map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parts(texts: &[String], recent: &str, window: u64) -> Result<Parts, Failure> {
+        let selection = Selection {
+            prior: None,
+            older: texts.iter().cloned().map(Piece::from).collect(),
+            recent: recent.to_owned(),
+        };
+        let budget = Budget {
+            window,
+            reserve: 0,
+            summary: 1_000,
+        };
+        Parts::of(selection, budget)
+    }
+
+    /// The messages of all parts, each summarised with so many letters.
+    fn summarised(mut parts: Parts, summary: usize) -> Vec<Part> {
+        let mut made = Vec::new();
+        loop {
+            let part = parts.next();
+            parts.merge(&part, "s".repeat(summary));
+            made.push(part);
+            if made.last().is_some_and(|part| part.is_last) {
+                return made;
+            }
+        }
+    }
+
+    fn text_of(part: &Part) -> &str {
+        let [message] = &part.messages[..] else {
+            panic!("a request has one message")
+        };
+        let [MessagePart::Text(text)] = &message.content[..] else {
+            panic!("it is text")
+        };
+        &text.text
+    }
+
+    fn conversation(part: &Part) -> &str {
+        let (_, text) = text_of(part).split_once("<conversation>\n").unwrap();
+        text.split_once("\n</conversation>").unwrap().0
+    }
+
+    #[test]
+    fn what_fits_is_one_request_as_long_as_it_does() {
+        let text = "x".repeat(20_000);
+        let whole = prompt(None, &[&text]);
+        // What is asked for, and the summary.
+        let window = size(&messages(None, &[&text])) + 1_000;
+        let one = summarised(parts(std::slice::from_ref(&text), "", window).unwrap(), 1);
+        let [part] = &one[..] else {
+            panic!("{} parts", one.len())
+        };
+        assert_eq!((text_of(part), part.answer), (&*whole, 1_000));
+        let halves = [text[..10_000].to_owned(), text[10_000..].to_owned()];
+        assert_eq!(
+            summarised(parts(&halves, "", window - 1).unwrap(), 1).len(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_text_is_cut_in_its_middle() {
+        for (text, most, expected) in [
+            ("short".to_owned(), 5, "short"),
+            (
+                "a".repeat(100),
+                74,
+                "aaaaa\n[truncated: 90 characters]\naaaaa",
+            ),
+            (
+                "ä\"".repeat(50),
+                74,
+                "ä\"ä\n[truncated: 94 characters]\n\"ä\"",
+            ),
+            (
+                "😀".repeat(50),
+                74,
+                "😀😀\n[truncated: 46 characters]\n😀😀",
+            ),
+        ] {
+            assert_eq!(cut(&text, most), expected);
+        }
+    }
+
+    #[test]
+    fn what_needs_too_many_requests_is_not_begun() {
+        let texts = vec!["x".repeat(4_000); 300];
+        let failed = parts(&texts, "", 4_000).err().map(|it| it.message);
+        assert_eq!(
+            failed.as_deref(),
+            Some(
+                "what is to be summarised has about 300299 tokens, more than 64 requests to a model with a window of 4000 can take. A model with a larger one can be asked"
+            )
+        );
+        let made = summarised(parts(&texts, "", 12_000).unwrap(), 8_000);
+        assert!((30..=64).contains(&made.len()), "{}", made.len());
+        let failed = parts(&texts, "", 1_200).err().map(|it| it.message);
+        assert_eq!(
+            failed.as_deref(),
+            Some(
+                "the model's window of 1200 tokens has no room for a request for a summary. A model with a larger one can be asked"
+            )
+        );
+    }
+
+    #[test]
+    fn each_refusal_halves_what_is_asked_and_what_stays() {
+        let recent = "r".repeat(20_000);
+        let mut asked = parts(&["x".repeat(100_000)], &recent, 0).unwrap();
+        // Tokens that are asked, those of the answer, and letters that stay in their own words.
+        let mut sizes = Vec::new();
+        loop {
+            let part = asked.next();
+            sizes.push((size(&part.messages), part.answer, asked.recent.len()));
+            if !asked.refuse(&part) {
+                break;
+            }
+        }
+        let expected = [
+            (25_349, 1_000, 20_000),
+            (12_089, 1_000, 20_000),
+            (5_459, 1_000, 13_088),
+            (2_337, 807, 6_456),
+            (1_094, 393, 3_144),
+        ];
+        assert_eq!(sizes, expected);
+        // However long it is.
+        let mut asked = parts(&["x".repeat(10_000_000)], "", 0).unwrap();
+        let refusals = std::iter::from_fn(|| {
+            let part = asked.next();
+            asked.refuse(&part).then_some(())
+        });
+        assert_eq!(refusals.count(), MAX_REFUSALS);
+    }
+
+    #[test]
+    fn what_no_part_holds_is_cut_to_what_is_left_of_one() {
+        // Requests have room for some 17,500 units.
+        let long = || "x".repeat(30_000);
+        for (sizes, expected) in [
+            (vec![30_000], vec![1]),
+            (vec![5, 30_000, 5, 30_000, 5], vec![2, 2, 1]),
+            (vec![16_000, 30_000], vec![1, 1]),
+            // This one a part holds.
+            (vec![5_000, 16_000, 5_000], vec![1, 1, 1]),
+        ] {
+            let texts: Vec<_> = sizes
+                .iter()
+                .map(|size| long()[..*size].to_owned())
+                .collect();
+            let made = summarised(parts(&texts, "", 6_000).unwrap(), 10);
+            let pieces: Vec<_> = made.iter().map(|part| part.pieces).collect();
+            assert_eq!(pieces, expected, "{sizes:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_part_fits_and_together_they_hold_everything(
+            sizes in prop::collection::vec(1..12_000_usize, 1..40),
+            character in prop::sample::select(vec!['x', '"', 'ä', '😀', '\u{1}']),
+            window in 8_000..40_000_u64,
+            summary in 1..20_000_usize,
+        ) {
+            let texts: Vec<_> = sizes.iter().enumerate()
+                .map(|(at, size)| format!("{at}:{}", character.to_string().repeat(*size)))
+                .collect();
+            let Ok(asked) = parts(&texts, "", window) else {
+                return Ok(());
+            };
+            let room = asked.room();
+            let most = asked.count(room - room / 2).max(1);
+            let made = summarised(asked, summary);
+            prop_assert!(made.len() <= most.min(MAX_PARTS), "{} of {most}", made.len());
+            for part in &made {
+                prop_assert!(size(&part.messages) + part.answer <= window);
+            }
+            let said: Vec<_> = made.iter().flat_map(|part| conversation(part).split("\n\n")).collect();
+            prop_assert_eq!(said.len(), texts.len());
+            for (said, text) in said.iter().zip(&texts) {
+                let is_cut = said.contains("\n[truncated: ");
+                prop_assert!(said == text || is_cut && text.starts_with(&said[..2]));
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Models whose window is smaller than anybody knows: what they refuse is made smaller until it fits.
+
+use opencode_llm::{ErrorKind, LlmError, LlmErrorReason};
+use opencode_testkit::Reply;
+use serde_json::json;
+
+use super::*;
+
+/// A provider refuses what has more tokens than it takes, and answers everything else.
+#[derive(Clone, Copy)]
+struct Provider {
+    takes: usize,
+    /// How it counts.
+    tokens: fn(&str) -> usize,
+    /// Whether it refuses inside its stream.
+    in_stream: bool,
+}
+
+impl Provider {
+    fn answer(self, request: &LlmRequest) -> Reply {
+        let asked = (self.tokens)(&serde_json::to_string(&*request.messages).unwrap());
+        let answer = request.generation.max_tokens.unwrap_or_default();
+        if asked + usize::try_from(answer).unwrap() <= self.takes {
+            let is_summary = is_for_summary(request);
+            return Reply::says(if is_summary { "SUMMARY" } else { "Yes." });
+        }
+        if self.in_stream {
+            return Reply::new().provider_error("too long", ErrorKind::ContextOverflow);
+        }
+        let reason = LlmErrorReason::InvalidRequest {
+            parameter: None,
+            context_overflow: true,
+        };
+        Reply::fails(LlmError::new(reason, "too long"))
+    }
+}
+
+/// Tokens of ordinary text.
+fn usual(text: &str) -> usize {
+    text.len() / 4
+}
+
+/// A session of five turns that a larger model answered, of some 65,000 tokens.
+async fn outgrown(limit: Value) -> (Fixture, SessionID) {
+    let (f, session) = with(json!({"limit": limit})).await;
+    for _ in 0..5 {
+        f.model.reply(Reply::says(&filler("beta", 8_000)));
+        f.ask(&session, &filler("alpha", 5_000)).await;
+    }
+    (f, session)
+}
+
+const OUTGROWN: usize = 5 * GROWN;
+
+const COMPACTED: [&str; 8] = [
+    "prompt.admitted Next",
+    "prompted Next",
+    "compaction.started auto",
+    "compaction.ended auto SUMMARY",
+    "step.started",
+    "text.started",
+    "text.ended Yes.",
+    "step.ended stop",
+];
+
+/// What was asked after the session had grown: for turns and for summaries, and how much.
+fn sizes(f: &Fixture) -> Vec<(bool, usize)> {
+    let requests = f.model.requests();
+    let size = |it: &LlmRequest| usual(&serde_json::to_string(&*it.messages).unwrap()) / 1_000;
+    let asked = requests[5..]
+        .iter()
+        .map(|it| (is_for_summary(it), size(it)));
+    asked.collect()
+}
+
+#[tokio::test]
+async fn a_window_that_nobody_knows_is_found() {
+    for in_stream in [false, true] {
+        let limit = json!({"context": 0, "output": OUTPUT});
+        let (f, session) = outgrown(limit).await;
+        let provider = Provider {
+            takes: 10_000,
+            tokens: usual,
+            in_stream,
+        };
+        f.model.otherwise(move |request| provider.answer(request));
+        f.ask(&session, "Next").await;
+        assert_eq!(f.events_after(&session, OUTGROWN).await, COMPACTED);
+        // All of it is refused, a half, and a quarter; an eighth fits.
+        let mut expected = vec![(false, 65), (true, 65), (true, 31), (true, 13)];
+        expected.extend([5, 6, 5, 6, 5, 6, 5, 6, 5, 6].map(|size| (true, size)));
+        expected.push((false, 0));
+        assert_eq!(sizes(&f), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_is_smaller_than_configured_is_found() {
+    // A character of these counts as one token, and is estimated as a quarter.
+    let limit = json!({"context": WINDOW, "output": OUTPUT});
+    let (f, session) = with(json!({"limit": limit, "keep": {"tokens": 4_000}})).await;
+    f.model.reply(Reply::says(&"\u{6f22}".repeat(40_000)));
+    f.ask(&session, &"\u{5b57}".repeat(40_000)).await;
+    let provider = Provider {
+        takes: WINDOW as usize,
+        tokens: |text| text.chars().count(),
+        in_stream: false,
+    };
+    f.model.otherwise(move |request| provider.answer(request));
+    f.ask(&session, "Next").await;
+    assert_eq!(f.events_after(&session, GROWN).await, COMPACTED);
+    // What was to stay in its own words would have been all that the window holds.
+    let ended = f.payloads(&session, "compaction.ended").await.remove(0);
+    let recent = ended["recent"].as_str().unwrap().chars().count();
+    assert!((8_000..9_000).contains(&recent), "{recent}");
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_everything_is_asked_so_often() {
+    for in_stream in [false, true] {
+        let limit = json!({"context": 0, "output": OUTPUT});
+        let (f, session) = outgrown(limit).await;
+        let provider = Provider {
+            takes: 0,
+            tokens: usual,
+            in_stream,
+        };
+        f.model.otherwise(move |request| provider.answer(request));
+        f.ask(&session, "Next").await;
+        let failed = [
+            "compaction.started auto",
+            "step.started",
+            "step.failed too long",
+        ];
+        assert_eq!(
+            f.events_after(&session, OUTGROWN).await,
+            [&COMPACTED[..2], &failed].concat()
+        );
+        let asked = [65, 65, 31, 13, 5, 2, 1];
+        let expected = asked.iter().enumerate();
+        let expected: Vec<_> = expected.map(|(at, size)| (at > 0, *size)).collect();
+        assert_eq!(sizes(&f), expected);
+        // Another input is another chance, and no more than that.
+        f.ask(&session, "Then").await;
+        assert_eq!(sizes(&f).len(), 2 * asked.len());
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_after_something_was_written_is_a_failure() {
+    let limit = json!({"context": 0, "output": OUTPUT});
+    let (f, session) = outgrown(limit).await;
+    let refusal = || Reply::new().provider_error("too long", ErrorKind::ContextOverflow);
+    let half = Reply::new().text("Half");
+    f.model
+        .reply(refusal())
+        .reply(half.provider_error("too long", ErrorKind::ContextOverflow));
+    f.ask(&session, "Next").await;
+    let failed = [
+        "compaction.started auto",
+        "step.started",
+        "step.failed too long",
+    ];
+    assert_eq!(f.events_after(&session, OUTGROWN + 2).await, failed);
+}
+
+#[tokio::test]
+async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_again() {
+    let (f, session) = open().await;
+    let provider = Provider {
+        takes: WINDOW as usize,
+        tokens: usual,
+        in_stream: false,
+    };
+    f.model.otherwise(move |request| provider.answer(request));
+    // As long as an input may be.
+    f.ask(&session, &"x".repeat((8 << 20) - 1_000)).await;
+    f.ask(&session, "Next").await;
+    let events = f.events(&session).await;
+    let failed = ["step.started", "step.failed too long"];
+    assert_eq!(events[2..4], failed);
+    assert_eq!(events[6..], failed);
+    assert_eq!(f.model.requests().len(), 2);
+}
