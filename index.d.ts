@@ -112,6 +112,11 @@ export interface OpenCodeOptions {
   readonly permissions?: PermissionOptions | undefined;
   /** Bounds. A member that is left out has its default. */
   readonly limits?: Limits | undefined;
+  /**
+   * Gives variables to the terminals of this host, from the first one on: as `ptys.environment` does, and under those
+   * of functions that are registered there. Default: none.
+   */
+  readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
 }
 
 /**
@@ -190,6 +195,19 @@ export type QuestionHandler = (
   request: QuestionRequest,
 ) => QuestionAnswers | undefined | Promise<QuestionAnswers | undefined>;
 
+/** The terminal that is about to begin. */
+export interface PtyEnvironmentContext {
+  /** The directory of the Location that the terminal belongs to, absolute. */
+  readonly directory: string;
+  /** The directory that its program begins in, absolute. */
+  readonly cwd: string;
+}
+
+/** Gives variables to a terminal: an object of strings, empty where there are none. */
+export type PtyEnvironmentHook = (
+  context: PtyEnvironmentContext,
+) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+
 /**
  * A host: sessions that run inside this process. It is the client, every method of which passes the same
  * routes as over the network, and the members below.
@@ -225,6 +243,27 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      * ```
      */
     handle(handler: QuestionHandler): Registration;
+  };
+  readonly ptys: OpenCodeClient["ptys"] & {
+    /**
+     * Lets a function give variables to every terminal that is created from now on, here or by a client over the
+     * network. They lie over those of the host (`env`) and of the caller, and under `TERM` and `OPENCODE_TERMINAL`,
+     * which a terminal sets itself. Of several functions all are asked, at the same time; where two give the same
+     * variable, the one that was registered last wins.
+     *
+     * A terminal whose function throws, rejects, gives anything else than an object of strings, or takes more than ten
+     * seconds, does not begin: `ptys.create` rejects with `ServiceUnavailableError`, whose `service` is
+     * `"pty.environment"` and whose message has the reason. So it does with more than 1,000 variables, one of more than
+     * 128 KiB, or more than 1 MiB of them, and with a name that is empty or has a `=`. Functions do not keep the
+     * process alive.
+     *
+     * @throws {TypeError} When it is no function.
+     * @example
+     * ```ts
+     * using registration = opencode.ptys.environment(async ({ cwd }) => ({ API_TOKEN: await tokenFor(cwd) }))
+     * ```
+     */
+    environment(hook: PtyEnvironmentHook): Registration;
   };
   /**
    * `fetch`, answered by this host. The origin of the URL means nothing. Bodies stream; an abort rejects with

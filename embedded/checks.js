@@ -32,6 +32,7 @@ const OPTIONS = {
   keepAlive: checkBoolean,
   permissions: checkPermissions,
   limits: checkLimits,
+  ptyEnvironment: checkFunction,
 };
 
 /** @type {Readonly<Record<keyof ListenOptions, Check>>} */
@@ -193,6 +194,15 @@ function checkBoolean(option, value) {
  * @param {string} option
  * @param {unknown} value
  */
+function checkFunction(option, value) {
+  if (typeof value === "function") return;
+  throw invalid(option, `Option "${option}" must be a function, got ${describe(value)}`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
 function checkLimits(option, value) {
   if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, LIMITS, `${option}.`);
@@ -245,7 +255,7 @@ function isRecord(value) {
  * @param {unknown} value
  */
 function describe(value) {
-  if (value === null) return "null";
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object") return "an object";
   if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
@@ -260,4 +270,4 @@ function invalid(option, message) {
   return taggedError({ _tag: "InvalidOptionError", option, message });
 }
 
-module.exports = { checkListenOptions, checkOptions };
+module.exports = { checkListenOptions, checkOptions, describe };

@@ -92,12 +92,20 @@ class NativeConnection {
   /**
    * Calls back with each request of one kind, as JSON. It does not keep the process alive.
    *
-   * @param {"askedPermissions" | "askedQuestions"} kind
+   * @param {"askedPermissions" | "askedQuestions" | "askedEnvironments"} kind
    * @param {(request: string) => void} callback
    */
   attend(kind, callback) {
     if (this.#closing !== undefined) throw closedError();
     return this.#native[kind](callback);
+  }
+
+  /**
+   * @param {number} id
+   * @param {string} answer As JSON.
+   */
+  answerEnvironment(id, answer) {
+    this.#native.answerEnvironment(id, answer);
   }
 
   /** @param {NativeListener} listener */

@@ -1,6 +1,7 @@
 "use strict";
 
 const { HOST_CLOSED, isClientError, isTagged } = require("../client/errors.js");
+const { registration, words } = require("./registration.js");
 
 /**
  * @typedef {import("../index.js").OpenCodeClient} OpenCodeClient
@@ -97,30 +98,6 @@ class Handlers {
 function isOver(error) {
   if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
   return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
-}
-
-/**
- * What was thrown, which may be anything.
- *
- * @param {unknown} error
- */
-function words(error) {
-  try {
-    return String(error);
-  } catch {
-    return "an object without words";
-  }
-}
-
-/**
- * @param {() => void} remove
- * @returns {Registration}
- */
-function registration(remove) {
-  const registered = { dispose: remove };
-  // Node 20.0 to 20.4 lack the symbol.
-  const disposable = Symbol.dispose === undefined ? registered : { ...registered, [Symbol.dispose]: remove };
-  return /** @type {Registration} */ (disposable);
 }
 
 /**

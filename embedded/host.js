@@ -4,6 +4,7 @@ const { buildClient } = require("../client/core.js");
 const { taggedError, transportError } = require("../client/errors.js");
 const { encodeJson } = require("../client/request.js");
 const { NativeConnection } = require("./connection.js");
+const { TerminalEnvironment } = require("./environment.js");
 const { createFetch } = require("./fetch.js");
 const { createHandlers } = require("./handlers.js");
 const { listen } = require("./listen.js");
@@ -24,10 +25,12 @@ const { createNativeTransport } = require("./transport.js");
  * @param {() => Addon} loadAddon
  */
 async function openHost(options, operations, loadAddon) {
-  const { keepAlive, ...resolved } = resolveOptions(options);
+  const { keepAlive, ptyEnvironment, ...resolved } = resolveOptions(options);
   const opened = await open(loadAddon(), encodeJson(resolved));
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
-  return createHost(new NativeConnection(opened, keepAlive), operations);
+  const host = createHost(new NativeConnection(opened, keepAlive), operations);
+  if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
+  return host;
 }
 
 /**
@@ -53,10 +56,16 @@ function createHost(connection, operations) {
   const built = /** @type {unknown} */ (buildClient(operations, createNativeTransport(connection)));
   const client = /** @type {OpenCodeClient} */ (built);
   const { handlePermissions, handleQuestions } = createHandlers(connection, client);
+  const environment = new TerminalEnvironment(connection);
   const host = {
     ...client,
     permissions: { ...client.permissions, handle: handlePermissions },
     questions: { ...client.questions, handle: handleQuestions },
+    ptys: {
+      ...client.ptys,
+      /** @param {import("../index.js").PtyEnvironmentHook} hook */
+      environment: (hook) => environment.register(hook),
+    },
     fetch: createFetch(connection),
     /** @param {unknown} [options] */
     listen: (options) => listen(connection, options),

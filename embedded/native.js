@@ -16,6 +16,10 @@
  * @property {(callback: (request: string) => void) => NativeAttendance} askedPermissions Calls back with each permission
  *   request as JSON: those that wait, then those that come.
  * @property {(callback: (request: string) => void) => NativeAttendance} askedQuestions
+ * @property {(callback: (request: string) => void) => NativeAttendance} askedEnvironments Calls back with each terminal
+ *   that wants variables, as JSON `{id, directory, cwd}`.
+ * @property {(id: number, answer: string) => void} answerEnvironment Answers one of these: with JSON
+ *   `{variables: [[name, value], ...]}` or `{error: message}`.
  * @property {() => Promise<void>} close
  *
  * @typedef {object} NativeAttendance

@@ -19,7 +19,7 @@ const { checkOptions } = require("./checks.js");
  * @property {{ unanswered: import("../index.js").Unanswered }} permissions
  * @property {{ inbox: number, steerBatch: number, subagentDepth: number, subagents: number }} limits
  *
- * @typedef {NativeOptions & { keepAlive: boolean }} ResolvedOptions
+ * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined }} ResolvedOptions
  */
 
 /** Admitted Prompts that may wait in one session. */
@@ -59,6 +59,7 @@ function resolveOptions(given) {
     permissions: { unanswered: options.permissions?.unanswered ?? "wait" },
     limits: resolveLimits(options.limits ?? {}),
     keepAlive: options.keepAlive ?? true,
+    ptyEnvironment: options.ptyEnvironment,
   };
 }
 

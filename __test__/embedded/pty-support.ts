@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from "ws";
-import type { OpenCodeOptions, PtysCreateInput } from "../../index.js";
+import type { OpenCodeClient, OpenCodeOptions, PtysCreateInput } from "../../index.js";
 import { setUp } from "./support";
 
 /** What sh runs. */
@@ -76,6 +76,15 @@ export class Screen {
       else if (!("cursor" in frame)) return { text, end: frame };
     }
   }
+}
+
+/** What a program in a terminal says, once somebody has typed a line. */
+export async function say(client: OpenCodeClient, url: string, text: string, more?: PtysCreateInput) {
+  const { data } = await client.ptys.create({ ...script(`stty -echo -opost; echo ready; read x; ${text}`), ...more });
+  const screen = new Screen(`${url}/api/pty/${data.id}/connect`);
+  await screen.until("ready\n");
+  screen.type("\n");
+  return (await screen.rest()).text;
 }
 
 function readFrame(data: RawData, isBinary: boolean): Frame {

@@ -1,6 +1,6 @@
-import { isPtyNotFoundError, type OpenCodeHost } from "../../index.js";
+import { isPtyNotFoundError } from "../../index.js";
 import { rejection } from "../client/support";
-import { Screen, script, setUpTerminals } from "./pty-support";
+import { say, Screen, script, setUpTerminals } from "./pty-support";
 import { readUntil, subscribe, types } from "./support";
 
 test("a terminal is created, found, changed and removed, and everybody is told", async () => {
@@ -60,21 +60,12 @@ test("what cannot begin says what is wrong with it", async () => {
   }
 });
 
-/** What a program in a terminal says, once somebody has typed a line. */
-async function say(host: OpenCodeHost, url: string, text: string, env?: Record<string, string>) {
-  const { data } = await host.ptys.create({ ...script(`stty -echo -opost; echo ready; read x; ${text}`), env });
-  const screen = new Screen(`${url}/api/pty/${data.id}/connect`);
-  await screen.until("ready\n");
-  screen.type("\n");
-  return (await screen.rest()).text;
-}
-
 test("variables of the host, over them those of the caller, over them those of a terminal", async () => {
   const PATH = process.env["PATH"];
   const env = { PATH, A: "host", B: "host", TERM: "host", OPENCODE_TERMINAL: "host" };
   const { host, url } = await setUpTerminals({ env });
   const caller = { B: "caller", C: "caller", TERM: "caller", OPENCODE_TERMINAL: "caller" };
-  const told = await say(host, url, "echo $A $B $C $TERM $OPENCODE_TERMINAL ${HOME-none}", caller);
+  const told = await say(host, url, "echo $A $B $C $TERM $OPENCODE_TERMINAL ${HOME-none}", { env: caller });
   expect(told).toBe("host caller caller xterm-256color 1 none\n");
 });
 

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { Failure } from "./failure.mjs";
 import { NotStarted, run } from "./process.mjs";
 import { inProject, readJson } from "./project.mjs";
 
@@ -22,6 +23,29 @@ export function tool(packageName, program, ...args) {
   const folder = inProject("node_modules", packageName);
   const { bin } = readJson(path.join(folder, "package.json"));
   return node(path.join(folder, typeof bin === "string" ? bin : bin[program]), ...args);
+}
+
+/** @param {string[]} args */
+export const bun = (...args) => [binaryOf("bun", "bin/bun"), ...args];
+
+/** @param {string[]} args */
+export const deno = (...args) => [binaryOf("deno", "deno"), ...args];
+
+/**
+ * What a package brings for this platform as an optional dependency. Its own program needs an install script, or
+ * is a process more between us and what is run.
+ *
+ * @param {string} packageName
+ * @param {string} file
+ */
+function binaryOf(packageName, file) {
+  const { optionalDependencies } = readJson(inProject("node_modules", packageName, "package.json"));
+  const name = process.platform === "win32" ? `${file}.exe` : file;
+  const found = Object.keys(optionalDependencies)
+    .map((platform) => inProject("node_modules", platform, name))
+    .find((binary) => existsSync(binary));
+  if (found === undefined) throw new Failure(`npm has installed no ${packageName} for this platform`);
+  return found;
 }
 
 /**

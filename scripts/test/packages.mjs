@@ -7,6 +7,7 @@ import { node, npm, tool } from "../lib/tools.mjs";
 import { mustContain, mustRun, runChecks } from "./checks.mjs";
 import { modelEnv, withModel } from "./model.mjs";
 import { realmChecks } from "./realms.mjs";
+import { runtimeChecks } from "./runtimes.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 import { build, typeChecks } from "./type-project.mjs";
 
@@ -42,9 +43,8 @@ function checks(root, platform, project) {
     ["publint: the package of the platform", () => lint(platform)],
     ["Are the types wrong?", () => mustRun(tool("@arethetypeswrong/cli", "attw", ...attw))],
     ["install without scripts and without a registry", () => install(project, [root, platform])],
-    ["a session through import", () => runSession(project, "session.mjs")],
-    ["a session through require", () => runSession(project, "session.cjs")],
     ...typeChecks(project),
+    ...runtimeChecks(project),
     ...realmChecks(project),
     ["the programs of the README compile", () => build(project, "readme", "../built")],
     ["the first program of the README", () => runFirstProgram(project)],
@@ -72,21 +72,6 @@ async function install(project, tarballs) {
 function firstPrograms() {
   const readme = readFileSync(inProject("README.md"), "utf8");
   return Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text);
-}
-
-/**
- * @param {import("./scratch.mjs").Scratch} project
- * @param {string} program
- */
-async function runSession(project, program) {
-  await withModel(async (model) => {
-    model.reply({ deltas: ["Hello", " from", " the", " script."] });
-    const output = await mustRun(node(project.path(program)), {
-      cwd: project.folder,
-      env: userlessEnv(project, { CONFIG: JSON.stringify(model.config()) }),
-    });
-    mustContain(output, "Hello from the script.");
-  });
 }
 
 /** @param {import("./scratch.mjs").Scratch} project */

@@ -1,9 +1,10 @@
-// The same checks under every kind of realm that users run the package in: Jest, Vitest, and Node alone.
+// The same checks under every kind of realm that users run the package in: Jest, Vitest, and each runtime alone.
 
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { inProject } from "../lib/project.mjs";
-import { node, tool } from "../lib/tools.mjs";
+import { tool } from "../lib/tools.mjs";
 import { mustRun } from "./checks.mjs";
+import { runtimes } from "./runtimes.mjs";
 import { userlessEnv } from "./scratch.mjs";
 import { build } from "./type-project.mjs";
 
@@ -18,11 +19,20 @@ const PROGRAMS = inProject("scripts/test/realms");
 export function realmChecks(project) {
   return [
     ["a second copy of the package", () => prepare(project)],
-    ["realms: Node", () => runNode(project)],
+    ...runtimes().map((runtime) => aloneUnder(project, runtime)),
     ["realms: Jest", () => runJest(project)],
     ["realms: Vitest, processes", () => runVitest(project, "forks")],
     ["realms: Vitest, contexts", () => runVitest(project, "vmThreads")],
   ];
+}
+
+/**
+ * @param {Scratch} project
+ * @param {import("./runtimes.mjs").Runtime} runtime
+ * @returns {[string, () => unknown]}
+ */
+function aloneUnder(project, { name, program }) {
+  return [`realms: ${name}`, () => runChecks(project, program(project.path("built-realms/run.js")))];
 }
 
 /** @param {Scratch} project */
@@ -31,11 +41,6 @@ function prepare(project) {
   cpSync(`${modules}/opencode-embedded`, `${modules}/second-copy`, { recursive: true });
   for (const file of readdirSync(PROGRAMS)) project.write(`realms/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
   return build(project, "realms", "../built-realms");
-}
-
-/** @param {Scratch} project */
-function runNode(project) {
-  return runChecks(project, node(project.path("built-realms/run.js")));
 }
 
 /** @param {Scratch} project */

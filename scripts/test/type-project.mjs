@@ -75,7 +75,7 @@ async function checkTypes(project, { name, type, options, without = [] }) {
  * @param {string} outDir
  */
 export function build(project, folder, outDir) {
-  return compile(project, folder, { ...NODE, module: "node16", outDir });
+  return compile(project, folder, { ...NODE, module: "node16", rewriteRelativeImportExtensions: true, outDir });
 }
 
 /**

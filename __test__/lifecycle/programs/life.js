@@ -20,6 +20,7 @@ const lives = {
   async attending(host) {
     host.permissions.handle(() => "once");
     host.questions.handle(() => undefined);
+    host.ptys.environment(() => ({}));
   },
   // Nobody holds this host or its handler when the function has returned.
   async answering(host, sessionID) {

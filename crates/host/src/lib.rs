@@ -23,6 +23,7 @@ use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
 use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, built_in_tools};
+use serde::Deserialize;
 
 use crate::listeners::{Defaults, Listeners};
 
@@ -131,6 +132,23 @@ impl Host {
         self.runtime.asked_questions().map(|it| text(&it))
     }
 
+    /// The terminals that want variables of the program, as JSON `{id, directory, cwd}`, from now on.
+    /// Whoever calls this is asked alone. Ends when the host closes.
+    pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
+        self.runtime.asked_environments().map(|it| text(&it))
+    }
+
+    /// Answers one of these: with JSON `{"variables": [[name, value], ...]}`, or `{"error": message}`
+    /// where they cannot be had.
+    pub fn answer_environment(&self, id: u32, answer: &str) {
+        let answer = match serde_json::from_str(answer) {
+            Ok(GivenEnvironment::Variables(variables)) => Ok(variables.into_iter().collect()),
+            Ok(GivenEnvironment::Error(message)) => Err(message),
+            Err(error) => Err(error.to_string()),
+        };
+        self.runtime.answer_environment(id, answer);
+    }
+
     /// Done when nothing runs and no request that was sent before can change that, or when the host
     /// is closed or dropped.
     pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -156,6 +174,14 @@ impl Drop for Host {
         self.runtime.abandon();
         self.dispatcher.close();
     }
+}
+
+/// What the program answers to a terminal.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum GivenEnvironment {
+    Variables(Vec<(String, String)>),
+    Error(String),
 }
 
 fn text(request: &impl serde::Serialize) -> String {

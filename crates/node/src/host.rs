@@ -161,6 +161,22 @@ impl NativeHost {
         NativeAttendance::begin(self.host.asked_questions(), &callback)
     }
 
+    /// Calls back with each terminal that wants variables of the program, as JSON
+    /// `{id, directory, cwd}`, until the result is stopped. It does not keep the process alive.
+    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
+    pub fn asked_environments(
+        &self,
+        callback: Function<'_, String, ()>,
+    ) -> napi::Result<NativeAttendance> {
+        NativeAttendance::begin(self.host.asked_environments(), &callback)
+    }
+
+    /// Answers one of these, with JSON `{"variables": [[name, value], ...]}` or `{"error": message}`.
+    #[napi(catch_unwind)]
+    pub fn answer_environment(&self, id: u32, answer: String) {
+        self.host.answer_environment(id, &answer);
+    }
+
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {

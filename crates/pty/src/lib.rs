@@ -24,7 +24,7 @@ mod utf8;
 
 pub use error::TerminalError;
 pub use output::{Cursor, FRAME, Next, OutputBounds};
-pub use request::{CreateTerminal, Environment, UpdateTerminal};
+pub use request::{CreateTerminal, Environment, UpdateTerminal, check_variables};
 pub use shell::default_shell;
-pub use terminals::{Attached, Bounds, Terminals, TerminalsOptions};
+pub use terminals::{Attached, Bounds, Reservation, Terminals, TerminalsOptions};
 pub use tickets::TICKET_SECONDS;

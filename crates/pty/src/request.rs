@@ -1,7 +1,7 @@
 //! What begins in terminals.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use opencode_schema::id::PtyID;
 use opencode_schema::location::LocationRef;
@@ -41,13 +41,18 @@ pub struct UpdateTerminal {
 }
 
 impl CreateTerminal {
-    /// Begins it, and describes the terminal. It blocks for as long as the system needs.
-    pub(crate) fn begin(self, id: PtyID) -> Result<(Pty, Started), TerminalError> {
+    /// The directory it begins in, absolute.
+    pub fn cwd(&self) -> PathBuf {
         let base = Path::new(&self.place.directory);
-        let directory = match &self.directory {
+        match &self.directory {
             Some(directory) if !directory.is_empty() => base.join(directory),
             _ => base.to_owned(),
-        };
+        }
+    }
+
+    /// Begins it, and describes the terminal. It blocks for as long as the system needs.
+    pub(crate) fn begin(self, id: PtyID) -> Result<(Pty, Started), TerminalError> {
+        let directory = self.cwd();
         let cwd = directory.to_string_lossy().into_owned();
         if !directory.is_dir() {
             return Err(TerminalError::Directory { directory: cwd });
@@ -80,14 +85,24 @@ fn default_title(id: &PtyID) -> String {
     format!("Terminal {}", &id[last..])
 }
 
-/// The variables that programs find, with what a terminal says of itself.
-fn environment(mut variables: Environment) -> Result<Vec<(String, String)>, TerminalError> {
+/// Refuses variables that no environment can hold.
+///
+/// # Errors
+///
+/// `Variable` names the first of them.
+pub fn check_variables(variables: &Environment) -> Result<(), TerminalError> {
     let unfit = |(name, value): &(&String, &String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
     };
-    if let Some((name, _)) = variables.iter().find(unfit) {
-        return Err(TerminalError::Variable { name: name.clone() });
+    match variables.iter().find(unfit) {
+        Some((name, _)) => Err(TerminalError::Variable { name: name.clone() }),
+        None => Ok(()),
     }
+}
+
+/// The variables that programs find, with what a terminal says of itself.
+fn environment(mut variables: Environment) -> Result<Vec<(String, String)>, TerminalError> {
+    check_variables(&variables)?;
     let forced = [("TERM", "xterm-256color"), ("OPENCODE_TERMINAL", "1")];
     variables.extend(forced.map(|(name, value)| (name.to_owned(), value.to_owned())));
     Ok(variables.into_iter().collect())

@@ -121,12 +121,32 @@ impl List {
     }
 }
 
-/// The place of a program that is about to run.
-struct Starting<'a>(&'a Inner);
+/// The place of a program that is about to run. It is free again when this is dropped.
+pub struct Reservation(Terminals);
 
-impl Drop for Starting<'_> {
+impl Reservation {
+    /// Begins a program in a terminal of its own.
+    ///
+    /// # Errors
+    ///
+    /// `Command`, `Directory` and `Variable` say what cannot be begun with, `Unavailable` that nothing
+    /// can begin now.
+    pub async fn create(self, request: CreateTerminal) -> Result<Pty, TerminalError> {
+        let Inner { ids, bounds, .. } = &*self.0.0;
+        let id = PtyID::generate(ids);
+        let place = request.place.clone();
+        let begun = tokio::task::spawn_blocking(move || request.begin(id));
+        let (info, started) = begun.await.map_err(|_| TerminalError::Closed)??;
+        let output = Arc::new(Output::new(bounds.output));
+        let (controls, running) = started.connect(Arc::clone(&output));
+        // Until this returns and drops the place, it is counted as one that runs.
+        self.0.add(place, info, Live { controls, output }, running)
+    }
+}
+
+impl Drop for Reservation {
     fn drop(&mut self) {
-        self.0.list().starting -= 1;
+        self.0.0.list().starting -= 1;
     }
 }
 
@@ -146,24 +166,31 @@ impl Terminals {
         }))
     }
 
+    /// A place for one program more.
+    ///
+    /// # Errors
+    ///
+    /// `TooMany` when as many run as may, `Closed` when none may any more.
+    pub fn reserve(&self) -> Result<Reservation, TerminalError> {
+        let mut list = self.0.list();
+        if list.closed {
+            return Err(TerminalError::Closed);
+        }
+        let limit = self.0.bounds.running;
+        if list.running() >= limit {
+            return Err(TerminalError::TooMany { limit });
+        }
+        list.starting += 1;
+        Ok(Reservation(self.clone()))
+    }
+
     /// Begins a program in a terminal of its own.
     ///
     /// # Errors
     ///
-    /// `Command`, `Directory` and `Variable` say what cannot be begun with, `TooMany` and
-    /// `Unavailable` that nothing can begin now.
+    /// Those of [`reserve`](Self::reserve) and of [`Reservation::create`].
     pub async fn create(&self, request: CreateTerminal) -> Result<Pty, TerminalError> {
-        let starting = self.0.begin()?;
-        let id = PtyID::generate(&self.0.ids);
-        let place = request.place.clone();
-        let begun = tokio::task::spawn_blocking(move || request.begin(id));
-        let (info, started) = begun.await.map_err(|_| TerminalError::Closed)??;
-        let output = Arc::new(Output::new(self.0.bounds.output));
-        let (controls, running) = started.connect(Arc::clone(&output));
-        let added = self.add(place, info, Live { controls, output }, running);
-        // Until it is counted as one that runs.
-        drop(starting);
-        added
+        self.reserve()?.create(request).await
     }
 
     fn add(
@@ -376,19 +403,6 @@ impl Inner {
 
     fn tell_deleted(&self, place: &LocationRef, id: PtyID) {
         self.tell(place, &Notice::PtyDeleted(PtyDeleted { id }));
-    }
-
-    fn begin(&self) -> Result<Starting<'_>, TerminalError> {
-        let mut list = self.list();
-        if list.closed {
-            return Err(TerminalError::Closed);
-        }
-        let limit = self.bounds.running;
-        if list.running() >= limit {
-            return Err(TerminalError::TooMany { limit });
-        }
-        list.starting += 1;
-        Ok(Starting(self))
     }
 }
 

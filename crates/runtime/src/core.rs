@@ -27,6 +27,7 @@ use crate::snapshots::SnapshotStores;
 use crate::sources::Sources;
 use crate::tail::Followed;
 use crate::tasks::RunningTasks;
+use crate::terminals::Overlays;
 use crate::todos::TodoUpdates;
 use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
@@ -56,6 +57,7 @@ pub(crate) struct Core {
     pub(crate) imports: ImportBudget,
     pub(crate) followed: Followed,
     pub(crate) terminals: Terminals,
+    pub(crate) overlays: Overlays,
 }
 
 impl Core {

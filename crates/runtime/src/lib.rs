@@ -65,7 +65,7 @@ pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
 pub use sources::{ContributionError, Fetch, FetchError};
 pub use tail::SessionEvents;
-pub use terminals::TerminalRequest;
+pub use terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 pub use unanswered::{SystemTimer, Timer, Unanswered};
 

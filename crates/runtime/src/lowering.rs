@@ -1,5 +1,7 @@
 //! From Session History to the canonical request: what the model reads of each message.
 
+use std::collections::HashMap;
+
 use opencode_llm::{
     Media, Message, Part, ProviderMetadata as LlmMetadata, ReasoningPart, TextPart, ToolCallPart,
     ToolContent as LlmContent, ToolResultPart, ToolResultValue, wrap_system_message,
@@ -96,8 +98,10 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     };
     let mut said = Vec::new();
     let mut results = Vec::new();
-    for part in &message.content {
+    let calls = calls_by_id(&message.content);
+    for (at, part) in message.content.iter().enumerate() {
         match part {
+            AssistantPart::Tool { id, .. } if calls[id.as_str()] != at => {}
             AssistantPart::Text { text, .. } if !text.is_empty() => {
                 said.push(Part::text(text.clone()));
             }
@@ -138,6 +142,17 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     }
     messages.extend(results);
     messages
+}
+
+/// Where the calls of an answer are. Of several that share an id, as logs of others may have them, the
+/// last alone is one: events address that one, and no provider takes two.
+pub(crate) fn calls_by_id(content: &[AssistantPart]) -> HashMap<&str, usize> {
+    let calls = content.iter().enumerate();
+    let calls = calls.filter_map(|(at, part)| match part {
+        AssistantPart::Tool { id, .. } => Some((id.as_str(), at)),
+        _ => None,
+    });
+    calls.collect()
 }
 
 /// Reasoning stays reasoning for the model that had it and is plain text for any other.

@@ -4,12 +4,14 @@
 //! changes what was sent before, which makes the provider read everything behind it anew; therefore
 //! it is done at the end of an activity only, for many outputs at once, and only where it frees much.
 
-use opencode_llm::{Message, Role};
+use opencode_llm::{Message, Part, Role, ToolResultValue};
 use opencode_schema::event::PrunedCall;
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{AssistantPart, SessionMessage, ToolState};
 
 use crate::compaction::tokens;
+use crate::json::json_size;
+use crate::lowering::calls_by_id;
 
 /// What the model reads in the place of pruned output.
 pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
@@ -50,10 +52,12 @@ impl Outputs {
             return None;
         };
         let mut results = lowered.filter(|(message, _)| message.role == Role::Tool);
+        let by_id = calls_by_id(&answer.content);
         let calls: Vec<_> = answer
             .content
             .iter()
-            .filter_map(|part| {
+            .enumerate()
+            .filter_map(|(at, part)| {
                 let AssistantPart::Tool {
                     id,
                     name,
@@ -64,17 +68,20 @@ impl Outputs {
                 else {
                     return None;
                 };
+                if by_id[id.as_str()] != at {
+                    return None;
+                }
                 let is_hosted = provider.as_ref().is_some_and(|it| it.executed);
                 let is_settled = matches!(
                     **state,
                     ToolState::Completed { .. } | ToolState::Error { .. }
                 );
-                let (_, units) = (is_settled && !is_hosted).then(|| results.next())??;
+                let (result, counted) = (is_settled && !is_hosted).then(|| results.next())??;
                 let is_completed = matches!(**state, ToolState::Completed { .. });
                 let is_protected = PROTECTED.contains(&name.as_str());
                 (is_completed && !is_protected).then(|| Output {
                     call_id: id.clone(),
-                    tokens: tokens(units),
+                    tokens: tokens(output_units(result).unwrap_or(counted)),
                     is_pruned: time.pruned.is_some(),
                 })
             })
@@ -87,6 +94,19 @@ impl Outputs {
     pub(crate) fn tokens(&self) -> u64 {
         let left = self.calls.iter().filter(|output| !output.is_pruned);
         left.map(|output| output.tokens).sum()
+    }
+}
+
+/// UTF-16 units of the output itself, without what a message puts around it; nothing for one with
+/// several parts, of which files count by other rules than text.
+fn output_units(result: &Message) -> Option<u64> {
+    match result.content.first() {
+        Some(Part::ToolResult(part)) => match &part.result {
+            ToolResultValue::Text(text) => Some(text.encode_utf16().count() as u64),
+            ToolResultValue::Json(value) => Some(json_size(value).units),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -127,7 +147,47 @@ pub(crate) fn select<'a>(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::lowering::{Place, Target, lower};
+
+    /// Tokens of an output.
+    fn counted(content: &Value, structured: &Value) -> u64 {
+        let stored: SessionMessage = serde_json::from_value(json!({
+            "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
+            "agent": "build", "model": { "id": "m", "providerID": "p" },
+            "content": [{ "type": "tool", "id": "1", "name": "bash", "time": { "created": 0 },
+                          "state": { "status": "completed", "input": {},
+                                     "structured": structured, "content": content } }],
+        }))
+        .unwrap();
+        let target = Target {
+            provider_id: "p".to_owned(),
+            wire_id: "m".to_owned(),
+        };
+        let lowered = lower(&stored, &target, Place::Usual);
+        let outputs = Outputs::of(&stored, lowered.iter().map(|message| (message, 7_000)));
+        outputs.unwrap().tokens()
+    }
+
+    #[test]
+    fn an_output_counts_for_what_the_tool_said() {
+        let text = |text: String| json!({ "type": "text", "text": text });
+        for (content, structured, expected) in [
+            // However it is written in JSON.
+            (json!([text("\n\"".repeat(20_000))]), json!({}), 10_000),
+            (json!([text("😀".repeat(8))]), json!({}), 4),
+            (json!([]), json!({ "text": "x".repeat(40_000) }), 10_003),
+            (
+                json!([text("a".into()), text("b".into())]),
+                json!({}),
+                1_750,
+            ),
+        ] {
+            assert_eq!(counted(&content, &structured), expected);
+        }
+    }
 
     /// Outputs of one message, in thousands of tokens; a negative number is pruned already.
     fn outputs(name: &str, tokens: &[i64]) -> Outputs {

@@ -91,9 +91,9 @@ impl Questions {
         self.shown(|pending| pending.request.session_id == *session)
     }
 
-    /// What waits in all sessions of a directory in normal form.
-    pub(crate) fn of_directory(&self, directory: &str) -> Vec<QuestionRequest> {
-        self.shown(|pending| pending.location.directory == directory)
+    /// What waits and came from a Location, in whichever session.
+    pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<QuestionRequest> {
+        self.shown(|pending| pending.location == *location)
     }
 
     fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<QuestionRequest> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::Stream;
-use opencode_location::location::Location;
 use opencode_schema::id::{PermissionID, QuestionID, SessionID};
+use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermission};
 use opencode_schema::question::{QuestionAnswer, QuestionRequest};
 
@@ -31,9 +31,10 @@ impl Runtime {
         self.core.permission(session, id).await
     }
 
-    /// The permission requests of all sessions of a Location that wait.
-    pub fn permission_requests(&self, location: &Location) -> Vec<PermissionRequest> {
-        self.core.permissions.of_directory(&location.directory)
+    /// The permission requests of all sessions that wait and came from a Location, whose directory
+    /// is in normal form.
+    pub fn permission_requests(&self, location: &LocationRef) -> Vec<PermissionRequest> {
+        self.core.permissions.of_location(location)
     }
 
     /// Decides at once whether something may be done, or lets the request wait for an answer that is
@@ -99,9 +100,10 @@ impl Runtime {
         Ok(self.core.questions.of_session(id))
     }
 
-    /// The questions of all sessions of a Location that wait.
-    pub fn question_requests(&self, location: &Location) -> Vec<QuestionRequest> {
-        self.core.questions.of_directory(&location.directory)
+    /// The questions of all sessions that wait and came from a Location, whose directory is in
+    /// normal form.
+    pub fn question_requests(&self, location: &LocationRef) -> Vec<QuestionRequest> {
+        self.core.questions.of_location(location)
     }
 
     /// Answers questions, in their order.

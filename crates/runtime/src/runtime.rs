@@ -82,7 +82,7 @@ pub struct Runtime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) directory: Arc<str>,
     /// Ends the drains.
-    closing: CancellationToken,
+    pub(crate) closing: CancellationToken,
     /// Breaks the durable streams, once the drains have settled.
     pub(crate) closed: CancellationToken,
     /// Everything that runs in the background: drains, their tools, recovery, and changes whose
@@ -121,6 +121,7 @@ impl Runtime {
         let core = Arc::new(Core {
             store,
             terminals: terminals::open(&live, &options.ids, &options.clock),
+            overlays: terminals::Overlays::default(),
             clock: options.clock,
             locations: options.locations,
             sources,
@@ -198,6 +199,7 @@ impl Runtime {
         }
         self.core.permissions.end();
         self.core.questions.end();
+        self.core.overlays.end();
         let live = &self.core.live;
         live.publish(|| {
             let id = EventID::generate(&self.core.ids);

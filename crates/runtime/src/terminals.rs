@@ -1,7 +1,10 @@
 //! Terminals: what their programs begin with, and who hears of them.
 
+mod overlay;
+
 use std::sync::Arc;
 
+use futures::Stream;
 use opencode_location::directory::normalise;
 use opencode_location::location::{Location, LocationError};
 use opencode_pty::{
@@ -18,6 +21,9 @@ use crate::live::LiveEvents;
 use crate::permissions::check_size;
 use crate::runtime::Runtime;
 
+pub(crate) use overlay::Overlays;
+pub use overlay::{EnvironmentAnswer, EnvironmentRequest};
+
 /// A program that somebody wants to begin in a terminal.
 #[derive(Debug, Clone, Default)]
 pub struct TerminalRequest {
@@ -29,7 +35,8 @@ pub struct TerminalRequest {
     pub directory: Option<String>,
     /// Title of the terminal.
     pub title: Option<String>,
-    /// Variables of its environment, over those of the host.
+    /// Variables of its environment, over those of the host and under those that the program around
+    /// the host gives.
     pub environment: Environment,
 }
 
@@ -71,40 +78,72 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// `Terminal` says why it does not begin, `RequestTooLarge` that clients could not be told.
+    /// `Terminal` says why it does not begin, `Unavailable` why it has not got its variables,
+    /// `RequestTooLarge` that clients could not be told.
     pub async fn create_terminal(
         &self,
         location: &Location,
         workspace_id: Option<WorkspaceID>,
         request: TerminalRequest,
     ) -> Result<Pty, RuntimeError> {
-        let core = &self.core;
         check_size(&(
             &request.command,
             &request.args,
             &request.directory,
             &request.title,
         ))?;
-        let variables = &core.locations.environment().variables;
+        let reserved = self.terminals().reserve()?;
+        let mut create = self.begin_with(location, workspace_id, request);
+        let overlay = self.overlay(&create).await?;
+        create.environment.extend(overlay);
+        Ok(reserved.create(create).await?)
+    }
+
+    /// What a terminal begins with, before the program around the host is asked.
+    fn begin_with(
+        &self,
+        location: &Location,
+        workspace_id: Option<WorkspaceID>,
+        request: TerminalRequest,
+    ) -> CreateTerminal {
+        let variables = &self.core.locations.environment().variables;
         let configured = location.configuration.settings.shell.as_deref();
         let command = request
             .command
             .unwrap_or_else(|| default_shell(configured, variables));
         let mut environment = variables.clone();
         environment.extend(request.environment);
-        let place = LocationRef {
-            directory: location.directory.clone(),
-            workspace_id,
-        };
-        let created = core.terminals.create(CreateTerminal {
-            place,
+        CreateTerminal {
+            place: LocationRef {
+                directory: location.directory.clone(),
+                workspace_id,
+            },
             command,
             args: request.args,
             directory: request.directory,
             title: request.title,
             environment,
-        });
-        Ok(created.await?)
+        }
+    }
+
+    /// Closing the host waits for nobody's answer.
+    async fn overlay(&self, create: &CreateTerminal) -> Result<Environment, RuntimeError> {
+        let directory = create.place.directory.clone();
+        let cwd = create.cwd().to_string_lossy().into_owned();
+        let overlay = self.core.overlays.of(&*self.core.timer, directory, cwd);
+        let overlay = self.closing.run_until_cancelled(overlay).await;
+        overlay.unwrap_or(Err(RuntimeError::Closed))
+    }
+
+    /// The terminals that want variables of the program around the host, from now on: whoever calls
+    /// this is asked alone. Ends when the host closes. While nobody reads, none wants any.
+    pub fn asked_environments(&self) -> impl Stream<Item = EnvironmentRequest> + Send + use<> {
+        self.core.overlays.attend()
+    }
+
+    /// Answers one of these requests. Nothing happens where none waits.
+    pub fn answer_environment(&self, id: u32, answer: EnvironmentAnswer) {
+        self.core.overlays.answer(id, answer);
     }
 
     /// Changes a terminal. One whose program has ended has no size.

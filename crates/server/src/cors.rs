@@ -28,6 +28,7 @@ const PREFLIGHT_VARY: HeaderValue =
     HeaderValue::from_static("Origin, Access-Control-Request-Headers");
 
 /// The origins whose pages may read answers.
+#[derive(Default)]
 pub(crate) struct Origins(HashSet<String>);
 
 impl Origins {

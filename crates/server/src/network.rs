@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
 
@@ -20,6 +21,15 @@ pub(crate) struct Peer {
     pub(crate) origins: Arc<Origins>,
     /// Whether clients have to know a password.
     pub(crate) locked: bool,
+}
+
+/// Whether a request comes from no page, or from one that may read the answers of the listener; in
+/// memory, where a program may hand on what it was sent, from one of this machine.
+pub(crate) fn admits_page(head: &Parts) -> bool {
+    match head.extensions.get::<Peer>() {
+        Some(peer) => peer.origins.admit(&head.headers),
+        None => Origins::default().admit(&head.headers),
+    }
 }
 
 /// What a listener was told about its clients.

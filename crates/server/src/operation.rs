@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{failure, json, refuse, unknown};
 use crate::lines::Lines;
-use crate::network::Peer;
+use crate::network;
 use crate::selector::{Opened, Selector};
 
 /// What a handler gets.
@@ -202,8 +202,7 @@ fn is_vouched(declared: &[(&str, &str)], head: &Parts) -> bool {
         let given = head.headers.get(*name);
         given.is_some_and(|given| given.as_bytes() == value.as_bytes())
     };
-    let page = head.extensions.get::<Peer>();
-    declared.iter().all(carries) && page.is_none_or(|peer| peer.origins.admit(&head.headers))
+    declared.iter().all(carries) && network::admits_page(head)
 }
 
 const NO_FIELDS: Bytes = Bytes::from_static(b"{}");

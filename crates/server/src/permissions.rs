@@ -67,7 +67,7 @@ pub(crate) async fn requests(
     call: Call<op::PermissionRequestList>,
 ) -> Answered<Located<Vec<PermissionRequest>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let waiting = call.runtime.permission_requests(&opened.location);
+    let waiting = call.runtime.permission_requests(&opened.place());
     Ok(Answer::Value(opened.with(waiting)))
 }
 

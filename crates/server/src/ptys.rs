@@ -24,14 +24,15 @@ pub(crate) async fn list(call: Call<op::PtyList>) -> Answered<Located<Vec<Pty>>>
     Ok(Answer::Value(opened.with(terminals)))
 }
 
+/// An empty text says nothing, as none does.
 pub(crate) async fn create(call: Call<op::PtyCreate>) -> Answered<Located<Pty>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let payload = call.payload;
     let request = TerminalRequest {
-        command: payload.command,
+        command: payload.command.filter(|it| !it.is_empty()),
         args: payload.args.unwrap_or_default(),
         directory: payload.cwd,
-        title: payload.title,
+        title: payload.title.filter(|it| !it.is_empty()),
         environment: payload.env.unwrap_or_default(),
     };
     let workspace = opened.place().workspace_id;
@@ -53,7 +54,7 @@ pub(crate) async fn get(call: Call<op::PtyGet>) -> Answered<Located<Pty>> {
 pub(crate) async fn update(call: Call<op::PtyUpdate>) -> Answered<Located<Pty>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
     let change = UpdateTerminal {
-        title: call.payload.title,
+        title: call.payload.title.filter(|it| !it.is_empty()),
         size: call.payload.size.map(|size| (size.rows, size.cols)),
     };
     let runtime = &call.runtime;

@@ -41,6 +41,6 @@ pub(crate) async fn requests(
     call: Call<op::QuestionRequestList>,
 ) -> Answered<Located<Vec<QuestionRequest>>> {
     let opened = Opened::of(&call.runtime, call.selector).await?;
-    let waiting = call.runtime.question_requests(&opened.location);
+    let waiting = call.runtime.question_requests(&opened.place());
     Ok(Answer::Value(opened.with(waiting)))
 }

@@ -29,6 +29,12 @@ export const options: OpenCodeOptions[] = [
   { directory: undefined, env: process.env, database: ":memory:", durability: "full" },
   { config: { model: "a/b", agents: { build: { steps: 3, tools: [true, null] } } } satisfies JsonObject },
   { recovery: "resume", keepAlive: false, limits: { inbox: 10, steerBatch: undefined } },
+  { ptyEnvironment: ({ directory, cwd }) => ({ directory, cwd }) },
+  { ptyEnvironment: async () => ({}) },
+  // @ts-expect-error: variables are strings
+  { ptyEnvironment: () => ({ PORT: 4096 }) },
+  // @ts-expect-error: a function that gives nothing
+  { ptyEnvironment: () => undefined },
   // @ts-expect-error: there is no such option
   { databse: ":memory:" },
   // @ts-expect-error: there is no such limit

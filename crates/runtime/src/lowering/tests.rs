@@ -304,6 +304,25 @@ fn results_follow_the_answer_in_the_order_of_the_calls() {
 }
 
 #[test]
+fn of_calls_that_share_an_id_the_last_is_sent() {
+    let content = json!([
+        tool("c1", json!({"status": "pending", "input": "{}"})),
+        tool("c2", completed_with(json!([]))),
+        tool("c1", completed_with(json!([]))),
+    ]);
+    check([(
+        own(content),
+        json!([
+            {"role": "assistant", "content": [
+                call("c2", json!({"a": 1})), call("c1", json!({"a": 1})),
+            ]},
+            result("c2", "json", json!({"b": 2})),
+            result("c1", "json", json!({"b": 2})),
+        ]),
+    )]);
+}
+
+#[test]
 fn what_providers_attached_to_calls_goes_back_to_the_same_model_alone() {
     let (on_call, on_result) = (
         json!({"mock": {"at": "call"}}),

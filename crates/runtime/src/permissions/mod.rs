@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures::{Stream, StreamExt};
 use opencode_schema::Record;
 use opencode_schema::id::{IdSource, PermissionID, SessionID};
+use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     PermissionEffect, PermissionReply, PermissionRequest, PermissionSource,
 };
@@ -96,9 +97,9 @@ impl Permissions {
         self.shown(|pending| pending.request.session_id == *session)
     }
 
-    /// What waits in all sessions of a directory in normal form.
-    pub(crate) fn of_directory(&self, directory: &str) -> Vec<PermissionRequest> {
-        self.shown(|pending| pending.location.directory == directory)
+    /// What waits and came from a Location, in whichever session.
+    pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<PermissionRequest> {
+        self.shown(|pending| pending.location == *location)
     }
 
     fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<PermissionRequest> {
@@ -204,11 +205,11 @@ impl Core {
             }
             PermissionReply::Always => {
                 self.save(claim.request()).await?;
-                let directory = claim.request().location.directory.clone();
+                let location = claim.request().location.clone();
                 let project = claim.request().project().to_owned();
                 let notice = claim.request().replied(reply);
                 claim.answer(notice, Ok(()));
-                self.resolve_allowed(&directory, &project).await?;
+                self.resolve_allowed(&location, &project).await?;
             }
             PermissionReply::Reject => {
                 let refusal = match message.filter(|message| !message.is_empty()) {
@@ -234,11 +235,15 @@ impl Core {
         }
     }
 
-    /// Answers what waits in a directory, in whichever session, and is allowed by now.
-    async fn resolve_allowed(&self, directory: &str, project: &str) -> Result<(), RuntimeError> {
+    /// Answers what waits in a Location, in whichever session, and is allowed by now.
+    async fn resolve_allowed(
+        &self,
+        location: &LocationRef,
+        project: &str,
+    ) -> Result<(), RuntimeError> {
         let saved = self.saved_permissions(project.to_owned()).await?;
         let waiting = &self.permissions.waiting;
-        for pending in waiting.list(|pending| pending.location.directory == directory) {
+        for pending in waiting.list(|pending| pending.location == *location) {
             if pending.decide(&saved) != PermissionEffect::Allow {
                 continue;
             }

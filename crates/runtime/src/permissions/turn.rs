@@ -67,7 +67,7 @@ impl Core {
             PermissionEffect::Deny => return Err(PermissionError::Blocked),
             PermissionEffect::Ask => {}
         }
-        let directory = pending.location.directory.clone();
+        let location = pending.location.clone();
         let project = pending.project().to_owned();
         let patience = self.patience();
         let asked = match self.permissions.waiting.ask(pending) {
@@ -79,7 +79,7 @@ impl Core {
         };
         // Whoever saved something in between has not seen this request wait.
         if self.times_saved() != before
-            && let Err(error) = self.resolve_allowed(&directory, &project).await
+            && let Err(error) = self.resolve_allowed(&location, &project).await
         {
             tracing::warn!(%error, "the saved permissions cannot be read");
         }

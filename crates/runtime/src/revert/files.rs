@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opencode_schema::session::{FileDiff, RevertState};
+use opencode_schema::session::{FileDiff, FileStatus, RevertState};
 use opencode_snapshots::{Entry, SnapshotError, Snapshots};
 use opencode_store::SessionRow;
 
-use super::plan::{Plan, Planned};
+use super::plan::Plan;
 use crate::core::Core;
 use crate::error::RuntimeError;
 
 /// Bytes of all patches of a revert at most, because each client that follows the session is told of
 /// them in one event, and whoever lists sessions sees them. Files beyond have their counts alone.
 const MAX_PATCHES: usize = 512 * 1024;
+
+/// Files that are looked at together. Whoever else wants something of the snapshots comes in between.
+const TOGETHER: usize = 100;
 
 /// A revert on its way to the files.
 pub(super) struct Staging {
@@ -21,10 +24,14 @@ pub(super) struct Staging {
     base: String,
     /// What becomes of each path: the snapshot that has it.
     targets: BTreeMap<String, String>,
+    /// What was at each path when it was looked at; nothing where that cannot be told.
+    current: BTreeMap<String, Option<Option<Entry>>>,
+    /// What each snapshot has at the paths that were looked at.
+    stored: BTreeMap<String, BTreeMap<String, Option<Entry>>>,
     /// What those were that are as expected: nothing is done to one that somebody changes meanwhile.
     seen: BTreeMap<String, Option<Entry>>,
-    /// Those that go back further than to the base, with what changes thereby.
-    differences: BTreeMap<String, Option<FileDiff>>,
+    /// What becomes of those that go back further than to the base.
+    differences: Vec<FileDiff>,
     /// Those that are left alone, because somebody else changed them.
     conflicts: BTreeSet<String>,
 }
@@ -107,11 +114,13 @@ impl Core {
             return Ok(());
         };
         let mut staging = Staging::new(snapshots, former.base.to_owned());
+        let wanted = former.paths.iter().map(|path| (*path, former.base));
+        staging.look(wanted).await?;
         for path in &former.paths {
             let Some(planned) = former.plan.0.get(*path) else {
                 continue;
             };
-            if staging.is_as_in(path, former.base).await? {
+            if staging.is_as_in(path, former.base) {
                 let target = planned.before.clone();
                 staging.targets.insert((*path).to_owned(), target);
             }
@@ -158,20 +167,25 @@ impl Staging {
             snapshots,
             base,
             targets: BTreeMap::new(),
+            current: BTreeMap::new(),
+            stored: BTreeMap::new(),
             seen: BTreeMap::new(),
-            differences: BTreeMap::new(),
+            differences: Vec::new(),
             conflicts: BTreeSet::new(),
         }
     }
 
     /// What is staged already goes back to the base. It may not have come to the files yet.
     async fn undo(&mut self, former: &Former<'_>) -> Result<(), SnapshotError> {
+        let reverted = |path: &str| match former.plan.0.get(path) {
+            Some(planned) => planned.before.as_str(),
+            None => former.base,
+        };
+        let paths = former.paths.iter();
+        let wanted = paths.flat_map(|path| [(*path, reverted(path)), (*path, former.base)]);
+        self.look(wanted).await?;
         for path in &former.paths {
-            let planned = former.plan.0.get(*path);
-            let reverted = planned.map_or(former.base, |it| it.before.as_str());
-            let is_ours =
-                self.is_as_in(path, reverted).await? || self.is_as_in(path, former.base).await?;
-            if is_ours {
+            if self.is_as_in(path, reverted(path)) || self.is_as_in(path, former.base) {
                 let target = self.base.clone();
                 self.targets.insert((*path).to_owned(), target);
             } else {
@@ -181,86 +195,167 @@ impl Staging {
         Ok(())
     }
 
-    /// What the plan says goes back to what it says.
+    /// What the plan says goes back to what it says. A file is left alone if it is not as the last of
+    /// the steps left it, if the base does not have it, as when the session has moved since, or if
+    /// nobody knows any more what it was.
     async fn apply(
         &mut self,
         plan: &Plan,
         former: Option<&Former<'_>>,
     ) -> Result<(), SnapshotError> {
         let staged: BTreeSet<&str> = former.iter().flat_map(|it| &it.paths).copied().collect();
-        let mut left = MAX_PATCHES;
+        let base = self.base.clone();
+        let others = plan.0.iter();
+        let others = others.filter(|(path, _)| !staged.contains(path.as_str()));
+        let wanted = others.flat_map(|(path, planned)| {
+            let path = path.as_str();
+            [(path, planned.after.as_str()), (path, base.as_str())]
+        });
+        self.look(wanted).await?;
+        let mut wanted: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (path, planned) in &plan.0 {
-            let is_staged = staged.contains(path.as_str());
-            let Some(mut difference) = self.difference(path, planned, is_staged).await? else {
-                self.conflicts.insert(path.clone());
-                continue;
+            let is_ours = if staged.contains(path.as_str()) {
+                self.targets.contains_key(path)
+            } else {
+                self.is_as_in(path, &planned.after) && self.is_as_in(path, &base)
             };
-            if let Some(file) = &mut difference {
-                match left.checked_sub(file.patch.len()) {
-                    Some(rest) => left = rest,
-                    None => file.patch.clear(),
-                }
+            if is_ours {
+                wanted
+                    .entry(&planned.before)
+                    .or_default()
+                    .push(path.clone());
             }
-            self.targets.insert(path.clone(), planned.before.clone());
-            self.differences.insert(path.clone(), difference);
+        }
+        let mut differences = self.differences(wanted).await?;
+        for (path, planned) in plan.in_order() {
+            if let Some(difference) = differences.remove(path) {
+                self.targets.insert(path.clone(), planned.before.clone());
+                self.differences.push(difference);
+            } else {
+                self.conflicts.insert(path.clone());
+            }
         }
         Ok(())
     }
 
-    /// What going back changes in a file. Nothing if it is to be left alone: it is not as the last of
-    /// the steps left it, the base does not have it, as when the session has moved since, or nobody
-    /// knows any more what it was.
-    async fn difference(
-        &mut self,
-        path: &str,
-        planned: &Planned,
-        is_staged: bool,
-    ) -> Result<Option<Option<FileDiff>>, SnapshotError> {
-        let base = self.base.clone();
-        let is_ours = if is_staged {
-            self.targets.contains_key(path)
-        } else {
-            self.is_as_in(path, &planned.after).await? && self.is_as_in(path, &base).await?
-        };
-        if !is_ours {
-            return Ok(None);
+    /// What going back changes in files. Of one whose snapshot is gone nobody knows any more what it
+    /// was; it is left out.
+    async fn differences(
+        &self,
+        wanted: BTreeMap<&str, Vec<String>>,
+    ) -> Result<BTreeMap<String, FileDiff>, SnapshotError> {
+        let mut differences = BTreeMap::new();
+        let mut left = MAX_PATCHES;
+        for (before, paths) in wanted {
+            for chunk in paths.chunks(TOGETHER) {
+                for (path, mut file) in self.known_differences(before, chunk).await? {
+                    match left.checked_sub(file.patch.len()) {
+                        Some(rest) => left = rest,
+                        None => file.patch = String::new(),
+                    }
+                    differences.insert(path, file);
+                }
+            }
         }
-        let paths = [path.to_owned()];
-        let differences = self.snapshots.diff(&base, &planned.before, &paths);
-        match differences.await {
-            Ok(mut files) => Ok(Some(files.pop())),
-            Err(SnapshotError::Missing(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(differences)
     }
 
-    /// Whether the file is what a snapshot says. What cannot be looked at is not.
-    async fn is_as_in(&mut self, path: &str, snapshot: &str) -> Result<bool, SnapshotError> {
-        let stored = match self.snapshots.content(snapshot, path).await {
-            Ok(stored) => stored,
-            Err(SnapshotError::Missing(_)) if snapshot != self.base => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        match self.snapshots.current(path).await {
-            Ok(current) => {
-                let is_same = current == stored;
-                if is_same {
-                    self.seen.insert(path.to_owned(), current);
+    /// Those of a few files, together if nothing is missing, else one by one.
+    async fn known_differences(
+        &self,
+        before: &str,
+        paths: &[String],
+    ) -> Result<BTreeMap<String, FileDiff>, SnapshotError> {
+        let files = match self.snapshots.diff(&self.base, before, paths).await {
+            Err(SnapshotError::Missing(_)) if paths.len() > 1 => {
+                let mut known = BTreeMap::new();
+                for one in paths.chunks(1) {
+                    known.extend(Box::pin(self.known_differences(before, one)).await?);
                 }
-                Ok(is_same)
+                return Ok(known);
             }
-            Err(SnapshotError::Io { .. } | SnapshotError::InvalidPath(_)) => Ok(false),
-            Err(error) => Err(error),
+            Err(SnapshotError::Missing(_)) => return Ok(BTreeMap::new()),
+            files => files?,
+        };
+        let alike = paths.iter().map(|path| (path.clone(), alike(path)));
+        let mut known: BTreeMap<_, _> = alike.collect();
+        known.extend(files.into_iter().map(|file| (file.path.clone(), file)));
+        Ok(known)
+    }
+
+    /// Looks at files, and at what snapshots have of them, for [`is_as_in`](Self::is_as_in).
+    async fn look<'a>(
+        &mut self,
+        wanted: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(), SnapshotError> {
+        let mut by_snapshot: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (path, snapshot) in wanted {
+            let paths = by_snapshot.entry(snapshot).or_default();
+            paths.push(path.to_owned());
         }
+        let paths = by_snapshot.values().flatten();
+        let paths: BTreeSet<_> = paths
+            .filter(|path| !self.current.contains_key(*path))
+            .cloned()
+            .collect();
+        for chunk in Vec::from_iter(paths).chunks(TOGETHER) {
+            let currents = self.snapshots.currents(chunk).await?;
+            for (path, current) in chunk.iter().zip(currents) {
+                let current = match current {
+                    Ok(current) => Some(current),
+                    Err(SnapshotError::Io { .. } | SnapshotError::InvalidPath(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                self.current.insert(path.clone(), current);
+            }
+        }
+        for (snapshot, paths) in by_snapshot {
+            for chunk in paths.chunks(TOGETHER) {
+                self.look_into(snapshot, chunk).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_into(&mut self, snapshot: &str, paths: &[String]) -> Result<(), SnapshotError> {
+        let contents = self.snapshots.contents(snapshot, paths).await?;
+        for (path, content) in paths.iter().zip(contents) {
+            match content {
+                Ok(content) => {
+                    let of_snapshot = self.stored.entry(snapshot.to_owned()).or_default();
+                    of_snapshot.insert(path.clone(), content);
+                }
+                Err(SnapshotError::InvalidPath(_)) => {}
+                Err(SnapshotError::Missing(_)) if snapshot != self.base => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the file was what a snapshot says when it was looked at. What cannot be looked at is
+    /// not.
+    fn is_as_in(&mut self, path: &str, snapshot: &str) -> bool {
+        let stored = self.stored.get(snapshot).and_then(|it| it.get(path));
+        let (Some(Some(current)), Some(stored)) = (self.current.get(path), stored) else {
+            return false;
+        };
+        let is_same = current == stored;
+        if is_same {
+            self.seen.insert(path.to_owned(), current.clone());
+        }
+        is_same
     }
 
     /// Leaves these paths alone.
     pub(super) fn leave(&mut self, paths: impl Iterator<Item = String>) {
         for path in paths {
             self.targets.remove(&path);
-            self.differences.remove(&path);
             self.conflicts.insert(path);
         }
+        let conflicts = &self.conflicts;
+        self.differences
+            .retain(|file| !conflicts.contains(&file.path));
     }
 
     pub(super) async fn restore(&self) -> Result<(), SnapshotError> {
@@ -272,12 +367,23 @@ impl Staging {
 
     /// Says in the revert what becomes of the files.
     pub(super) fn describe(&self, revert: &mut RevertState) {
-        let files: Vec<_> = self.differences.values().flatten().cloned().collect();
+        let files = self.differences.clone();
         let patches: String = files.iter().map(|file| file.patch.as_str()).collect();
         revert.snapshot = Some(self.base.clone());
         revert.diff = Some(patches.trim().to_owned());
         revert.files = Some(files);
         let conflicts: Vec<_> = self.conflicts.iter().cloned().collect();
         revert.conflicts = Some(conflicts).filter(|it| !it.is_empty());
+    }
+}
+
+/// What is told of a file that the reverted steps changed and that ends as it is.
+fn alike(path: &str) -> FileDiff {
+    FileDiff {
+        path: path.to_owned(),
+        status: FileStatus::Modified,
+        additions: 0,
+        deletions: 0,
+        patch: String::new(),
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Planned {
     pub(super) before: String,
     /// The one that the last of them left.
     pub(super) after: String,
+    /// How many of the files were changed before it for the first time.
+    place: usize,
 }
 
 impl Plan {
@@ -27,15 +29,27 @@ impl Plan {
         self.0.is_empty()
     }
 
+    /// The files in the order in which they were changed for the first time.
+    pub(super) fn in_order(&self) -> Vec<(&String, &Planned)> {
+        let mut files: Vec<_> = self.0.iter().collect();
+        files.sort_by_key(|(_, planned)| planned.place);
+        files
+    }
+
     fn of(steps: Vec<StepFiles>) -> Self {
         let mut plan = Self::default();
         for StepFiles { start, end, files } in steps {
             for path in files {
                 let (before, after) = (start.clone(), end.clone());
+                let place = plan.0.len();
                 let planned = plan.0.entry(path);
                 planned
                     .and_modify(|planned| planned.after.clone_from(&after))
-                    .or_insert(Planned { before, after });
+                    .or_insert(Planned {
+                        before,
+                        after,
+                        place,
+                    });
             }
         }
         plan
@@ -77,15 +91,13 @@ mod tests {
     #[test]
     fn each_file_goes_back_to_before_the_first_step_that_changed_it() {
         let plan = Plan::of(vec![
-            step("1", "2", &["a"]),
-            step("3", "4", &["b", "a"]),
+            step("1", "2", &["b"]),
+            step("3", "4", &["a", "b"]),
             step("5", "6", &["c"]),
         ]);
-        let planned = plan
-            .0
-            .iter()
-            .map(|(path, it)| (&**path, &*it.before, &*it.after));
-        let expected = [("a", "1", "4"), ("b", "3", "4"), ("c", "5", "6")];
+        let planned = plan.in_order().into_iter();
+        let planned = planned.map(|(path, it)| (&**path, &*it.before, &*it.after));
+        let expected = [("b", "1", "4"), ("a", "3", "4"), ("c", "5", "6")];
         assert!(planned.eq(expected), "{plan:?}");
     }
 }

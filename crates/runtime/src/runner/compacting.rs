@@ -50,12 +50,13 @@ impl Grounds {
         let agent = sampled.agent().map(|agent| &agent.request.body);
         let agent = agent.map(|body| request_domains(body, model.protocol).generation);
         let asked = agent.and_then(|generation| generation.max_tokens);
+        let budget = Budget::of(model, asked.or(model.generation.max_tokens), settings);
         Self {
             session: session.clone(),
             model: Arc::clone(model),
             headers: headers(&session.info, sampled.agent()),
-            budget: Budget::of(model, asked.or(model.generation.max_tokens), settings),
-            keep: settings.compaction.keep_tokens,
+            budget,
+            keep: budget.kept(settings.compaction.keep_tokens),
         }
     }
 }

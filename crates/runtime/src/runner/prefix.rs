@@ -182,15 +182,25 @@ pub(super) fn reason(
     found.map(Some).ok_or(Unexplained)
 }
 
+/// How a request compares with the one before.
+#[derive(Default)]
+pub(super) struct Compared {
+    /// What the next request is compared with, once this one is sent.
+    pub(super) sent: Option<Sent>,
+    /// What its step records.
+    pub(super) record: Option<Record>,
+}
+
 impl Runner {
-    /// Compares the request with the one before. Returns what its step records. Everything that may
-    /// be a reason for a difference comes together here. A request that cannot be written is not sent
-    /// either, and there is nothing to record.
-    pub(super) fn report(&mut self, boundary: &Boundary, request: &LlmRequest) -> Option<Record> {
+    /// Compares the request with the one before. Everything that may be a reason for a difference
+    /// comes together here. A request that cannot be written is not sent either, and there is nothing
+    /// to record.
+    pub(super) fn report(&self, boundary: &Boundary, request: &LlmRequest) -> Compared {
         let before = self.conversation.sent.as_ref();
         let former = before.map(|sent| &sent.prefix);
-        let report = adapter(request.model.protocol).prefix(request, former);
-        let report = report.ok()?;
+        let Ok(report) = adapter(request.model.protocol).prefix(request, former) else {
+            return Compared::default();
+        };
         let sent = Sent {
             seq: self.conversation.transcript.seq(),
             model: model_key(&boundary.model_ref),
@@ -214,9 +224,10 @@ impl Runner {
                 "the request does not go on from the one before"
             );
         }
-        let record = sent.record(reused, reason);
-        self.conversation.sent = Some(sent);
-        record
+        Compared {
+            record: sent.record(reused, reason),
+            sent: Some(sent),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use opencode_tools::ToolCall;
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::compacting::Relief;
-use super::files::{Capturing, StepFiles};
+use super::files::StepFiles;
 use super::publisher::{FragmentKind, Publisher};
 use super::repetition::Repetition;
 use super::translate::{cause_of, hosted, hosted_failure, kind_of, step_error, tokens_of};
@@ -21,6 +21,7 @@ use crate::compaction::Grounds;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::lowering::from_llm;
+use crate::snapshots::StepSnapshot;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";
 /// Bytes of one answer at most: an endless stream must not fill the memory.
@@ -104,10 +105,15 @@ impl Runner {
         } else {
             LocalCalls::Run(tools, self.shared.tasks.clone())
         };
-        let mut turn = self.begun(boundary, local, recovers);
-        turn.publisher.remember_report(report);
         // The files are captured once everything else is ready, right before the request goes out.
-        turn.begin(capturing).await?;
+        // Whoever interrupts the session does not wait for that.
+        let Some(found) = stopped.run_until_cancelled(capturing).await else {
+            return Err(Stop::Interrupted);
+        };
+        self.conversation.sent = report.sent.or(self.conversation.sent.take());
+        let mut turn = self.begun(boundary, local, recovers);
+        turn.publisher.remember_report(report.record);
+        turn.begin(found);
         let stream = core.model.stream(request);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
@@ -160,15 +166,10 @@ impl Runner {
 }
 
 impl Turn<'_> {
-    /// Notes the files as the step finds them. Whoever interrupts the session does not wait for that.
-    async fn begin(&mut self, capturing: Capturing) -> Result<(), Stop> {
-        let stopped = self.stopper.stopped().clone();
-        let Some(step) = stopped.run_until_cancelled(capturing).await else {
-            return Err(Stop::Interrupted);
-        };
-        let snapshot = self.files.begin(step);
+    /// Notes the files as the step finds them.
+    fn begin(&mut self, found: Option<StepSnapshot>) {
+        let snapshot = self.files.begin(found);
         self.publisher.remember_snapshot(snapshot);
-        Ok(())
     }
 
     /// Reads the stream to its end while calls run and settle beside it.

@@ -83,6 +83,9 @@ mod storage;
 mod tails;
 #[cfg(test)]
 mod tasks;
+#[cfg(unix)]
+#[cfg(test)]
+mod terminals;
 #[cfg(test)]
 mod todos;
 #[cfg(test)]

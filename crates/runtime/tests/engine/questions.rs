@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use opencode_runtime::RuntimeError;
 use opencode_schema::clock::SystemClock;
-use opencode_schema::id::{QuestionID, SessionID};
+use opencode_schema::id::{QuestionID, SessionID, WorkspaceID};
+use opencode_schema::location::LocationRef;
 use opencode_schema::question::QuestionRequest;
 use opencode_testkit::{Fixture, LiveLog, Reply, compact};
 use opencode_tools::{Tool, built_in_tools};
@@ -67,9 +68,13 @@ async fn an_answer_reaches_the_model() {
     assert_eq!(serde_json::to_value(&request).unwrap(), expected);
     assert_eq!(live.values().last().unwrap()["data"], expected);
     let here = f.new_session().location;
-    let location = f.runtime().open_location(&here).await.unwrap();
-    let listed = f.runtime().question_requests(&location);
+    let listed = f.runtime().question_requests(&here);
     assert_eq!(listed, std::slice::from_ref(&request));
+    let there = LocationRef {
+        workspace_id: Some(WorkspaceID::parse("wrk_other").unwrap()),
+        ..here
+    };
+    assert_eq!(f.runtime().question_requests(&there), []);
     f.model.reply(Reply::says("Red it is."));
     let answers = vec![vec!["Red".to_owned()]];
     let replied = f.runtime().reply_question(&session, &request.id, answers);

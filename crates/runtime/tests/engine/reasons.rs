@@ -1,5 +1,6 @@
 //! Why a request does not go on from the one before, where the texts that it is made of tell little.
 
+use opencode_runtime::StageRevert;
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Fixture, Gate, Reply, ScriptedSource};
 use serde_json::{Value, json};
@@ -128,6 +129,31 @@ async fn what_closed_a_last_turn_is_known_to_the_next_process() {
         }
         f.ask(&session, "2").await;
         let expected = some(&["first", "step-limit"]);
+        assert_eq!(reasons(&f, &session).await, expected, "{reopens}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_taken_back_was_sent_all_the_same() {
+    for reopens in [false, true] {
+        let mut f = Fixture::open().await;
+        let session = f.session().await;
+        f.model.otherwise(|_| Reply::says("Yes."));
+        f.ask(&session, "1").await;
+        let boundary = f.ask(&session, "2").await.id;
+        f.ask(&session, "3").await;
+        let staged = f.runtime().stage_revert(StageRevert {
+            session_id: session.clone(),
+            message_id: boundary,
+            part_id: None,
+            files: false,
+        });
+        f.within("stage", staged).await.unwrap();
+        if reopens {
+            f.reopen().await;
+        }
+        f.ask(&session, "4").await;
+        let expected = some(&["first", "revert"]);
         assert_eq!(reasons(&f, &session).await, expected, "{reopens}");
     }
 }

@@ -166,6 +166,24 @@ async fn the_shell_is_the_configured_one_with_the_variables_of_the_host() {
     assert_eq!(title, format!("Terminal {}", &id[id.len() - 4..]));
 }
 
+#[tokio::test]
+async fn an_empty_text_says_nothing() {
+    let api = Api::open().await;
+    let configured = r#"{"shell": "/usr/bin/env"}"#;
+    api.f.project.write("opencode.json", configured);
+    api.post("/api/location/reload").await;
+    let empty = json!({"command": "", "cwd": "", "title": ""});
+    let created = create(&api, &empty).await;
+    let id = created["id"].as_str().unwrap();
+    let title = format!("Terminal {}", &id[id.len() - 4..]);
+    let said = ["command", "cwd", "title"].map(|name| created[name].as_str().unwrap());
+    let directory = api.f.project.directory();
+    assert_eq!(said, ["/usr/bin/env", directory.as_str(), title.as_str()]);
+    let path = format!("/api/pty/{id}");
+    let kept = api.put_json(&path, &json!({"title": ""})).await.ok();
+    assert_eq!(kept["data"]["title"], title);
+}
+
 async fn token(api: &Api, path: &str, headers: &[(&str, &str)]) -> crate::api::Answer {
     let mut request = request(
         "POST",
@@ -192,12 +210,14 @@ async fn a_ticket_is_for_who_can_send_its_header() {
         &[] as &[_],
         &[("x-opencode-ticket", "2")],
         &[("x-opencode-ticket", "")],
+        // A program may hand on what a page has sent to it.
+        &[TICKET, ("origin", "https://evil.example")],
+        &[TICKET, ("origin", "null")],
     ] {
         let answer = token(&api, &path, headers).await;
         assert_eq!(answer.told(), (403, forbidden.clone()), "{headers:?}");
     }
-    // In memory no page asks, whatever it says.
-    let page = token(&api, &path, &[TICKET, ("origin", "https://evil.example")])
+    let page = token(&api, &path, &[TICKET, ("origin", "http://localhost:3000")])
         .await
         .ok();
     let other = token(&api, &path, &[TICKET]).await.ok();

@@ -1,7 +1,8 @@
 //! Requests that a client makes: decided at once, or left to wait although nobody waits for them.
 
-use opencode_runtime::{AskPermission, RuntimeError};
-use opencode_schema::id::{PermissionID, SessionID};
+use opencode_runtime::{AskPermission, CreateSession, RuntimeError};
+use opencode_schema::id::{PermissionID, SessionID, WorkspaceID};
+use opencode_schema::location::LocationRef;
 use opencode_schema::permission::PermissionEffect::{Allow, Ask, Deny};
 use opencode_schema::permission::PermissionReply::{Always, Reject};
 use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
@@ -90,9 +91,7 @@ async fn a_request_waits_as_it_was_made() {
     let one = f.runtime().permission(&session, &id).await.unwrap();
     assert_eq!(one, expected);
     let here = f.new_session().location;
-    let location = f.runtime().open_location(&here).await.unwrap();
-    let listed = f.runtime().permission_requests(&location);
-    assert_eq!(listed, alone);
+    assert_eq!(f.runtime().permission_requests(&here), alone);
     f.heard(&mut live, &super::asked("x")).await;
     let event = live.values().last().unwrap();
     assert_eq!(event["data"], serde_json::to_value(&expected).unwrap());
@@ -174,4 +173,39 @@ async fn requests_are_bounded() {
     };
     let refused = f.runtime().ask_permission(slash).await;
     assert!(matches!(refused, Err(RuntimeError::UnfitId(id)) if id == "per_a/b"));
+}
+
+#[tokio::test]
+async fn a_workspace_is_a_location_of_its_own() {
+    let f = open().await;
+    let here = f.new_session().location;
+    let there = LocationRef {
+        workspace_id: Some(WorkspaceID::parse("wrk_other").unwrap()),
+        ..here.clone()
+    };
+    let mut asked = Vec::new();
+    for location in [&here, &there] {
+        let request = CreateSession {
+            location: location.clone(),
+            ..f.new_session()
+        };
+        let session = f.create(request).await.id;
+        let request = AskPermission {
+            save: Some(vec!["x".to_owned()]),
+            ..of(&session, "use", &["x"])
+        };
+        assert_eq!(effect(&f, request).await, Ask);
+        asked.push(waiting(&f, &session).await.remove(0));
+    }
+    let listed = [&here, &there].map(|location| f.runtime().permission_requests(location));
+    assert_eq!(
+        listed,
+        [0, 1].map(|place| std::slice::from_ref(&asked[place]))
+    );
+    // An answer settles what waits in its Location alone; what it saves is the project's.
+    reply(&f, &asked[0], Always).await;
+    assert_eq!(f.runtime().permission_requests(&here), []);
+    assert_eq!(f.runtime().permission_requests(&there), asked[1..]);
+    let again = of(&asked[1].session_id, "use", &["x"]);
+    assert_eq!(effect(&f, again).await, Allow);
 }

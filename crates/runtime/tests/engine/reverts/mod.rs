@@ -5,6 +5,7 @@ mod busy;
 mod commits;
 mod conflicts;
 mod crashes;
+mod many;
 mod retention;
 mod staging;
 mod steps;

@@ -90,6 +90,28 @@ async fn a_staged_revert_says_what_it_does_as_git_does() {
 }
 
 #[tokio::test]
+async fn files_are_told_as_the_steps_changed_them_also_those_that_end_as_they_are() {
+    let world = World::open().await;
+    let changes = [("z.txt", Some("z\n")), ("gone.txt", Some("g\n"))];
+    let first = world.turn("first", &changes).await;
+    let changes = [("a.txt", Some("two\n")), ("gone.txt", None)];
+    world.turn("then", &changes).await;
+    let before = world.files();
+    let staged = world.stage(&first).await;
+    assert_eq!(
+        changed(&staged),
+        [
+            "modified gone.txt +0 -0",
+            "deleted z.txt +0 -1",
+            "modified a.txt +1 -1"
+        ]
+    );
+    assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
+    world.clear().await;
+    assert_eq!(world.files(), before);
+}
+
+#[tokio::test]
 async fn a_patch_that_is_too_long_is_left_out_and_its_file_goes_back() {
     let world = World::open().await;
     let long = "long\n".repeat(120_000);

@@ -35,6 +35,20 @@ impl World {
     }
 }
 
+impl World {
+    /// Another process has the store for itself, and captures wait, until this is unlocked.
+    fn hold_captures(&self) -> fs::File {
+        let stores = self.f.project.root().join("data/embedded/snapshot");
+        let mut found = std::collections::BTreeMap::new();
+        super::collect(&stores, &stores, &mut found);
+        let lock = found.keys().find(|it| it.ends_with("/lock")).unwrap();
+        let lock = fs::File::options().write(true).open(stores.join(lock));
+        let lock = lock.unwrap();
+        lock.lock().unwrap();
+        lock
+    }
+}
+
 fn none() -> Option<Value> {
     Some(json!([]))
 }
@@ -134,14 +148,7 @@ async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
     world.f.model.reply(Reply::calls("w", "wait", json!({})));
     world.f.prompt(&world.session, "wait").await;
     world.f.reached(&gate).await;
-    // Another process has the store for itself, and captures wait.
-    let stores = world.f.project.root().join("data/embedded/snapshot");
-    let mut found = std::collections::BTreeMap::new();
-    super::collect(&stores, &stores, &mut found);
-    let lock = found.keys().find(|it| it.ends_with("/lock")).unwrap();
-    let lock = fs::File::options().write(true).open(stores.join(lock));
-    let lock = lock.unwrap();
-    lock.lock().unwrap();
+    let lock = world.hold_captures();
     gate.release();
     let settled = "tool.success w {}";
     world.f.recorded(&world.session, settled).await;
@@ -161,6 +168,32 @@ async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
     assert_eq!(world.steps().await[2], (Some(1), None, None));
     let events = world.f.events(&world.session).await;
     assert_eq!(events.last().unwrap(), "step.ended tool-calls");
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_a_capture_when_it_is_interrupted_was_not_sent() {
+    let world = World::open().await;
+    world.turn("change", &[("a.txt", Some("two\n"))]).await;
+    let lock = world.hold_captures();
+    world.f.prompt(&world.session, "wait").await;
+    world.f.recorded(&world.session, "prompted wait").await;
+    // All that is left to do before the capture is to read the history.
+    for _ in 0..50 {
+        world.f.events(&world.session).await;
+    }
+    world.f.interrupt(&world.session).await;
+    lock.unlock().unwrap();
+    world.turn("again", &[]).await;
+    let messages = json!(world.f.messages(&world.session).await);
+    let reports = messages.as_array().unwrap().iter();
+    let reports: Vec<_> = reports
+        .filter_map(|message| message.pointer("/metadata/prefix"))
+        .collect();
+    let [.., before, after, _] = &reports[..] else {
+        panic!("there are two turns of two steps")
+    };
+    assert_eq!(after["reused"], before["bytes"]);
+    assert_eq!(after.get("reason"), None);
 }
 
 #[tokio::test]

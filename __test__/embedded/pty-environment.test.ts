@@ -1,0 +1,158 @@
+// Functions of the program that give variables to terminals.
+
+import {
+  createClient,
+  isClientError,
+  isServiceUnavailableError,
+  type OpenCodeClient,
+  type PtyEnvironmentHook,
+} from "../../index.js";
+import { rejection } from "../client/support";
+import { say, script, setUpTerminals } from "./pty-support";
+import { setUp, subscribe } from "./support";
+
+const PATH = process.env["PATH"];
+
+test.each(["in memory", "over the network"])("they lie over those of the caller, under those of a terminal, %s", async (way) => {
+  const { host, url } = await setUpTerminals({ env: { PATH, A: "host", B: "host", C: "host" } });
+  host.ptys.environment(() => ({ C: "program", D: "program", TERM: "program", OPENCODE_TERMINAL: "0" }));
+  const client = way === "in memory" ? host : createClient({ baseUrl: url });
+  const env = { B: "caller", C: "caller", TERM: "caller" };
+  const told = await say(client, url, "echo $A $B $C $D $TERM $OPENCODE_TERMINAL", { env });
+  expect(told).toBe("host caller program program xterm-256color 1\n");
+});
+
+test("a function is told for which terminal", async () => {
+  const { setup, host } = await setUpTerminals();
+  const asked: object[] = [];
+  host.ptys.environment((context) => {
+    asked.push(context);
+    return {};
+  });
+  setup.write("file", "");
+  await host.ptys.create(script("true"));
+  await host.ptys.create({ ...script("true"), cwd: setup.root });
+  await host.ptys.create({ ...script("true"), location: { directory: setup.root }, cwd: "project" });
+  expect(asked).toStrictEqual([
+    { directory: setup.directory, cwd: setup.directory },
+    { directory: setup.directory, cwd: setup.root },
+    { directory: setup.root, cwd: setup.directory },
+  ]);
+});
+
+test("of several functions the one that came last wins, and one that is taken back is not asked", async () => {
+  const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "option", B: "option", C: "option" }) });
+  const told = () => say(host, url, "echo $A $B $C");
+  expect(await told()).toBe("option option option\n");
+  const second = host.ptys.environment(async () => ({ B: "second", C: "second" }));
+  const third = () => ({ C: "third" });
+  const registered = [host.ptys.environment(third), host.ptys.environment(third)];
+  expect(await told()).toBe("option second third\n");
+  registered[0]!.dispose();
+  registered[0]!.dispose();
+  expect(await told()).toBe("option second third\n");
+  registered[1]![Symbol.dispose]();
+  expect(await told()).toBe("option second second\n");
+  second.dispose();
+  expect(await told()).toBe("option option option\n");
+});
+
+test("without a function nobody is asked, and another one can be registered", async () => {
+  const { host, url } = await setUpTerminals();
+  const told = () => say(host, url, "echo ${A-none}");
+  for (const name of ["first", "second"]) {
+    const registration = host.ptys.environment(() => ({ A: name }));
+    expect(await told()).toBe(`${name}\n`);
+    registration.dispose();
+    expect(await told()).toBe("none\n");
+  }
+});
+
+test("a function that was asked is heard, although it is taken back", async () => {
+  const { host, url } = await setUpTerminals();
+  const registration = host.ptys.environment(async () => {
+    registration.dispose();
+    return { A: "last" };
+  });
+  expect(await say(host, url, "echo $A")).toBe("last\n");
+});
+
+test("values are given as they are", async () => {
+  const { host, url } = await setUpTerminals();
+  const A = "'\"\\ $B 漢字 👩‍👩‍👧\t=";
+  host.ptys.environment(() => ({ A, B: "cut \ud83d", ["__proto__"]: "kept" }));
+  expect(await say(host, url, 'printf "%s|" "$A" "$B" "$__proto__"')).toBe(`${A}|cut \ufffd|kept|`);
+});
+
+const thrower = (thrown: unknown) => () => {
+  throw thrown;
+};
+const giving = (given: unknown) => (() => given) as PtyEnvironmentHook;
+
+test.each<[string, PtyEnvironmentHook, string]>([
+  ["throws", thrower(new Error("no token")), "Error: no token"],
+  ["throws nothing", thrower(undefined), "undefined"],
+  ["throws what has no words", thrower({ toString: thrower("x") }), "an object without words"],
+  ["rejects", () => Promise.reject(new RangeError("none left")), "RangeError: none left"],
+  ["gives nothing", giving(undefined), "TypeError: it must give an object of strings, got undefined"],
+  ["gives null", giving(null), "TypeError: it must give an object of strings, got null"],
+  ["gives an array", giving([["A", "x"]]), "TypeError: it must give an object of strings, got an array"],
+  ["gives a map", giving(new Map([["A", "x"]])), "TypeError: it must give an object of strings, got an object"],
+  ["gives a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
+  ["gives an absent one", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
+  ["gives a name that is none", giving({ "A=B": "x" }), '"A=B" cannot be a variable: a name is not empty and holds no \'=\', and neither name nor value holds a NUL'],
+  ["gives too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],
+])("nothing begins when a function %s", async (_, hook, reason) => {
+  const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "fine" }) });
+  const live = await subscribe(host);
+  const registration = host.ptys.environment(hook);
+  const told = {
+    _tag: "ServiceUnavailableError",
+    service: "pty.environment",
+    message: `The terminal has not begun, because the program's function for its variables failed: ${reason}`,
+  };
+  for (const client of [host, createClient({ baseUrl: url })] as OpenCodeClient[]) {
+    const error = await rejection(client.ptys.create(script("true")));
+    expect({ ...(error as object) }).toEqual(told);
+    expect(isServiceUnavailableError(error)).toBe(true);
+  }
+  await expect(host.ptys.list()).resolves.toMatchObject({ data: [] });
+  // The first that is heard of is the one that begins.
+  registration.dispose();
+  const { data } = await host.ptys.create(script("read x"));
+  expect((await live.next()).value).toMatchObject({ type: "pty.created", data: { info: data } });
+});
+
+test("closing the host waits for no function, and neither does an aborted call", async () => {
+  const { setup, host } = await setUpTerminals();
+  const asked: (() => void)[] = [];
+  host.ptys.environment(() => new Promise((resolve) => asked.push(() => resolve({}))));
+  const controller = new AbortController();
+  const aborted = rejection(host.ptys.create(script("true"), { signal: controller.signal }));
+  controller.abort("enough");
+  expect(await aborted).toMatchObject({ name: "ClientError", cause: "enough" });
+  const closed = rejection(host.ptys.create(script("true")));
+  await host.health.get();
+  await host.close();
+  const error = await closed;
+  expect(isClientError(error) || isServiceUnavailableError(error)).toBe(true);
+  for (const answer of asked) answer();
+  const again = await setup.open();
+  await again.close();
+  const late = () => again.ptys.environment(() => ({}));
+  expect(late).toThrow(expect.objectContaining({ name: "ClientError", reason: "Transport" }));
+});
+
+test("what is no function is refused", async () => {
+  const setup = await setUp();
+  const options: object = { ptyEnvironment: { A: "x" } };
+  await expect(rejection(setup.open(options))).resolves.toMatchObject({
+    _tag: "InvalidOptionError",
+    option: "ptyEnvironment",
+    message: 'Option "ptyEnvironment" must be a function, got an object',
+  });
+  const host = await setup.open();
+  expect(() => host.ptys.environment({} as PtyEnvironmentHook)).toThrow(
+    new TypeError("ptys.environment takes a function, got an object"),
+  );
+});

@@ -1,0 +1,292 @@
+//! Terminals, and the variables that the program around a host gives to them.
+
+use std::sync::Arc;
+
+use futures::{FutureExt, Stream, StreamExt};
+use opencode_location::locations::Locations;
+use opencode_runtime::pty::TerminalError;
+use opencode_runtime::{EnvironmentRequest, RuntimeError, TerminalRequest};
+use opencode_schema::location::LocationRef;
+use opencode_schema::pty::Pty;
+use opencode_testkit::{Fixture, LiveLog};
+use tokio::task::JoinHandle;
+
+type Creation = JoinHandle<Result<Pty, RuntimeError>>;
+
+fn variables(pairs: &[(&str, &str)]) -> opencode_runtime::pty::Environment {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
+}
+
+/// A host with variables of its own.
+async fn open() -> Fixture {
+    Fixture::with(|options| {
+        let mut environment = options.locations.environment().as_ref().clone();
+        let own = [
+            ("A", "host"),
+            ("B", "host"),
+            ("C", "host"),
+            ("TERM", "host"),
+        ];
+        environment.variables.extend(variables(&own));
+        options.locations = Arc::new(Locations::new(Arc::new(environment), None));
+    })
+    .await
+}
+
+/// A program that writes down what it finds in its variables.
+fn telling(caller: &[(&str, &str)]) -> TerminalRequest {
+    let script = r#"echo "$A $B $C $D $TERM $OPENCODE_TERMINAL" > said"#;
+    TerminalRequest {
+        command: Some("/bin/sh".into()),
+        args: vec!["-c".into(), script.into()],
+        environment: variables(caller),
+        ..TerminalRequest::default()
+    }
+}
+
+fn create(f: &Fixture, request: TerminalRequest) -> Creation {
+    let runtime = f.runtime().clone();
+    let place = LocationRef {
+        directory: f.project.directory(),
+        workspace_id: None,
+    };
+    tokio::spawn(async move {
+        let location = runtime.open_location(&place).await.unwrap();
+        runtime.create_terminal(&location, None, request).await
+    })
+}
+
+async fn ended(f: &Fixture, creation: Creation) -> Result<Pty, RuntimeError> {
+    f.within("the creation of a terminal", creation)
+        .await
+        .unwrap()
+}
+
+async fn next(
+    f: &Fixture,
+    requests: &mut (impl Stream<Item = EnvironmentRequest> + Unpin),
+) -> EnvironmentRequest {
+    let request = f.within("a request for variables", requests.next()).await;
+    request.expect("the host is open")
+}
+
+/// What the program found, once it has ended.
+async fn said(f: &Fixture, live: &mut LiveLog) -> String {
+    f.heard(live, "pty.exited").await;
+    std::fs::read_to_string(f.project.path("said")).unwrap()
+}
+
+/// Why a terminal that waited for its variables did not begin.
+async fn refusal(f: &Fixture, creation: Creation) -> String {
+    match ended(f, creation).await {
+        Err(RuntimeError::Unavailable { service, message }) => format!("{service}: {message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failed(reason: &str) -> String {
+    format!(
+        "pty.environment: The terminal has not begun, because the program's function for its variables failed: {reason}"
+    )
+}
+
+#[tokio::test]
+async fn variables_of_the_host_the_caller_the_program_and_the_terminal_lie_over_each_other() {
+    let f = open().await;
+    let mut live = f.live();
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    let caller = [
+        ("B", "caller"),
+        ("C", "caller"),
+        ("OPENCODE_TERMINAL", "caller"),
+    ];
+    let creation = create(&f, telling(&caller));
+    let request = next(&f, &mut requests).await;
+    let directory = f.project.directory();
+    let cwd = directory.clone();
+    assert_eq!(
+        request,
+        EnvironmentRequest {
+            id: 1,
+            directory,
+            cwd
+        }
+    );
+    let given = [
+        ("C", "program"),
+        ("D", "program"),
+        ("TERM", "program"),
+        ("OPENCODE_TERMINAL", "0"),
+    ];
+    f.runtime().answer_environment(1, Ok(variables(&given)));
+    ended(&f, creation).await.unwrap();
+    assert_eq!(
+        said(&f, &mut live).await,
+        "host caller program program xterm-256color 1\n"
+    );
+}
+
+#[tokio::test]
+async fn terminals_that_wait_together_get_what_is_theirs() {
+    let f = open().await;
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    std::fs::create_dir(f.project.path("below")).unwrap();
+    let below = TerminalRequest {
+        directory: Some("below".into()),
+        ..telling(&[])
+    };
+    let creations = [create(&f, telling(&[])), create(&f, below)];
+    let (first, second) = (next(&f, &mut requests).await, next(&f, &mut requests).await);
+    assert_eq!((first.id, second.id), (1, 2));
+    let mut live = f.live();
+    for request in [second, first] {
+        let given = variables(&[("D", request.cwd.as_str())]);
+        f.runtime().answer_environment(request.id, Ok(given));
+    }
+    for (creation, folder) in creations.into_iter().zip(["", "below"]) {
+        let terminal = ended(&f, creation).await.unwrap();
+        assert_eq!(
+            terminal.cwd.trim_end_matches('/'),
+            f.project
+                .path(folder)
+                .to_string_lossy()
+                .trim_end_matches('/')
+        );
+        f.heard(&mut live, "pty.exited").await;
+    }
+    for folder in ["", "below"] {
+        let path = f.project.path(folder);
+        let said = std::fs::read_to_string(path.join("said")).unwrap();
+        let path = path.to_string_lossy();
+        let path = path.trim_end_matches('/');
+        assert_eq!(said, format!("host host host {path} xterm-256color 1\n"));
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_without_its_variables_does_not_begin() {
+    let f = open().await;
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    let name = |number| format!("V{number}");
+    let many = (0..1_001).map(|number| (name(number), String::new()));
+    let large = |count: usize, size: usize| {
+        let one = |number| (name(number), "x".repeat(size - name(number).len() - 2));
+        (0..count).map(one).collect()
+    };
+    let unfit = |name: &str| {
+        format!(
+            "{name:?} cannot be a variable: a name is not empty and holds no '=', and neither name nor value holds a NUL"
+        )
+    };
+    for (answer, reason) in [
+        (Err("no token".to_owned()), "no token".to_owned()),
+        (Err("x".repeat(2_000)), "x".repeat(1_000)),
+        (
+            Ok(many.collect()),
+            "it gave 1001 variables, and 1000 are the most".into(),
+        ),
+        (
+            Ok(large(1, 131_073)),
+            "the variable \"V0\" has more than 131072 bytes".into(),
+        ),
+        (
+            Ok(large(9, 131_072)),
+            "its variables have more than 1048576 bytes".into(),
+        ),
+        (Ok(variables(&[("", "x")])), unfit("")),
+        (Ok(variables(&[("A=B", "x")])), unfit("A=B")),
+        (Ok(variables(&[("A", "x\0")])), unfit("A")),
+    ] {
+        let creation = create(&f, telling(&[]));
+        let request = next(&f, &mut requests).await;
+        f.runtime().answer_environment(request.id, answer);
+        assert_eq!(refusal(&f, creation).await, failed(&reason));
+    }
+    // The most that is taken fits a program.
+    let creation = create(&f, telling(&[]));
+    let request = next(&f, &mut requests).await;
+    f.runtime()
+        .answer_environment(request.id, Ok(large(8, 131_072)));
+    let begun = ended(&f, creation).await.unwrap();
+    let terminals = f.runtime().terminals().list(&place(&f));
+    assert_eq!(
+        terminals.iter().map(|it| &it.id).collect::<Vec<_>>(),
+        [&begun.id]
+    );
+}
+
+fn place(f: &Fixture) -> LocationRef {
+    LocationRef {
+        directory: f.project.directory(),
+        workspace_id: None,
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_waits_ten_seconds_for_its_variables() {
+    let f = open().await;
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    let creation = create(&f, telling(&[]));
+    let request = next(&f, &mut requests).await;
+    f.clock.advance(9_999);
+    tokio::task::yield_now().await;
+    assert!(!creation.is_finished());
+    f.clock.advance(1);
+    assert_eq!(
+        refusal(&f, creation).await,
+        failed("it has not answered within 10 seconds")
+    );
+    // Too late, and for nobody.
+    f.runtime()
+        .answer_environment(request.id, Ok(variables(&[])));
+    f.runtime().answer_environment(99, Ok(variables(&[])));
+    assert_eq!(f.runtime().terminals().list(&place(&f)), []);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_one_who_has_gone() {
+    let f = open().await;
+    let mut live = f.live();
+    let mut former = Box::pin(f.runtime().asked_environments());
+    let mut latter = Box::pin(f.runtime().asked_environments());
+    let creation = create(&f, telling(&[]));
+    let request = next(&f, &mut latter).await;
+    assert_eq!(former.next().now_or_never(), Some(None));
+    f.runtime()
+        .answer_environment(request.id, Ok(variables(&[("D", "latter")])));
+    ended(&f, creation).await.unwrap();
+    assert_eq!(
+        said(&f, &mut live).await,
+        "host host host latter xterm-256color 1\n"
+    );
+    drop(latter);
+    let creation = create(&f, telling(&[]));
+    ended(&f, creation).await.unwrap();
+    assert_eq!(
+        said(&f, &mut live).await,
+        "host host host  xterm-256color 1\n"
+    );
+}
+
+#[tokio::test]
+async fn terminals_that_wait_are_bounded_and_end_with_the_host() {
+    let f = open().await;
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    let creations: Vec<_> = (0..64).map(|_| create(&f, telling(&[]))).collect();
+    for _ in 0..64 {
+        next(&f, &mut requests).await;
+    }
+    let more = ended(&f, create(&f, telling(&[]))).await;
+    let limit = 64;
+    assert_eq!(
+        more.unwrap_err().to_string(),
+        TerminalError::TooMany { limit }.to_string()
+    );
+    f.close().await;
+    for creation in creations {
+        let refused = ended(&f, creation).await.unwrap_err();
+        assert!(matches!(refused, RuntimeError::Closed), "{refused:?}");
+    }
+    assert_eq!(requests.next().now_or_never(), Some(None));
+}

@@ -1,0 +1,233 @@
+// The installed package under every runtime that it is for: Node, Bun and Deno.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { currentPlatform } from "../lib/platforms.mjs";
+import { inProject } from "../lib/project.mjs";
+import { bun, deno, node } from "../lib/tools.mjs";
+import { mustContain, mustRun, PATIENCE_MS } from "./checks.mjs";
+import { withModel } from "./model.mjs";
+import { userlessEnv } from "./scratch.mjs";
+import { build } from "./type-project.mjs";
+
+/**
+ * @typedef {import("./scratch.mjs").Scratch} Scratch
+ *
+ * @typedef {object} Runtime
+ * @property {string} name
+ * @property {(file: string, rights?: readonly string[]) => string[]} program Runs a program of the project. `rights`
+ *   are those of Deno, which has none by default; everything unless given.
+ * @property {(program: string) => string} typed Where a program of `runtimes` is, which is in TypeScript.
+ */
+
+const PROGRAMS = inProject("scripts/test/runtimes");
+
+/** What a host needs under Deno: its addon, and what JavaScript tells it of the surroundings. */
+const HOST = ["--allow-ffi", "--allow-read", "--allow-env"];
+
+/** @param {string} program */
+const asWritten = (program) => `runtimes/${program}.ts`;
+
+/** @type {Runtime} */
+const NODE = { name: "Node", program: (file) => node(file), typed: (program) => `built-runtimes/${program}.js` };
+
+/** @type {Runtime} */
+const BUN = { name: "Bun", program: (file) => bun("--no-install", file), typed: asWritten };
+
+/** @type {Runtime} */
+const DENO = {
+  name: "Deno",
+  program: (file, rights = ["--allow-all"]) => deno("run", "--no-prompt", ...rights, file),
+  typed: asWritten,
+};
+
+/** Those that there are for this platform: Deno has no binaries for musl. */
+export const runtimes = () => (currentPlatform().libc === "musl" ? [NODE, BUN] : [NODE, BUN, DENO]);
+
+/**
+ * @param {Scratch} project Where the package is installed.
+ * @returns {[string, () => unknown][]}
+ */
+export function runtimeChecks(project) {
+  const checks = runtimes().flatMap((runtime) => checksOf(project, runtime));
+  return [["the programs for every runtime compile", () => prepare(project)], ...checks];
+}
+
+/** @param {Scratch} project */
+function prepare(project) {
+  for (const file of readdirSync(PROGRAMS)) project.write(`runtimes/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
+  mkdirSync(project.path("workspace"));
+  return build(project, "runtimes", "../built-runtimes");
+}
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ * @returns {[string, () => unknown][]}
+ */
+function checksOf(project, runtime) {
+  /** @type {[string, (project: Scratch, runtime: Runtime) => unknown][]} */
+  const checks = [
+    ["a session through import", (...on) => runSession("session.mjs", ...on)],
+    ["a session through require", (...on) => runSession("session.cjs", ...on)],
+    ["what a host does for its program", runAll],
+    ["an idle host does not keep its process alive", idle],
+    ["a Session Drain keeps its process alive", prompting],
+    ["a command does not outlive its host", killed],
+    ["the client alone, over the network", serving],
+  ];
+  return checks.map(([name, check]) => [`${runtime.name}: ${name}`, () => check(project, runtime)]);
+}
+
+/**
+ * @param {Scratch} project
+ * @param {readonly string[]} command
+ * @param {{ config(): object }} [model]
+ * @param {(line: string) => void} [onLine]
+ */
+function runProgram(project, command, model, onLine) {
+  const config = model === undefined ? {} : { CONFIG: JSON.stringify(model.config()) };
+  const env = userlessEnv(project, { ...config, DENO_NO_UPDATE_CHECK: "1" });
+  return mustRun(command, { cwd: project.folder, env, ...(onLine && { onLine }) });
+}
+
+/**
+ * @param {string} program
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function runSession(program, project, runtime) {
+  await withModel(async (model) => {
+    model.reply({ deltas: ["Hello", " from", " the", " script."] });
+    const output = await runProgram(project, runtime.program(project.path(program), HOST), model);
+    mustContain(output, "Hello from the script.");
+  });
+}
+
+/** Secrets are read after somebody was asked. */
+const READ_SECRET = { tools: [{ name: "read", input: { path: ".env" } }] };
+
+/** What is answered to the checks of `sessions.ts` and `streams.ts`, in the order in which they ask. */
+const ANSWERS = [
+  { tools: [{ name: "bash", input: { command: "echo $((1 + 2))" } }] },
+  { deltas: ["It is", " three."] },
+  READ_SECRET,
+  { text: "It is not for me." },
+  READ_SECRET,
+  { text: "Done." },
+  READ_SECRET,
+  { text: "Done." },
+  { tools: [{ name: "bash", input: { command: "sleep 600" } }] },
+  { text: "Hello." },
+];
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function runAll(project, runtime) {
+  await withModel(async (model) => {
+    model.reply(...ANSWERS);
+    const output = await runProgram(project, runtime.program(project.path(runtime.typed("run"))), model);
+    const { numPassedTests } = JSON.parse(output);
+    if (!(numPassedTests > 0)) throw new Error(`No check was run:\n${output}`);
+    if (model.requests.length !== ANSWERS.length) throw new Error(`The model was asked ${model.requests.length} times`);
+  });
+}
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ * @param {string} life
+ * @param {{ config(): object }} [model]
+ * @param {(line: string) => void} [onLine]
+ */
+function live(project, runtime, life, model, onLine) {
+  return runProgram(project, [...runtime.program(project.path(runtime.typed("lives"))), life], model, onLine);
+}
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function idle(project, runtime) {
+  forget(project);
+  await live(project, runtime, "idle");
+}
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function prompting(project, runtime) {
+  forget(project);
+  await withModel(async (model) => {
+    model.reply({ deltas: ["Once upon", " a time."], gate: "middle" });
+    const ended = live(project, runtime, "prompting", model);
+    await Promise.race([model.reached("middle"), ended]);
+    // A life of another process is time enough to end in.
+    await runProgram(project, runtime.program(project.path("session.mjs")), model);
+    model.release("middle");
+    await ended;
+    mustContain(await live(project, runtime, "reading"), "Once upon a time.");
+  });
+}
+
+/**
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function killed(project, runtime) {
+  forget(project);
+  await withModel(async (model) => {
+    model.reply({ tools: [{ name: "bash", input: { command: "echo $$ > new && mv new pid && sleep 600" } }] });
+    const ended = await live(project, runtime, "killed", model).catch((error) => error);
+    mustContain(String(ended), "SIGKILL ended it");
+    await untilGone(Number(readFileSync(project.path("workspace", "pid"), "utf8")));
+  });
+}
+
+/** @param {number} pid */
+async function untilGone(pid) {
+  for (const deadline = performance.now() + PATIENCE_MS; isThere(pid); await sleep(10)) {
+    if (performance.now() > deadline) throw new Error(`The process ${pid} is still there`);
+  }
+}
+
+/** @param {number} pid */
+function isThere(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The client needs the network and nothing else.
+ *
+ * @param {Scratch} project
+ * @param {Runtime} runtime
+ */
+async function serving(project, runtime) {
+  forget(project);
+  await withModel(async (model) => {
+    model.reply({ deltas: ["Hello", " over", " there."] });
+    let hear = (/** @type {string} */ _line) => {};
+    const heard = new Promise((resolve) => (hear = resolve));
+    const served = live(project, runtime, "serving", model, hear);
+    const url = await Promise.race([heard, served]);
+    const client = runtime.program(project.path(runtime.typed("client")), [`--allow-net=${new URL(url).host}`]);
+    mustContain(await runProgram(project, [...client, url]), "Hello over there.");
+    await served;
+  });
+}
+
+/**
+ * Each life begins anew.
+ *
+ * @param {Scratch} project
+ */
+function forget(project) {
+  for (const file of ["lives.db", "lives.db-shm", "lives.db-wal", "workspace/pid"]) rmSync(project.path(file), { force: true });
+}
