@@ -7,7 +7,7 @@ use opencode_llm::{
 use opencode_schema::Record;
 use opencode_schema::message::{
     AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
-    ToolContent, ToolProvider, ToolState,
+    TEXT_PROVIDER_METADATA, ToolContent, ToolProvider, ToolState,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -98,8 +98,12 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     let mut results = Vec::new();
     for part in &message.content {
         match part {
-            AssistantPart::Text { text, .. } if !text.is_empty() => {
-                said.push(Part::text(text.clone()));
+            AssistantPart::Text { id, text } if !text.is_empty() => {
+                let attached = Some(id).filter(|_| voice.native);
+                said.push(Part::Text(TextPart {
+                    text: text.clone(),
+                    provider_metadata: attached.and_then(|id| attached_to(id, message)),
+                }));
             }
             AssistantPart::Text { .. } => {}
             AssistantPart::Reasoning {
@@ -138,6 +142,13 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     }
     messages.extend(results);
     messages
+}
+
+/// What the provider attached to a text.
+fn attached_to(text: &str, message: &AssistantMessage) -> Option<LlmMetadata> {
+    let attached = message.metadata.as_ref()?.get(TEXT_PROVIDER_METADATA)?;
+    let attached = ProviderMetadata::deserialize(attached.get(text)?).ok()?;
+    Some(to_llm(&attached))
 }
 
 /// Reasoning stays reasoning for the model that had it and is plain text for any other.

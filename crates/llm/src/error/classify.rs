@@ -49,7 +49,7 @@ pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
 pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind {
     let label = format!("{code} {error_type}").to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
-    if has(&["context_length_exceeded"]) || is_overflow_text(message) {
+    if has(&["context_length_exceeded", "request_too_large"]) || is_overflow_text(message) {
         return ErrorKind::ContextOverflow;
     }
     let everything = format!("{label} {}", message.to_lowercase());
@@ -72,6 +72,7 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
         "internal",
         "unavailable",
         "api_error",
+        "timeout_error",
     ]) {
         ErrorKind::Overloaded
     } else if has(&["invalid_request", "not_found", "badrequest", "bad_request"]) {
@@ -268,6 +269,8 @@ mod tests {
             ("429", "", "", ErrorKind::RateLimit),
             ("502", "", "bad gateway", ErrorKind::Overloaded),
             ("", "overloaded_error", "", ErrorKind::Overloaded),
+            ("", "timeout_error", "", ErrorKind::Overloaded),
+            ("", "request_too_large", "", ErrorKind::ContextOverflow),
             ("", "server_error", "boom", ErrorKind::Overloaded),
             ("invalid_api_key", "", "", ErrorKind::Auth),
             ("400", "BadRequestError", "", ErrorKind::InvalidRequest),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use super::overlay;
 use super::prefix::{Pieces, Prefix, PrefixReport, Tally};
@@ -215,6 +215,14 @@ impl Members {
     /// A number that JSON cannot express is as good as none.
     pub(super) fn add_number(&mut self, key: &str, value: Option<f64>) {
         self.add_some(key, value.and_then(Number::from_f64).map(Value::Number));
+    }
+
+    /// Adds a member of an object that is a member, and the object if need be.
+    pub(super) fn add_within(&mut self, object: &str, key: &str, value: impl Into<Value>) {
+        let slot = self.0.entry(object).or_insert_with(|| Map::new().into());
+        if let Value::Object(members) = slot {
+            members.insert(key.to_owned(), value.into());
+        }
     }
 }
 

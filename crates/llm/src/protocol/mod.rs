@@ -4,6 +4,7 @@
 //! from response bytes to canonical events. Neither touches a network, so both are tested on plain
 //! bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
+mod anthropic;
 mod body;
 mod failure;
 mod framed;
@@ -95,5 +96,6 @@ pub trait Decoder: Send {
 pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
     match protocol {
         ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
+        ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
     }
 }

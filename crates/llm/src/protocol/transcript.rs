@@ -22,6 +22,11 @@ pub(super) trait Form: Clone + PartialEq + Send + 'static {
     /// Writes a message whose parts its role may carry.
     fn push(&self, message: &Message, page: &mut Page<Self::State>);
 
+    /// Writes the message that closes a request, which no later request repeats.
+    fn push_closing(&self, message: &Message, page: &mut Page<Self::State>) {
+        self.push(message, page);
+    }
+
     /// Writes what waits for its place. It has none later than the end of the request.
     fn settle(&self, page: &mut Page<Self::State>);
 
@@ -55,6 +60,11 @@ impl<S> Page<S> {
     /// Appends to a string that is open.
     pub(super) fn unquoted(&mut self, text: &str) {
         json::write_unquoted(&mut self.wire, text);
+    }
+
+    /// How many bytes are written.
+    pub(super) fn len(&self) -> usize {
+        self.wire.len()
     }
 
     /// Whether anything is written.
@@ -143,7 +153,7 @@ impl<F: Form> Transcript<F> {
         let mut rest = self.continuation();
         if let Some(message) = closing {
             self.check(message)?;
-            self.form.push(message, &mut rest);
+            self.form.push_closing(message, &mut rest);
         }
         self.form.settle(&mut rest);
         self.form.close(&mut rest);

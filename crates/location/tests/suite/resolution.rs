@@ -238,9 +238,14 @@ fn apis_that_cannot_be_spoken_to() {
             Package,
         ),
         (
-            json!({"package": "@ai-sdk/anthropic"}),
-            "aisdk:@ai-sdk/anthropic",
+            json!({"package": "@ai-sdk/mistral"}),
+            "aisdk:@ai-sdk/mistral",
             Package,
+        ),
+        (
+            json!({"package": "@ai-sdk/anthropic", "url": "ftp://h"}),
+            "aisdk:@ai-sdk/anthropic",
+            InvalidBaseUrl,
         ),
         (json!({}), "aisdk:@ai-sdk/openai-compatible", MissingBaseUrl),
         (

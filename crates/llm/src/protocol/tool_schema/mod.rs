@@ -36,6 +36,17 @@ pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
     openai::project(&within(schema, subset))
 }
 
+/// The schema for Anthropic: as it is, after the subset the model itself insists on.
+pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
+    let schema = within(schema, subset);
+    let mut root = schema.as_object().cloned().unwrap_or_default();
+    root.shift_remove("$schema");
+    if !root.contains_key("type") {
+        root.insert("type".to_owned(), "object".into());
+    }
+    Value::Object(root)
+}
+
 fn within(schema: &Value, subset: ToolSchema) -> Cow<'_, Value> {
     match subset {
         ToolSchema::Standard => Cow::Borrowed(schema),
