@@ -13,19 +13,26 @@ use crate::secret::Secret;
 pub enum ProtocolId {
     /// OpenAI Chat Completions and everything compatible with it.
     OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
     /// Anthropic Messages.
     AnthropicMessages,
 }
 
 impl ProtocolId {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::OpenAiChat, Self::AnthropicMessages];
+    pub const ALL: [Self; 3] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::AnthropicMessages,
+    ];
 
     /// The name used in configuration and in failure messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::AnthropicMessages => "anthropic-messages",
         }
     }
@@ -41,6 +48,7 @@ impl ProtocolId {
     pub const fn default_base_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAiChat => None,
+            Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::AnthropicMessages => Some("https://api.anthropic.com/v1"),
         }
     }

@@ -13,6 +13,7 @@ mod media;
 mod mid_conversation;
 mod openai;
 mod openai_chat;
+mod openai_responses;
 mod overlay;
 mod prefix;
 mod tool_input;
@@ -97,5 +98,6 @@ pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
     match protocol {
         ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
         ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
+        ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
     }
 }

@@ -16,6 +16,11 @@ pub(super) fn is_own_endpoint(model: &ResolvedModel) -> bool {
     Url::parse(&model.endpoint.base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
 }
 
+/// A reasoning model at OpenAI itself, which refuses sampling controls.
+pub(super) fn is_own_reasoning(model: &ResolvedModel) -> bool {
+    is_own_endpoint(model) && (model.capabilities.reasoning || is_reasoning_id(&model.id))
+}
+
 /// The reasoning families by name, for models the catalogue does not know. The chat variant of the
 /// newest family does not reason.
 pub(super) fn is_reasoning_id(id: &str) -> bool {

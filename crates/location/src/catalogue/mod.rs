@@ -41,6 +41,9 @@ use resolve::Resolutions;
 /// no package.
 pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
 
+/// The package of servers that speak OpenAI Responses.
+pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
+
 /// The package of servers that speak Anthropic Messages.
 pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
 

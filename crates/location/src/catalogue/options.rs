@@ -44,6 +44,8 @@ static OPENAI: Words = Words {
         "serviceTier",
         "instructions",
         "parallelToolCalls",
+        "hostedTools",
+        "replayHosted",
     ],
     groups: &[
         (
@@ -79,7 +81,7 @@ static ANTHROPIC: Words = Words {
 impl Words {
     fn of(protocol: ProtocolId) -> &'static Self {
         match protocol {
-            ProtocolId::OpenAiChat => &OPENAI,
+            ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
             ProtocolId::AnthropicMessages => &ANTHROPIC,
         }
     }

@@ -15,7 +15,7 @@ use super::cost::Cost;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::model::{Api, ApiKind, Model, Provider, Variant};
 use super::options::Options;
-use super::{ANTHROPIC_PACKAGE, API_KEY, COMPATIBLE_PACKAGE, Catalogue};
+use super::{ANTHROPIC_PACKAGE, API_KEY, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
 use crate::secret::{Headers, Members};
 
 /// A model ready for a Provider Turn.
@@ -165,6 +165,7 @@ fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
     match &api.kind {
         ApiKind::Package(package) => match package.as_str() {
             COMPATIBLE_PACKAGE => Ok(ProtocolId::OpenAiChat),
+            OPENAI_PACKAGE => Ok(ProtocolId::OpenAiResponses),
             ANTHROPIC_PACKAGE => Ok(ProtocolId::AnthropicMessages),
             _ => Err(UnsupportedReason::Package),
         },
@@ -274,7 +275,7 @@ fn authenticate(
 ) -> (Auth, Vec<(String, String)>) {
     const AUTHORIZATION: &str = "authorization";
     let own = match protocol {
-        ProtocolId::OpenAiChat => AUTHORIZATION,
+        ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => AUTHORIZATION,
         ProtocolId::AnthropicMessages => "x-api-key",
     };
     let written = [own, AUTHORIZATION]

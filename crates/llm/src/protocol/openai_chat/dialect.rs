@@ -38,8 +38,7 @@ impl Dialect {
             [&model.id, &model.provider_id, &model.model_id].map(|name| name.to_lowercase());
         let named = |word: &str| names.iter().any(|name| name.contains(word));
         let openai = openai::is_own_endpoint(model);
-        let openai_reasoning =
-            openai && (model.capabilities.reasoning || openai::is_reasoning_id(&model.id));
+        let openai_reasoning = openai::is_own_reasoning(model);
         let compatibility = &model.compatibility;
         let usual_role = if openai_reasoning {
             SystemRole::Developer
