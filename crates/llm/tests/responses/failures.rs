@@ -166,6 +166,13 @@ fn what_a_reply_holds_is_bounded() {
         "Too much tool input in one step from mock/openai-responses"
     );
 
+    let parts = (0..1025).flat_map(|n| [part("added", "rs", n), part("done", "rs", n)]);
+    let parts: Vec<Value> = parts.collect();
+    assert_eq!(
+        failure_of(&parts).0,
+        "Too many parts of one reasoning item in the openai-responses stream"
+    );
+
     let many = (0..16_385).map(|n| added(json!({"type": "message", "id": format!("ms_{n}")})));
     let many: Vec<Value> = many.collect();
     assert_eq!(

@@ -2,10 +2,13 @@
 
 use serde_json::Value;
 
-use super::{ENCRYPTED, ITEM_ID, metadata};
+use super::{ENCRYPTED, ITEM_ID, PROTOCOL, metadata};
 use crate::error::LlmError;
 use crate::event::{BlockId, LlmEvent, ProviderMetadata};
 use crate::protocol::framed::Sink;
+
+/// More parts than any summary has.
+const MAX_PARTS: usize = 1024;
 
 /// A reasoning item. Each part of its summary is a block.
 pub(super) struct Reasoning {
@@ -45,6 +48,10 @@ impl Reasoning {
     pub(super) fn begin(&mut self, index: u32, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.find(index).is_some() {
             return Ok(());
+        }
+        if self.parts.len() >= MAX_PARTS {
+            let problem = format!("Too many parts of one reasoning item in the {PROTOCOL} stream");
+            return Err(LlmError::invalid_output(sink.route(), problem));
         }
         self.end_all(Some(State::Said), sink)?;
         self.parts.push(Part {
