@@ -1,16 +1,19 @@
 "use strict";
 
-// A model for tests: a server on loopback that speaks the Chat Completions protocol and says what it was told to.
+// A model for tests: a server on loopback that says what it was told to, in the protocol it is asked in.
 
 const http = require("node:http");
 const { once } = require("node:events");
 const { setTimeout: sleep } = require("node:timers/promises");
 const { renderReply, UNSCRIPTED } = require("./reply.js");
 const { findViolations } = require("./request-rules.js");
+const anthropic = require("./anthropic.js");
+const responses = require("./responses.js");
 
 /**
  * @typedef {import("./reply.js").Reply} Reply
  * @typedef {import("./reply.js").RenderedReply} RenderedReply
+ * @typedef {import("./reply.js").Dialect} Dialect
  *
  * @typedef {object} ModelRequest A request the model got.
  * @property {http.IncomingHttpHeaders} headers
@@ -22,7 +25,12 @@ const { findViolations } = require("./request-rules.js");
  * @typedef {{ promise: Promise<void>, resolve: () => void }} Latch
  */
 
-const PATH = "/v1/chat/completions";
+/** @type {Record<string, { dialect?: Dialect, findViolations: (body: any) => string[] }>} */
+const PROTOCOLS = {
+  "/v1/chat/completions": { findViolations },
+  "/v1/messages": { dialect: anthropic, findViolations: anthropic.findViolations },
+  "/v1/responses": { dialect: responses, findViolations: responses.findViolations },
+};
 
 class ScriptedModel {
   /** @type {ModelRequest[]} */
@@ -30,7 +38,7 @@ class ScriptedModel {
   /** @type {string[]} What was wrong with the requests. Tests want it to be empty. */
   violations = [];
   #server;
-  /** @type {RenderedReply[]} */
+  /** @type {{ reply: Reply, rendered: RenderedReply }[]} */
   #replies = [];
   /** @type {Map<string, { reached: Latch, released: Latch }>} */
   #gates = new Map();
@@ -45,7 +53,7 @@ class ScriptedModel {
     server.on("request", (request, response) => void this.#serve(request, response));
   }
 
-  /** What stands before `/chat/completions`. */
+  /** What stands before `/chat/completions`, `/messages` and `/responses`. */
   get url() {
     const address = /** @type {import("node:net").AddressInfo} */ (this.#server.address());
     return `http://127.0.0.1:${address.port}/v1`;
@@ -57,7 +65,8 @@ class ScriptedModel {
    * @param {...Reply} replies
    */
   reply(...replies) {
-    this.#replies.push(...replies.map(renderReply));
+    // Ahead of the request, so that answering in the usual protocol costs nothing.
+    this.#replies.push(...replies.map((reply) => ({ reply, rendered: renderReply(reply) })));
   }
 
   /**
@@ -93,13 +102,14 @@ class ScriptedModel {
    * The configuration under which a host asks this model, with more keys if given.
    *
    * @param {Record<string, any>} [extra]
+   * @param {string} [npm] The package that says in which protocol.
    */
-  config(extra) {
+  config(extra, npm = "@ai-sdk/openai-compatible") {
     return {
       model: "mock/m1",
       provider: {
         mock: {
-          npm: "@ai-sdk/openai-compatible",
+          npm,
           name: "Mock",
           options: { baseURL: this.url, apiKey: "secret" },
           models: { m1: { name: "Mock 1", tool_call: true, limit: { context: 200_000, output: 8_000 } } },
@@ -124,23 +134,27 @@ class ScriptedModel {
   async #serve(request, response) {
     const text = await readBody(request);
     if (text === undefined) return;
-    if (request.method !== "POST" || request.url !== PATH) {
+    const protocol = PROTOCOLS[request.url ?? ""];
+    if (request.method !== "POST" || protocol === undefined) {
       this.violations.push(`unexpected request: ${request.method} ${request.url}`);
       response.writeHead(404).end();
       return;
     }
-    const reply = this.#replies.shift() ?? renderReply({ text: UNSCRIPTED });
-    this.#record(request, response, text);
+    const { reply, rendered } = this.#replies.shift() ?? { reply: { text: UNSCRIPTED } };
+    const isReady = rendered !== undefined && protocol.dialect === undefined;
+    const said = isReady ? rendered : renderReply(reply, protocol.dialect);
+    this.#record(request, response, text, protocol.findViolations);
     // Writing fails when the client has gone; whoever cares sees it in the record.
-    await this.#answer(reply, response).catch(() => {});
+    await this.#answer(said, response).catch(() => {});
   }
 
   /**
    * @param {http.IncomingMessage} request
    * @param {http.ServerResponse} response
    * @param {string} text
+   * @param {(body: any) => string[]} find What is wrong with a body.
    */
-  #record({ headers }, response, text) {
+  #record({ headers }, response, text, find) {
     const closed = createLatch();
     /** @type {ModelRequest} */
     const record = { headers, text, body: parse(text), aborted: false, closed: closed.promise };
@@ -150,7 +164,7 @@ class ScriptedModel {
     });
     this.requests.push(record);
     const count = this.requests.length;
-    this.violations.push(...findViolations(record.body).map((problem) => `request ${count}: ${problem}`));
+    this.violations.push(...find(record.body).map((problem) => `request ${count}: ${problem}`));
     this.#counts.get(count)?.resolve();
     return record;
   }

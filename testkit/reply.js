@@ -18,7 +18,7 @@
  * @property {string} [reasoning]
  * @property {readonly ToolCall[]} [tools]
  * @property {Usage} [usage] Default: ten tokens in, five out.
- * @property {string} [finish] Default: `tool_calls` with tools, otherwise `stop`.
+ * @property {string} [finish] In the words of the protocol. Default: that the model waits for tools, or is done.
  * @property {number} [status] Default: 200. Beyond 299 the answer is `body` instead of a stream.
  * @property {Readonly<Record<string, string>>} [headers] More headers of the response.
  * @property {unknown} [body] The whole body instead of a stream: a string as it is, anything else as JSON.
@@ -42,19 +42,34 @@ const UNSCRIPTED = "Nothing was scripted for this request.";
 let lastCall = 0;
 
 /**
- * Turns a reply into bytes ahead of its request, so that answering costs nothing.
+ * @typedef {object} Dialect How replies are said in one protocol, as frames of a stream.
+ * @property {(reply: Reply) => string} opening
+ * @property {(reply: Reply) => string[]} deltas
+ * @property {(reply: Reply) => string} end
+ */
+
+/** @type {Dialect} */
+const CHAT = {
+  opening: () => frame({ delta: { role: "assistant", content: "" } }),
+  deltas: deltaFrames,
+  end: endFrames,
+};
+
+/**
+ * Turns a reply into bytes.
  *
  * @param {Reply} reply
+ * @param {Dialect} [dialect]
  * @returns {RenderedReply}
  */
-function renderReply(reply) {
+function renderReply(reply, dialect = CHAT) {
   const { status = 200, headers = {}, gate, delayMs = 0, cut = false } = reply;
   const streams = status < 300 && reply.body === undefined;
   const contentType = streams ? "text/event-stream" : "application/json";
   return {
     status,
     headers: { "content-type": contentType, ...headers },
-    pieces: streams ? streamPieces(reply) : [renderBody(reply)],
+    pieces: streams ? streamPieces(reply, dialect) : [renderBody(reply)],
     gate,
     delayMs,
     cut,
@@ -71,11 +86,12 @@ function renderBody({ status, body }) {
  * Everything in one piece, unless something has to happen between the deltas.
  *
  * @param {Reply} reply
+ * @param {Dialect} dialect
  */
-function streamPieces(reply) {
+function streamPieces(reply, { opening, deltas, end }) {
   if (reply.raw !== undefined) return [Buffer.from(reply.raw)];
-  const frames = [frame({ delta: { role: "assistant", content: "" } }), ...deltaFrames(reply)];
-  if (!reply.cut) frames.push(frames.pop() + endFrames(reply));
+  const frames = [opening(reply), ...deltas(reply)];
+  if (!reply.cut) frames.push(frames.pop() + end(reply));
   if (reply.delayMs) return frames.map((text) => Buffer.from(text));
   const last = reply.gate === undefined ? [] : frames.splice(-1);
   return [frames.join(""), ...last].map((text) => Buffer.from(text));

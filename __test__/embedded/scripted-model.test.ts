@@ -1,6 +1,8 @@
 import { rejection } from "../client/support";
 import { startModel, UNSCRIPTED } from "../../testkit/model.js";
+import anthropic from "../../testkit/anthropic.js";
 import { findViolations } from "../../testkit/request-rules.js";
+import responses from "../../testkit/responses.js";
 
 // The other tests believe what the scripted model tells them, so it is tested itself.
 
@@ -137,4 +139,75 @@ test("what no provider would accept is a violation", () => {
     else expect(violations).toMatch(problem);
   }
   expect(findViolations("?")).toEqual(["the body is no object"]);
+});
+
+test("a reply is said in the protocol of its request", async () => {
+  const reply = { reasoning: "Hm.", deltas: ["S", "ee."], tools: [{ name: "read", input: { a: 1 }, id: "c" }] };
+  model.reply(reply, reply);
+  const types = async (path: string) => {
+    const response = await fetch(`${model.url}/${path}`, { method: "POST", body: "{}" });
+    return [...(await response.text()).matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
+  };
+  const block = (deltas: number) => [
+    "content_block_start",
+    ...Array.from({ length: deltas }, () => "content_block_delta"),
+    "content_block_stop",
+  ];
+  const blocks = [...block(2), ...block(2), ...block(2)];
+  expect(await types("messages")).toEqual(["message_start", ...blocks, "message_delta", "message_stop"]);
+  const item = (...events: string[]) => ["output_item.added", ...events, "output_item.done"];
+  const summary = ["part.added", "text.delta", "part.done"].map((event) => `reasoning_summary_${event}`);
+  const input = "function_call_arguments.delta";
+  const items = [...item(...summary), ...item("output_text.delta", "output_text.delta"), ...item(input, input)];
+  expect(await types("responses")).toEqual(["created", ...items, "completed"].map((event) => `response.${event}`));
+});
+
+test("what Anthropic would not accept is a violation", () => {
+  const said = (role: string, ...content: object[]) => ({ role, content });
+  const text = (words: string) => ({ type: "text", text: words });
+  const call = { type: "tool_use", id: "c", name: "read", input: {} };
+  const result = { type: "tool_result", tool_use_id: "c", content: "A" };
+  const asked = said("user", text("Hi"));
+  const mark = { cache_control: { type: "ephemeral" } };
+  const rows: [RegExp | undefined, object[]][] = [
+    [undefined, [asked]],
+    [undefined, [asked, said("assistant", call), said("user", result, text("And?"))]],
+    [/does not begin with the user/, []],
+    [/ends with the assistant/, [asked, said("assistant", text("Hello"))]],
+    [/repeats user/, [asked, asked]],
+    [/says nothing/, [said("user")]],
+    [/blank text/, [said("user", text(" "))]],
+    [/unsigned thought/, [asked, said("assistant", { type: "thinking", thinking: "Hm." }), asked]],
+    [/bad call id/, [asked, said("assistant", { ...call, id: "a.b" }), asked]],
+    [/results of c/, [asked, said("assistant", call), said("user", text("And?"), result)]],
+    [/results of nothing/, [said("user", result)]],
+    [/5 marks/, [said("user", ...Array.from({ length: 5 }, () => ({ ...text("a"), ...mark })))]],
+  ];
+  for (const [problem, messages] of rows) {
+    const violations = anthropic.findViolations({ model: "m1", stream: true, max_tokens: 1, messages }).join("; ");
+    if (problem === undefined) expect(violations).toBe("");
+    else expect(violations).toMatch(problem);
+  }
+  expect(anthropic.findViolations("?")).toEqual(["the body is no object"]);
+});
+
+test("what OpenAI would not accept of Responses is a violation", () => {
+  const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
+  const output = { type: "function_call_output", call_id: "c", output: "A" };
+  const rows: [RegExp | undefined, object[]][] = [
+    [undefined, [user, call, output]],
+    [undefined, [user, { type: "reasoning", summary: [], encrypted_content: "E" }]],
+    [/no input/, []],
+    [/c have no results/, [user, call]],
+    [/answers no call/, [user, output]],
+    [/names what is not stored/, [user, { type: "item_reference", id: "rs" }]],
+    [/names what is not stored/, [user, { type: "reasoning", id: "rs", encrypted_content: "E" }]],
+    [/nobody can read/, [user, { type: "reasoning", summary: [] }]],
+  ];
+  for (const [problem, input] of rows) {
+    const violations = responses.findViolations({ model: "m1", stream: true, store: false, input }).join("; ");
+    if (problem === undefined) expect(violations).toBe("");
+    else expect(violations).toMatch(problem);
+  }
+  expect(responses.findViolations("?")).toEqual(["the body is no object"]);
 });

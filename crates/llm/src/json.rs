@@ -31,6 +31,20 @@ pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
     }
 }
 
+/// A count; some servers write it with a fraction, and nonsense counts as absent.
+pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
+    let value = value?;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64().filter(|number| *number >= 0.0)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not negative, and the cast saturates"
+        )]
+        Some(number as u64)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

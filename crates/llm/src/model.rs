@@ -13,21 +13,44 @@ use crate::secret::Secret;
 pub enum ProtocolId {
     /// OpenAI Chat Completions and everything compatible with it.
     OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
+    /// Anthropic Messages.
+    AnthropicMessages,
 }
 
 impl ProtocolId {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::AnthropicMessages,
+    ];
+
     /// The name used in configuration and in failure messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::AnthropicMessages => "anthropic-messages",
         }
     }
 
     /// The protocol of that name, if this crate speaks it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        (name == Self::OpenAiChat.as_str()).then_some(Self::OpenAiChat)
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+
+    /// Where its servers are unless something else is configured; `None` where anybody may run one.
+    #[must_use]
+    pub const fn default_base_url(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAiChat => None,
+            Self::OpenAiResponses => Some("https://api.openai.com/v1"),
+            Self::AnthropicMessages => Some("https://api.anthropic.com/v1"),
+        }
     }
 }
 
@@ -201,6 +224,9 @@ pub struct Compatibility {
     pub reasoning_field: Option<String>,
     /// The subset of JSON Schema the server accepts; guessed from the names when absent.
     pub tool_schema: Option<ToolSchema>,
+    /// Whether the server takes system text in the middle of a conversation; decided by the adapter
+    /// when absent. Where it does not, such text comes wrapped in a user message.
+    pub mid_conversation_system: Option<bool>,
 }
 
 impl Default for Compatibility {
@@ -210,6 +236,7 @@ impl Default for Compatibility {
             system_role: None,
             reasoning_field: None,
             tool_schema: None,
+            mid_conversation_system: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use opencode_llm::{
 use opencode_schema::Record;
 use opencode_schema::message::{
     AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
-    ToolContent, ToolProvider, ToolState,
+    TEXT_PROVIDER_METADATA, ToolContent, ToolProvider, ToolState,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -102,8 +102,12 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     for (at, part) in message.content.iter().enumerate() {
         match part {
             AssistantPart::Tool { id, .. } if calls[id.as_str()] != at => {}
-            AssistantPart::Text { text, .. } if !text.is_empty() => {
-                said.push(Part::text(text.clone()));
+            AssistantPart::Text { id, text } if !text.is_empty() => {
+                let attached = Some(id).filter(|_| voice.native);
+                said.push(Part::Text(TextPart {
+                    text: text.clone(),
+                    provider_metadata: attached.and_then(|id| attached_to(id, message)),
+                }));
             }
             AssistantPart::Text { .. } => {}
             AssistantPart::Reasoning {
@@ -153,6 +157,13 @@ pub(crate) fn calls_by_id(content: &[AssistantPart]) -> HashMap<&str, usize> {
         _ => None,
     });
     calls.collect()
+}
+
+/// What the provider attached to a text.
+fn attached_to(text: &str, message: &AssistantMessage) -> Option<LlmMetadata> {
+    let attached = message.metadata.as_ref()?.get(TEXT_PROVIDER_METADATA)?;
+    let attached = ProviderMetadata::deserialize(attached.get(text)?).ok()?;
+    Some(to_llm(&attached))
 }
 
 /// Reasoning stays reasoning for the model that had it and is plain text for any other.

@@ -301,6 +301,13 @@ pub enum CompactionReason {
     Manual,
 }
 
+/// The member of a text end's additive values that holds what the provider attached to the text.
+pub const PROVIDER_METADATA: &str = "providerMetadata";
+
+/// The member of an answer's additive values that holds what the provider attached to its texts, by
+/// their ids.
+pub const TEXT_PROVIDER_METADATA: &str = "textProviderMetadata";
+
 /// One Provider Turn's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {

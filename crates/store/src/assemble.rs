@@ -4,9 +4,11 @@ use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{EventProvider, SessionEvent, StepStarted};
 use opencode_schema::message::{
-    AssistantMessage, AssistantPart, SpanTime, StepSnapshot, ToolProvider, ToolState, ToolTime,
+    AssistantMessage, AssistantPart, PROVIDER_METADATA, SpanTime, StepSnapshot,
+    TEXT_PROVIDER_METADATA, ToolProvider, ToolState, ToolTime,
 };
 use rusqlite::Row;
+use serde_json::{Map, Value};
 
 use crate::error::StoreError;
 use crate::log::StoredEvent;
@@ -73,6 +75,16 @@ impl PartRow {
             id: self.name.clone(),
             text: ended.map(|(_, text)| text).unwrap_or_default(),
         })
+    }
+
+    /// What the provider attached to a text, with the id of the text.
+    fn attached(&self, entries: &Entries) -> Result<Option<(String, Value)>, StoreError> {
+        let (part::TEXT, Some(ended)) = (self.kind, self.settled) else {
+            return Ok(None);
+        };
+        let metadata = crate::messages::metadata(entry(entries, ended)?)?;
+        let attached = metadata.and_then(|mut metadata| metadata.remove(PROVIDER_METADATA));
+        Ok(attached.map(|attached| (self.name.clone(), attached)))
     }
 
     fn reasoning(&self, entries: &Entries) -> Result<AssistantPart, StoreError> {
@@ -226,6 +238,13 @@ pub(crate) fn assistant(
     };
     if let Some(entry) = settled.map(|seq| entry(entries, seq)).transpose()? {
         settle(&mut message, entry)?;
+    }
+    let attached = parts.iter().map(|part| part.attached(entries));
+    let attached = attached.filter_map(Result::transpose);
+    let attached: Map<String, Value> = attached.collect::<Result<_, _>>()?;
+    if !attached.is_empty() {
+        let metadata = message.metadata.get_or_insert_default();
+        metadata.insert(TEXT_PROVIDER_METADATA.to_owned(), attached.into());
     }
     Ok(message)
 }

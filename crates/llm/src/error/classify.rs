@@ -73,6 +73,7 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
         "internal",
         "unavailable",
         "api_error",
+        "timeout_error",
     ]) {
         ErrorKind::Overloaded
     } else if has(&["invalid_request", "not_found", "badrequest", "bad_request"]) {
@@ -276,6 +277,8 @@ mod tests {
             ("429", "", "", ErrorKind::RateLimit),
             ("502", "", "bad gateway", ErrorKind::Overloaded),
             ("", "overloaded_error", "", ErrorKind::Overloaded),
+            ("", "timeout_error", "", ErrorKind::Overloaded),
+            ("", "request_too_large", "", ErrorKind::ContextOverflow),
             ("", "server_error", "boom", ErrorKind::Overloaded),
             ("invalid_api_key", "", "", ErrorKind::Auth),
             ("400", "BadRequestError", "", ErrorKind::InvalidRequest),

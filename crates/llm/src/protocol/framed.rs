@@ -3,7 +3,7 @@
 
 use super::Decoder;
 use crate::error::LlmError;
-use crate::event::{FinishReason, LlmEvent};
+use crate::event::{FinishReason, LlmEvent, ProviderMetadata};
 use crate::lifecycle::Lifecycle;
 use crate::sse::{FrameTooLarge, SseFraming};
 use crate::usage::Usage;
@@ -34,8 +34,15 @@ impl Sink<'_> {
         &mut self,
         reason: FinishReason,
         usage: Option<Usage>,
+        metadata: Option<ProviderMetadata>,
     ) -> Result<(), LlmError> {
-        self.lifecycle.finish(reason, usage, None, self.out)
+        self.lifecycle.finish(reason, usage, metadata, self.out)
+    }
+
+    /// The failure of a frame that is not in the protocol.
+    pub(super) fn undecodable(&self, data: &[u8]) -> LlmError {
+        let problem = format!("Invalid {} stream event", self.route());
+        LlmError::undecodable(self.route(), problem, data)
     }
 
     /// Fails the step because the provider stopped before it was complete.

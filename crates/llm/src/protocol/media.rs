@@ -1,5 +1,8 @@
 //! What may be sent as a file, and what is said instead.
 
+use crate::model::Capabilities;
+use crate::request::Media;
+
 /// Limits that every provider stays within.
 const MAX_ENCODED_BYTES: usize = 29_360_128;
 const MAX_DECODED_BYTES: usize = 20_971_520;
@@ -22,13 +25,66 @@ impl Encoded<'_> {
     }
 }
 
+/// The kinds of files that a model reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reads {
+    images: bool,
+    pdf: bool,
+}
+
+impl Reads {
+    pub(super) fn of(capabilities: &Capabilities) -> Self {
+        Self {
+            images: capabilities.reads("image"),
+            pdf: capabilities.reads("pdf"),
+        }
+    }
+}
+
+/// A file by what the model reads of it.
+pub(super) enum Attachment<'a> {
+    Image(Encoded<'a>),
+    Pdf {
+        filename: &'a str,
+        file: Encoded<'a>,
+    },
+    /// Takes the place of a file the model cannot read.
+    Note(String),
+}
+
+impl<'a> Attachment<'a> {
+    /// A file of a message.
+    pub(super) fn of(file: &'a Media, reads: Reads) -> Self {
+        let name = file.filename.as_deref();
+        Self::new(&file.media_type, &file.data, name, reads)
+    }
+
+    pub(super) fn new(
+        media_type: &'a str,
+        data: &'a str,
+        name: Option<&'a str>,
+        reads: Reads,
+    ) -> Self {
+        let is_pdf = media_type == "application/pdf";
+        let is_readable = (is_image(media_type) && reads.images) || (is_pdf && reads.pdf);
+        match encoded(media_type, data).filter(|_| is_readable) {
+            Some(file) if is_pdf => Self::Pdf {
+                filename: name.unwrap_or("document.pdf"),
+                file,
+            },
+            Some(file) => Self::Image(file),
+            None => Self::Note(unreadable(media_type, name)),
+        }
+    }
+}
+
 /// Whether it is an image type that models read.
-pub(super) fn is_image(media_type: &str) -> bool {
+fn is_image(media_type: &str) -> bool {
     IMAGE_TYPES.contains(&media_type)
 }
 
 /// Checks a file given as base64 or as a `data:` URL of the declared type.
-pub(super) fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<'a>> {
+fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<'a>> {
     let base64 = match data.strip_prefix("data:") {
         None => data,
         Some(url) => {
@@ -46,7 +102,7 @@ pub(super) fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<
 
 /// The sentence that takes the place of a file the model cannot read. A request must not fail over
 /// it: the file stays in the conversation, so every later request would fail as well.
-pub(super) fn unreadable(media_type: &str, name: Option<&str>) -> String {
+fn unreadable(media_type: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => {
             format!("[The attachment {name:?} ({media_type}) cannot be read by this model.]")

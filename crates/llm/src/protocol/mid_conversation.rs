@@ -2,6 +2,21 @@
 
 use std::borrow::Cow;
 
+use crate::request::Part;
+
+/// The content of a Mid-Conversation System Message as a user message carries it.
+pub(super) fn wrapped(content: &[Part]) -> String {
+    wrap_system_message(texts(content))
+}
+
+/// The texts of a message.
+pub(super) fn texts(content: &[Part]) -> impl Iterator<Item = &str> {
+    content.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    })
+}
+
 /// A Mid-Conversation System Message as a user message carries it. The tags keep it apart from what
 /// the person said, and escaping keeps the text from closing them. Its pieces stand on lines of
 /// their own.

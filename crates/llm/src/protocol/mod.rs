@@ -4,20 +4,28 @@
 //! from response bytes to canonical events. Neither touches a network, so both are tested on plain
 //! bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
+mod anthropic;
+mod body;
+mod failure;
 mod framed;
+mod loose;
 mod media;
 mod mid_conversation;
+mod openai;
 mod openai_chat;
+mod openai_responses;
 mod overlay;
 mod prefix;
+mod tool_input;
 mod tool_schema;
+mod transcript;
 
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};
 
 use crate::error::LlmError;
 use crate::event::LlmEvent;
-use crate::model::{ProtocolId, ResolvedModel};
+use crate::model::ProtocolId;
 use crate::request::LlmRequest;
 use crate::sources::Sources;
 
@@ -27,8 +35,11 @@ use crate::sources::Sources;
 pub struct WireRequest {
     /// Appended to the base address of the model.
     pub path: String,
-    /// Headers the protocol requires, beyond the content type.
+    /// Headers the protocol requires, beyond the content type. A configured one takes the place of
+    /// one of these.
     pub headers: Vec<(String, String)>,
+    /// Headers that are lists. What is configured is added to them.
+    pub lists: Vec<(String, String)>,
     /// The JSON body.
     pub body: Vec<u8>,
 }
@@ -54,8 +65,8 @@ pub trait Protocol: Send + Sync {
         former: Option<&Prefix>,
     ) -> Result<PrefixReport, LlmError>;
 
-    /// A decoder for one response to that model.
-    fn decoder(&self, model: &ResolvedModel, sources: &Sources) -> Box<dyn Decoder>;
+    /// A decoder for the response to a request.
+    fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder>;
 }
 
 /// The state machine that reads one response.
@@ -86,5 +97,7 @@ pub trait Decoder: Send {
 pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
     match protocol {
         ProtocolId::OpenAiChat => &openai_chat::OpenAiChat,
+        ProtocolId::AnthropicMessages => &anthropic::AnthropicMessages,
+        ProtocolId::OpenAiResponses => &openai_responses::OpenAiResponses,
     }
 }

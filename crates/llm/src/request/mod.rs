@@ -46,6 +46,9 @@ pub struct LlmRequest {
     pub provider_options: JsonMap,
     /// Wire additions of this request.
     pub http: HttpOverlay,
+    /// By which a server may keep the requests of one conversation together, in protocols that have
+    /// a place for it.
+    pub cache_key: Option<String>,
     /// What an earlier request of the same conversation already wrote. Hand the same handle to
     /// every request of a conversation and the unchanged prefix is neither lowered nor serialised
     /// again.
@@ -66,6 +69,7 @@ impl LlmRequest {
             generation: GenerationControls::default(),
             provider_options: JsonMap::new(),
             http: HttpOverlay::default(),
+            cache_key: None,
             prefix: PrefixCache::default(),
         }
     }

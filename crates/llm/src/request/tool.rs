@@ -1,5 +1,7 @@
 //! Tools as the model sees them.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,6 +42,17 @@ pub enum ToolResultValue {
     Error(Value),
     /// Text and files.
     Content(Vec<ToolContent>),
+}
+
+impl ToolResultValue {
+    /// The result as text, or its pieces where it has some.
+    pub(crate) fn as_text(&self) -> Result<Cow<'_, str>, &[ToolContent]> {
+        match self {
+            Self::Text(text) | Self::Error(Value::String(text)) => Ok(Cow::Borrowed(text)),
+            Self::Json(value) | Self::Error(value) => Ok(Cow::Owned(value.to_string())),
+            Self::Content(pieces) => Err(pieces),
+        }
+    }
 }
 
 /// One piece of a tool's output.

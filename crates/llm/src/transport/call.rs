@@ -42,7 +42,7 @@ pub(super) struct Opened {
 impl Call {
     pub(super) fn new(request: &LlmRequest, wire: WireRequest) -> Result<Self, LlmError> {
         let url = address(request, &wire.path)?;
-        let headers = headers(request, &wire.headers)?;
+        let headers = headers(request, &wire)?;
         let redactor = Redactor::new(&listed(&headers), url.as_str());
         let target = Target {
             route: request.model.route(),
@@ -214,19 +214,25 @@ fn address(request: &LlmRequest, path: &str) -> Result<Url, LlmError> {
     Ok(url)
 }
 
-/// Later headers replace earlier ones; the credential comes last.
-fn headers(request: &LlmRequest, protocol: &[(String, String)]) -> Result<HeaderMap, LlmError> {
+/// Later headers replace earlier ones, but for lists, which gather; the credential comes last.
+fn headers(request: &LlmRequest, wire: &WireRequest) -> Result<HeaderMap, LlmError> {
     let mut headers = HeaderMap::new();
     headers.insert(
         http::header::CONTENT_TYPE,
         HeaderValue::from_static("application/json"),
     );
-    let configured = protocol
-        .iter()
-        .chain(&request.model.headers)
-        .chain(&request.http.headers);
-    for (name, value) in configured {
+    let configured = request.model.headers.iter().chain(&request.http.headers);
+    for (name, value) in wire.headers.iter().chain(configured.clone()) {
         insert(&mut headers, name, value)?;
+    }
+    for (name, value) in &wire.lists {
+        let same = |given: &&(String, String)| given.0.eq_ignore_ascii_case(name);
+        let given = configured.clone().filter(same).map(|(_, value)| value);
+        let values: Vec<&str> = std::iter::once(value)
+            .chain(given)
+            .map(String::as_str)
+            .collect();
+        insert(&mut headers, name, &values.join(","))?;
     }
     add_auth(&mut headers, &request.model)?;
     Ok(headers)

@@ -107,7 +107,7 @@ impl Shared {
         loop {
             let error = match call.send(&client, self.options.sources.now()).await {
                 Ok(response) => {
-                    let decoder = protocol.decoder(&request.model, &self.options.sources);
+                    let decoder = protocol.decoder(&request, &self.options.sources);
                     return Ok(Reply::new(call.target, response, decoder));
                 }
                 Err(error) => error,

@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use opencode_llm::protocol::{self, Decoder};
-use opencode_llm::{FinishReason, LlmError, LlmEvent, ProtocolId, ResolvedModel, Sources, Usage};
+use opencode_llm::{
+    FinishReason, LlmError, LlmEvent, LlmRequest, ProtocolId, ResolvedModel, Sources, Usage,
+};
 use serde_json::{Value, json};
 
 fn decoder() -> Box<dyn Decoder> {
@@ -25,7 +27,8 @@ fn decoder() -> Box<dyn Decoder> {
         move || counter.fetch_add(1, Ordering::Relaxed),
         || SystemTime::UNIX_EPOCH,
     );
-    protocol::adapter(ProtocolId::OpenAiChat).decoder(&model, &sources)
+    let request = LlmRequest::new(Arc::new(model));
+    protocol::adapter(ProtocolId::OpenAiChat).decoder(&request, &sources)
 }
 
 type Outcome = (Vec<LlmEvent>, Result<(), LlmError>);

@@ -48,7 +48,7 @@ fn bytes(request: &LlmRequest) -> Vec<u8> {
         .encode(request)
         .unwrap();
     assert_eq!(wire.path, "/chat/completions");
-    assert_eq!(wire.headers, []);
+    assert_eq!((wire.headers, wire.lists), (vec![], vec![]));
     wire.body
 }
 

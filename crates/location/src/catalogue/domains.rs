@@ -19,10 +19,7 @@ pub struct RequestDomains {
 /// protocol. They may be spelled as on the wire or as in configuration.
 #[must_use]
 pub fn request_domains(body: &JsonMap, protocol: ProtocolId) -> RequestDomains {
-    let options = match protocol {
-        ProtocolId::OpenAiChat => Options::of_openai(body),
-    };
-    let (generation, provider_options, body) = options.into_parts();
+    let (generation, provider_options, body) = Options::of(protocol, body).into_parts();
     RequestDomains {
         generation,
         provider_options,

@@ -82,11 +82,13 @@ pub enum UnavailableReason {
 pub enum UnsupportedReason {
     /// There is no adapter for the package.
     #[error(
-        "this package has no adapter. For a server compatible with OpenAI use the package @ai-sdk/openai-compatible"
+        "this package has no adapter. Packages with one are @ai-sdk/anthropic, @ai-sdk/openai and, for servers compatible with OpenAI, @ai-sdk/openai-compatible"
     )]
     Package,
     /// A native API names no protocol the runtime knows.
-    #[error("its setting `protocol` names none of the known protocols: openai-chat")]
+    #[error(
+        "its setting `protocol` names none of the known protocols: anthropic-messages, openai-chat, openai-responses"
+    )]
     Protocol,
     /// It is unknown where the server is.
     #[error("it has no address. Set the provider's `options.baseURL`")]
@@ -116,6 +118,6 @@ fn available_variants(variants: &[String]) -> String {
 fn nothing_usable(models: usize) -> String {
     match models {
         0 => "no model is configured. Configure a provider with a model, and name a default one under `model`".to_owned(),
-        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/openai-compatible and an address"),
+        _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
     }
 }

@@ -41,6 +41,12 @@ use resolve::Resolutions;
 /// no package.
 pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
 
+/// The package of servers that speak OpenAI Responses.
+pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
+
+/// The package of servers that speak Anthropic Messages.
+pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
+
 /// Where a key may stand among a provider's options and settings.
 const API_KEY: &str = "apiKey";
 

@@ -4,27 +4,98 @@
 //! adapter must know which is which: generation controls and provider options it encodes itself,
 //! and only what neither of us knows goes into the body as it stands.
 
-use opencode_llm::GenerationControls;
+use opencode_llm::{GenerationControls, ProtocolId};
 use serde_json::{Map, Value};
 
 use crate::config::{Decoded, count, elements, number, text, wrong};
 
 /// Options by domain, each under its canonical, camelCase name.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[cfg_attr(test, derive(Debug))]
 pub(crate) struct Options {
+    words: &'static Words,
     generation: Map<String, Value>,
-    openai: Map<String, Value>,
+    provider: Map<String, Value>,
     body: Map<String, Value>,
 }
 
-/// The namespace in which adapters of OpenAI protocols look for their options.
-const OPENAI: &str = "openai";
+/// What the adapters of a protocol give a meaning to beyond the generation controls.
+#[derive(PartialEq)]
+#[cfg_attr(test, derive(Debug))]
+struct Words {
+    /// Where they look for their options.
+    namespace: &'static str,
+    options: &'static [&'static str],
+    /// Wire objects whose members are options, and the option behind each member.
+    groups: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+    /// Options that are objects, whose members may be spelled either way as well.
+    objects: &'static [&'static str],
+}
+
+static OPENAI: Words = Words {
+    namespace: "openai",
+    options: &[
+        "reasoningEffort",
+        "reasoningSummary",
+        "textVerbosity",
+        "store",
+        "include",
+        "promptCacheKey",
+        "serviceTier",
+        "instructions",
+        "parallelToolCalls",
+        "hostedTools",
+        "replayHosted",
+    ],
+    groups: &[
+        (
+            "reasoning",
+            &[
+                ("effort", "reasoningEffort"),
+                ("summary", "reasoningSummary"),
+            ],
+        ),
+        ("text", &[("verbosity", "textVerbosity")]),
+    ],
+    objects: &[],
+};
+
+static ANTHROPIC: Words = Words {
+    namespace: "anthropic",
+    options: &[
+        "thinking",
+        "effort",
+        "taskBudget",
+        "metadata",
+        "disableParallelToolUse",
+        "toolStreaming",
+        "cache",
+    ],
+    groups: &[(
+        "output_config",
+        &[("effort", "effort"), ("task_budget", "taskBudget")],
+    )],
+    objects: &["thinking", "metadata", "cache"],
+};
+
+impl Words {
+    fn of(protocol: ProtocolId) -> &'static Self {
+        match protocol {
+            ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => &OPENAI,
+            ProtocolId::AnthropicMessages => &ANTHROPIC,
+        }
+    }
+}
 
 impl Options {
-    /// Sorts the options of a model that is spoken to in one of OpenAI's protocols.
-    pub(crate) fn of_openai(options: &Map<String, Value>) -> Self {
-        let mut sorted = Self::default();
+    /// Sorts the options of a model that is spoken to in this protocol.
+    pub(crate) fn of(protocol: ProtocolId, options: &Map<String, Value>) -> Self {
+        let mut sorted = Self {
+            words: Words::of(protocol),
+            generation: Map::new(),
+            provider: Map::new(),
+            body: Map::new(),
+        };
         for (name, value) in options {
             sorted.sort(name, value);
         }
@@ -35,9 +106,17 @@ impl Options {
         let camel = camel_case(name);
         if let Some(control) = control(&camel) {
             self.generation.insert(control.to_owned(), value.clone());
-        } else if OPENAI_OPTIONS.contains(&camel.as_str()) {
-            self.openai.insert(camel, value.clone());
-        } else if let Some((_, members)) = OPENAI_GROUPS.iter().find(|(group, _)| *group == name) {
+        } else if self.words.options.contains(&camel.as_str()) {
+            let value = match value {
+                Value::Object(members) if self.words.objects.contains(&camel.as_str()) => {
+                    camel_members(members)
+                }
+                other => other.clone(),
+            };
+            self.provider.insert(camel, value);
+        } else if let Some((_, members)) =
+            self.words.groups.iter().find(|(group, _)| *group == name)
+        {
             self.sort_group(name, members, value);
         } else {
             self.body.insert(name.to_owned(), value.clone());
@@ -54,7 +133,7 @@ impl Options {
                 _ => None,
             };
             if let Some(taken) = taken {
-                self.openai.insert((*option).to_owned(), taken);
+                self.provider.insert((*option).to_owned(), taken);
             }
         }
         let exhausted = rest.as_object().is_some_and(Map::is_empty);
@@ -66,7 +145,7 @@ impl Options {
     /// Lays other options over these, member by member; null takes a member away.
     pub(crate) fn overlay(&mut self, over: &Self) {
         overlay(&mut self.generation, &over.generation);
-        overlay(&mut self.openai, &over.openai);
+        overlay(&mut self.provider, &over.provider);
         overlay(&mut self.body, &over.body);
     }
 
@@ -79,11 +158,12 @@ impl Options {
     /// namespace, body.
     pub(crate) fn into_parts(self) -> (GenerationControls, Map<String, Value>, Map<String, Value>) {
         let controls = controls(&self.generation);
-        let mut openai = self.openai;
-        openai.retain(|_, value| !value.is_null());
+        let mut provider = self.provider;
+        provider.retain(|_, value| !value.is_null());
         let mut options = Map::new();
-        if !openai.is_empty() {
-            options.insert(OPENAI.to_owned(), Value::Object(openai));
+        if !provider.is_empty() {
+            let namespace = self.words.namespace.to_owned();
+            options.insert(namespace, Value::Object(provider));
         }
         (controls, options, self.body)
     }
@@ -119,31 +199,6 @@ fn control(camel: &str) -> Option<&'static str> {
     })
 }
 
-/// What OpenAI's protocols give a meaning to beyond the generation controls.
-const OPENAI_OPTIONS: [&str; 9] = [
-    "reasoningEffort",
-    "reasoningSummary",
-    "textVerbosity",
-    "store",
-    "include",
-    "promptCacheKey",
-    "serviceTier",
-    "instructions",
-    "parallelToolCalls",
-];
-
-/// Wire objects whose members are options, and the option behind each member.
-const OPENAI_GROUPS: [(&str, &[(&str, &str)]); 2] = [
-    (
-        "reasoning",
-        &[
-            ("effort", "reasoningEffort"),
-            ("summary", "reasoningSummary"),
-        ],
-    ),
-    ("text", &[("verbosity", "textVerbosity")]),
-];
-
 /// Whether a name in camel case is one of a generation control.
 pub(super) fn is_control(camel: &str) -> bool {
     control(camel).is_some()
@@ -177,6 +232,12 @@ pub(super) fn camel_case(name: &str) -> String {
         camel.push_str(letters.as_str());
     }
     camel
+}
+
+fn camel_members(members: &Map<String, Value>) -> Value {
+    let members = members.iter();
+    let members = members.map(|(name, value)| (camel_case(name), value.clone()));
+    Value::Object(members.collect())
 }
 
 /// Reads the controls; what does not fit was refused where it was written, or has no place here.
@@ -244,11 +305,15 @@ mod tests {
 
     /// The domains of options, after laying `over` over `base`.
     fn sorted(base: Value, over: Value) -> (Value, Value, Value) {
-        let mut options = Options::of_openai(&members(base));
-        options.overlay(&Options::of_openai(&members(over)));
+        sorted_for(ProtocolId::OpenAiChat, base, over)
+    }
+
+    fn sorted_for(protocol: ProtocolId, base: Value, over: Value) -> (Value, Value, Value) {
+        let mut options = Options::of(protocol, &members(base));
+        options.overlay(&Options::of(protocol, &members(over)));
         (
             Value::Object(options.generation),
-            Value::Object(options.openai),
+            Value::Object(options.provider),
             Value::Object(options.body),
         )
     }
@@ -283,6 +348,44 @@ mod tests {
         );
         assert_eq!(sorted(camel, json!({})), expected);
         assert_eq!(sorted(snake, json!({})), expected);
+    }
+
+    #[test]
+    fn each_protocol_has_options_of_its_own() {
+        let camel = json!({
+            "thinking": {"type": "enabled", "budgetTokens": 5}, "effort": "low", "taskBudget": 9,
+            "metadata": {"userId": "u"}, "disableParallelToolUse": true, "toolStreaming": false,
+            "cache": {"tools": true, "ttlSeconds": 3600}, "reasoningEffort": "high",
+        });
+        let snake = json!({
+            "thinking": {"type": "enabled", "budget_tokens": 5},
+            "output_config": {"effort": "low", "task_budget": 9},
+            "metadata": {"user_id": "u"}, "disable_parallel_tool_use": true,
+            "tool_streaming": false, "cache": {"tools": true, "ttl_seconds": 3600},
+            "reasoningEffort": "high",
+        });
+        let mut options = camel.clone();
+        let other = json!({"reasoningEffort": options["reasoningEffort"].take()});
+        options
+            .as_object_mut()
+            .unwrap()
+            .retain(|_, value| !value.is_null());
+        let expected = (json!({}), options, other);
+        for given in [camel, snake] {
+            let found = sorted_for(ProtocolId::AnthropicMessages, given, json!({}));
+            assert_eq!(found, expected);
+        }
+        let over =
+            json!({"thinking": {"type": "adaptive", "budget_tokens": null}, "output_config": null});
+        let base = json!({"thinking": {"type": "enabled", "budgetTokens": 5}, "effort": "low"});
+        assert_eq!(
+            sorted_for(ProtocolId::AnthropicMessages, base, over),
+            (
+                json!({}),
+                json!({"thinking": {"type": "adaptive"}}),
+                json!({})
+            )
+        );
     }
 
     #[test]
@@ -338,10 +441,11 @@ mod tests {
 
     #[test]
     fn the_domains_of_a_request() {
-        let options = Options::of_openai(&members(json!({
+        let given = members(json!({
             "maxTokens": 10.9, "temperature": 1, "top_k": 5, "seed": 3.0, "stop": "end",
             "store": null, "serviceTier": "flex", "field": null,
-        })));
+        }));
+        let options = Options::of(ProtocolId::OpenAiChat, &given);
         let (generation, provider_options, body) = options.into_parts();
         assert_eq!(
             generation,

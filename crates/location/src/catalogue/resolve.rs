@@ -15,7 +15,7 @@ use super::cost::Cost;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::model::{Api, ApiKind, Model, Provider, Variant};
 use super::options::Options;
-use super::{API_KEY, COMPATIBLE_PACKAGE, Catalogue};
+use super::{ANTHROPIC_PACKAGE, API_KEY, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
 use crate::secret::{Headers, Members};
 
 /// A model ready for a Provider Turn.
@@ -151,7 +151,8 @@ fn variant_place(
 
 /// The protocol and address of a model the runtime can speak to.
 pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelResolutionError> {
-    let found = protocol(&model.api).and_then(|protocol| Ok((protocol, endpoint(&model.api)?)));
+    let found =
+        protocol(&model.api).and_then(|protocol| Ok((protocol, endpoint(&model.api, protocol)?)));
     found.map_err(|reason| ModelResolutionError::UnsupportedApi {
         provider_id: model.provider_id.clone(),
         model_id: model.id.clone(),
@@ -162,8 +163,12 @@ pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelRe
 
 fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
     match &api.kind {
-        ApiKind::Package(package) if package == COMPATIBLE_PACKAGE => Ok(ProtocolId::OpenAiChat),
-        ApiKind::Package(_) => Err(UnsupportedReason::Package),
+        ApiKind::Package(package) => match package.as_str() {
+            COMPATIBLE_PACKAGE => Ok(ProtocolId::OpenAiChat),
+            OPENAI_PACKAGE => Ok(ProtocolId::OpenAiResponses),
+            ANTHROPIC_PACKAGE => Ok(ProtocolId::AnthropicMessages),
+            _ => Err(UnsupportedReason::Package),
+        },
         ApiKind::Native => api
             .settings
             .get("protocol")
@@ -173,8 +178,11 @@ fn protocol(api: &Api) -> Result<ProtocolId, UnsupportedReason> {
     }
 }
 
-fn endpoint(api: &Api) -> Result<Endpoint, UnsupportedReason> {
-    let text = &api.url.as_ref().ok_or(UnsupportedReason::MissingBaseUrl)?.0;
+fn endpoint(api: &Api, protocol: ProtocolId) -> Result<Endpoint, UnsupportedReason> {
+    let configured = api.url.as_ref().map(|url| url.0.as_str());
+    let text = configured
+        .or(protocol.default_base_url())
+        .ok_or(UnsupportedReason::MissingBaseUrl)?;
     let invalid = || UnsupportedReason::InvalidBaseUrl;
     let url = Url::parse(text).map_err(|_| invalid())?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -192,13 +200,14 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
     let (protocol, endpoint) = supported(model)?;
     let mut headers = provider.headers.clone();
     headers.extend(&model.headers);
-    let mut options = Options::of_openai(&shallow(&provider.body, &model.body));
+    let mut options = Options::of(protocol, &shallow(&provider.body, &model.body));
     if let Some(variant) = variant {
         headers.extend(&variant.headers);
-        options.overlay(&Options::of_openai(&variant.body));
+        options.overlay(&Options::of(protocol, &variant.body));
     }
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
-    let (auth, headers) = authenticate(key, &headers);
+    let (auth, headers) = authenticate(protocol, key, &headers);
+    let compatibility = compatibility(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
         id: model.wire_id.clone(),
@@ -221,7 +230,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
             reasoning: model.reasoning,
             input: model.capabilities.input.clone(),
         },
-        compatibility: compatibility(model),
+        compatibility,
         timeouts: Timeouts::default(),
     };
     Ok(ResolvedModelOutcome {
@@ -259,29 +268,57 @@ fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
 
 /// How requests authenticate, and the other headers. A header somebody wrote out is more specific
 /// than a key, and both together would be two answers to one question.
-fn authenticate(key: Option<Secret>, headers: &Headers) -> (Auth, Vec<(String, String)>) {
+fn authenticate(
+    protocol: ProtocolId,
+    key: Option<Secret>,
+    headers: &Headers,
+) -> (Auth, Vec<(String, String)>) {
     const AUTHORIZATION: &str = "authorization";
-    let auth = match (headers.get(AUTHORIZATION), key) {
-        (Some(value), _) => Auth::Header {
-            name: AUTHORIZATION.to_owned(),
+    let own = match protocol {
+        ProtocolId::OpenAiChat | ProtocolId::OpenAiResponses => AUTHORIZATION,
+        ProtocolId::AnthropicMessages => "x-api-key",
+    };
+    let written = [own, AUTHORIZATION]
+        .into_iter()
+        .find_map(|name| Some((name, headers.get(name)?)));
+    let auth = match (written, key) {
+        (Some((name, value)), _) => Auth::Header {
+            name: name.to_owned(),
             secret: Secret::new(value),
         },
-        (None, Some(key)) => Auth::Bearer(key),
+        (None, Some(key)) if own == AUTHORIZATION => Auth::Bearer(key),
+        (None, Some(secret)) => Auth::Header {
+            name: own.to_owned(),
+            secret,
+        },
         (None, None) => Auth::None,
     };
+    let is_other = |name: &str| written.is_none_or(|(own, _)| !name.eq_ignore_ascii_case(own));
     let others = headers
         .iter()
-        .filter(|(name, _)| !name.eq_ignore_ascii_case(AUTHORIZATION))
+        .filter(|(name, _)| is_other(name))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     (auth, others)
 }
 
-fn compatibility(model: &Model) -> Compatibility {
+fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
     let include_usage = model.api.settings.get("includeUsage");
     Compatibility {
         usage_chunk: include_usage != Some(&Value::Bool(false)),
         reasoning_field: model.reasoning_field.clone(),
+        mid_conversation_system: mid_conversation_system(options),
         ..Compatibility::default()
+    }
+}
+
+/// Whether the model takes system text in the middle of a conversation, where configuration says so.
+fn mid_conversation_system(options: &mut Options) -> Option<bool> {
+    let spellings = ["midConversationSystem", "mid_conversation_system"];
+    let found = spellings.map(|name| options.take_body(name));
+    match found.iter().flatten().next()?.as_str()? {
+        "native" => Some(true),
+        "wrapped" => Some(false),
+        _ => None,
     }
 }

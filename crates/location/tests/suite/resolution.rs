@@ -1,12 +1,14 @@
 //! From a selection to a model that can be called, or to the reason why not.
 
-use opencode_llm::{Auth, Endpoint, GenerationControls, ProtocolId, Secret};
+use opencode_llm::{Auth, Endpoint, GenerationControls, JsonMap, ProtocolId, Secret};
 use opencode_location::catalogue::{
-    CostRow, ModelResolutionError, ResolvedModelOutcome, UnavailableReason, UnsupportedReason,
+    Catalogue, CostRow, ModelResolutionError, ResolvedModelOutcome, UnavailableReason,
+    UnsupportedReason,
 };
 use serde_json::{Value, json};
 
 use crate::documents::{catalogue, first_generation, second_generation, select};
+use crate::machine::Machine;
 
 fn resolve(document: Value, variant: Option<&str>) -> ResolvedModelOutcome {
     catalogue(document)
@@ -238,9 +240,14 @@ fn apis_that_cannot_be_spoken_to() {
             Package,
         ),
         (
-            json!({"package": "@ai-sdk/anthropic"}),
-            "aisdk:@ai-sdk/anthropic",
+            json!({"package": "@ai-sdk/mistral"}),
+            "aisdk:@ai-sdk/mistral",
             Package,
+        ),
+        (
+            json!({"package": "@ai-sdk/anthropic", "url": "ftp://h"}),
+            "aisdk:@ai-sdk/anthropic",
+            InvalidBaseUrl,
         ),
         (json!({}), "aisdk:@ai-sdk/openai-compatible", MissingBaseUrl),
         (
@@ -377,4 +384,98 @@ fn debug_shows_no_secret() {
     let shown = format!("{catalogue:?} {outcome:?}");
     assert!(!shown.contains("sk-"), "{shown}");
     assert_eq!(outcome.model.auth, Auth::Bearer(Secret::new("sk-7")));
+}
+
+#[test]
+fn packages_decide_the_protocol_the_address_and_the_credential() {
+    let header = |name: &str| Auth::Header {
+        name: name.to_owned(),
+        secret: Secret::new("k"),
+    };
+    let keyed =
+        |package: &str| json!({"npm": package, "options": {"apiKey": "k"}, "models": {"m": {}}});
+    let from_environment = |id: &str| json!({id: {"models": {"m": {}}}});
+    let anthropic = "https://api.anthropic.com/v1";
+    let openai = "https://api.openai.com/v1";
+    let rows = [
+        (
+            json!({"p": keyed("@ai-sdk/anthropic")}),
+            (
+                ProtocolId::AnthropicMessages,
+                anthropic,
+                header("x-api-key"),
+            ),
+        ),
+        (
+            json!({"p": {"npm": "@ai-sdk/anthropic", "options": {"authToken": "k", "baseURL": "http://h/v1"}, "models": {"m": {}}}}),
+            (
+                ProtocolId::AnthropicMessages,
+                "http://h/v1",
+                Auth::Header {
+                    name: "authorization".to_owned(),
+                    secret: Secret::new("Bearer k"),
+                },
+            ),
+        ),
+        (
+            from_environment("anthropic"),
+            (
+                ProtocolId::AnthropicMessages,
+                anthropic,
+                header("x-api-key"),
+            ),
+        ),
+        (
+            json!({"p": keyed("@ai-sdk/openai")}),
+            (
+                ProtocolId::OpenAiResponses,
+                openai,
+                Auth::Header {
+                    name: "authorization".to_owned(),
+                    secret: Secret::new("Bearer k"),
+                },
+            ),
+        ),
+        (
+            from_environment("openai"),
+            (
+                ProtocolId::OpenAiResponses,
+                openai,
+                Auth::Bearer(Secret::new("k")),
+            ),
+        ),
+    ];
+    for (providers, expected) in rows {
+        let mut machine = Machine::new();
+        machine.set("ANTHROPIC_API_KEY", "k");
+        machine.set("OPENAI_API_KEY", "k");
+        machine.write(
+            "project/opencode.json",
+            json!({"provider": providers}).to_string(),
+        );
+        let configuration = machine.configuration("project", "project", None);
+        let catalogue = Catalogue::build(&configuration, &machine.environment).0;
+        let model = catalogue.resolve(None).unwrap().model;
+        let base = model.endpoint.base_url.as_str();
+        assert_eq!((model.protocol, base, model.auth.clone()), expected);
+        assert_eq!(model.headers, []);
+    }
+}
+
+#[test]
+fn a_model_may_have_a_place_for_system_messages() {
+    for (setting, expected) in [
+        (json!({"midConversationSystem": "native"}), Some(true)),
+        (json!({"midConversationSystem": "wrapped"}), Some(false)),
+        (json!({}), None),
+    ] {
+        let providers = json!({"p": {"npm": "@ai-sdk/anthropic", "options": {"apiKey": "k"},
+            "models": {"m": {"options": setting}}}});
+        let model = catalogue(json!({"provider": providers}))
+            .resolve(None)
+            .unwrap()
+            .model;
+        assert_eq!(model.compatibility.mid_conversation_system, expected);
+        assert_eq!(model.body, JsonMap::new());
+    }
 }

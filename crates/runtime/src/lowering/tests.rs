@@ -116,6 +116,31 @@ fn everything_that_is_no_answer() {
 }
 
 #[test]
+fn what_a_provider_attached_to_a_text_goes_back_to_it() {
+    let attached = json!({"mock": {"phase": "final_answer"}});
+    let said = |message: Value| {
+        let mut message = message;
+        message["metadata"] = json!({"textProviderMetadata": {"t": attached, "u": 5}});
+        message
+    };
+    let texts = json!([
+        {"type": "text", "id": "t", "text": "A."},
+        {"type": "text", "id": "u", "text": "B."},
+    ]);
+    let mut whole = text("A.");
+    whole["providerMetadata"] = attached.clone();
+    let plain = || assistant_says(json!([text("A."), text("B.")]));
+    check([
+        (
+            said(own(texts.clone())),
+            assistant_says(json!([whole, text("B.")])),
+        ),
+        (said(own_failed(texts.clone())), plain()),
+        (said(foreign(texts)), plain()),
+    ]);
+}
+
+#[test]
 fn text_and_reasoning() {
     let signed = json!({"mock": {"signature": "s"}});
     let reasoning = |text: &str, metadata: Option<&Value>| {

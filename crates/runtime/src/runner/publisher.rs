@@ -13,9 +13,10 @@ use opencode_schema::event::{
     ToolInputStarted,
 };
 use opencode_schema::id::MessageID;
-use opencode_schema::message::{ProviderMetadata, SessionErrorUnknown};
+use opencode_schema::message::{PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_store::{Draft, SessionRow};
+use serde_json::Value;
 
 use crate::core::Core;
 use crate::error::DrainError;
@@ -231,12 +232,17 @@ impl Publisher {
         let assistant_message_id = self.message_id.clone();
         let (id, text) = (fragment.id.to_string(), fragment.text);
         let event: SessionEvent = match fragment.kind {
-            FragmentKind::Text => TextEnded {
-                assistant_message_id,
-                text_id: id,
-                text,
+            FragmentKind::Text => {
+                let ended = TextEnded {
+                    assistant_message_id,
+                    text_id: id,
+                    text,
+                };
+                let mut draft = Draft::new(self.core.now(), ended);
+                draft.metadata = provider_metadata.as_ref().map(of_text);
+                self.drafts.push(draft);
+                return;
             }
-            .into(),
             FragmentKind::Reasoning => ReasoningEnded {
                 assistant_message_id,
                 reasoning_id: id,
@@ -278,4 +284,12 @@ impl Publisher {
             .into(),
         }
     }
+}
+
+/// The metadata of a text's end, whose own members have no place for what its provider attached.
+fn of_text(metadata: &ProviderMetadata) -> Record {
+    let members = metadata.iter();
+    let members = members.map(|(name, more)| (name.clone(), more.clone().into()));
+    let attached = Value::Object(members.collect());
+    Record::from_iter([(PROVIDER_METADATA.to_owned(), attached)])
 }

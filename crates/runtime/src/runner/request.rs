@@ -47,6 +47,7 @@ impl Runner {
                 body: domains.body,
                 ..HttpOverlay::default()
             },
+            cache_key: Some(cache_key(&boundary.session.info)),
             prefix: self.conversation.prefix.clone(),
             ..LlmRequest::new(model)
         }
@@ -62,6 +63,16 @@ pub(super) fn own_text(boundary: &Boundary) -> Option<SystemPart> {
         .filter(|text| !text.trim().is_empty());
     let text = own.unwrap_or_else(|| base_instructions(&boundary.model.model));
     Some(SystemPart::new(text))
+}
+
+/// The session, in the length that servers take.
+fn cache_key(session: &SessionInfo) -> String {
+    const MOST: usize = 64;
+    let id = session.id.to_string();
+    match id.strip_prefix("ses_") {
+        Some(rest) if id.len() > MOST => rest.to_owned(),
+        _ => id,
+    }
 }
 
 /// By the first of these, servers keep the requests of one session together.

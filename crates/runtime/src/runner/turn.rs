@@ -273,7 +273,10 @@ impl Turn<'_> {
             LlmEvent::TextDelta { id, text, .. } => {
                 publisher.append(FragmentKind::Text, &id, text).await?;
             }
-            LlmEvent::TextEnd { id, .. } => publisher.end(FragmentKind::Text, &id, None),
+            LlmEvent::TextEnd {
+                id,
+                provider_metadata,
+            } => publisher.end(FragmentKind::Text, &id, from_llm(provider_metadata)),
             LlmEvent::ReasoningStart {
                 id,
                 provider_metadata,

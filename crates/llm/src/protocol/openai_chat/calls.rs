@@ -3,19 +3,13 @@
 use std::sync::Arc;
 
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
 
 use super::chunk::ToolDelta;
 use crate::error::LlmError;
 use crate::event::{BlockId, LlmEvent};
-use crate::lifecycle::MAX_TOOL_CALLS;
 use crate::protocol::framed::Sink;
+use crate::protocol::tool_input;
 use crate::sources::Sources;
-use crate::sse::MAX_FRAME_BYTES;
-
-/// Input is held until a call is complete; all calls of a step together may hold as much as one
-/// frame.
-const MAX_INPUT_BYTES: usize = MAX_FRAME_BYTES;
 
 /// The calls of one step, in order of their first deltas.
 #[derive(Default)]
@@ -81,10 +75,7 @@ impl Calls {
             }
         };
         self.input_bytes += fragment.input.len();
-        if self.calls.len() > MAX_TOOL_CALLS || self.input_bytes > MAX_INPUT_BYTES {
-            let problem = format!("Too much tool input in one step from {}", sink.route());
-            return Err(LlmError::invalid_output(sink.route(), problem));
-        }
+        tool_input::check_size(self.calls.len(), self.input_bytes, sink)?;
         self.calls[at].append(fragment, sink)
     }
 
@@ -196,14 +187,7 @@ impl Call {
             return Err(LlmError::invalid_output(sink.route(), problem));
         };
         let text = std::mem::take(&mut self.input);
-        let input = if text.trim().is_empty() {
-            Value::Object(Map::new())
-        } else {
-            serde_json::from_str(&text).map_err(|_| {
-                let problem = format!("Invalid JSON input for openai-chat tool call {name}");
-                LlmError::undecodable(sink.route(), problem, text.as_bytes())
-            })?
-        };
+        let input = tool_input::parse(&text, name, "openai-chat", sink)?;
         self.done = true;
         sink.emit(LlmEvent::ToolInputEnd {
             id: Arc::clone(&self.id),

@@ -49,10 +49,7 @@ impl Frames for ChatFrames {
             self.said_done = true;
             return self.end(sink);
         }
-        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|_| {
-            let problem = format!("Invalid {} stream event", sink.route());
-            LlmError::undecodable(sink.route(), problem, data)
-        })?;
+        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|_| sink.undecodable(data))?;
         if let Some(failure) = failure::reported(&chunk, data) {
             return sink.emit(failure);
         }
@@ -80,7 +77,7 @@ impl Frames for ChatFrames {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
             reason => reason,
         };
-        sink.finish(reason, usage)
+        sink.finish(reason, usage, None)
     }
 }
 

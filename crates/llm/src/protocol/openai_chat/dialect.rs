@@ -1,15 +1,15 @@
 //! What is special about one server.
 
-use url::Url;
-
 use crate::model::{ResolvedModel, SystemRole, ToolSchema};
+use crate::protocol::media::Reads;
+use crate::protocol::{openai, tool_schema};
 
 /// The member most servers use for replayed reasoning.
 const REASONING_FIELD: &str = "reasoning_content";
 
 /// The peculiarities that change how a request is written. Equal dialects write equal bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(crate) struct Dialect {
     /// The role of the opening system text.
     pub(super) system_role: SystemRole,
     /// A reasoning model at OpenAI itself, which refuses sampling controls and names the output
@@ -26,22 +26,19 @@ pub(super) struct Dialect {
     /// Call identifiers must be nine letters or digits, and a user message must not follow a tool
     /// message.
     pub(super) mistral: bool,
-    /// The model reads images.
-    pub(super) images: bool,
-    /// The model reads PDF files.
-    pub(super) pdf: bool,
+    /// The files that the model reads.
+    pub(super) reads: Reads,
     /// The subset of JSON Schema for tools.
     pub(super) tool_schema: ToolSchema,
 }
 
 impl Dialect {
-    pub(super) fn of(model: &ResolvedModel) -> Self {
+    pub(crate) fn of(model: &ResolvedModel) -> Self {
         let names =
             [&model.id, &model.provider_id, &model.model_id].map(|name| name.to_lowercase());
         let named = |word: &str| names.iter().any(|name| name.contains(word));
-        let openai = is_openai_endpoint(&model.endpoint.base_url);
-        let openai_reasoning =
-            openai && (model.capabilities.reasoning || is_reasoning_id(&model.id));
+        let openai = openai::is_own_endpoint(model);
+        let openai_reasoning = openai::is_own_reasoning(model);
         let compatibility = &model.compatibility;
         let usual_role = if openai_reasoning {
             SystemRole::Developer
@@ -59,17 +56,8 @@ impl Dialect {
                 .unwrap_or_else(|| REASONING_FIELD.to_owned()),
             reasoning_required: named("deepseek"),
             mistral: named("mistral") || named("devstral"),
-            images: model.capabilities.reads("image"),
-            pdf: model.capabilities.reads("pdf"),
-            tool_schema: compatibility.tool_schema.unwrap_or_else(|| {
-                if named("kimi") || named("moonshot") {
-                    ToolSchema::Moonshot
-                } else if named("gemini") {
-                    ToolSchema::Gemini
-                } else {
-                    ToolSchema::Standard
-                }
-            }),
+            reads: Reads::of(&model.capabilities),
+            tool_schema: tool_schema::subset(model),
         }
     }
 
@@ -83,19 +71,6 @@ impl Dialect {
         let end = &plain[plain.len().saturating_sub(9)..];
         format!("{end:0<9}")
     }
-}
-
-fn is_openai_endpoint(base_url: &str) -> bool {
-    Url::parse(base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
-}
-
-/// The reasoning families by name, for models the catalogue does not know. The chat variant of the
-/// newest family does not reason.
-fn is_reasoning_id(id: &str) -> bool {
-    ["o1", "o3", "o4", "gpt-5"]
-        .iter()
-        .any(|family| id.starts_with(family))
-        && !id.starts_with("gpt-5-chat")
 }
 
 #[cfg(test)]

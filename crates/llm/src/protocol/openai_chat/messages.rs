@@ -1,21 +1,20 @@
-//! The conversation in wire form, written strictly by appending.
+//! The messages of a conversation.
 //!
-//! A following request of the same conversation repeats this one and adds to it. So the last user
-//! message stays open (a Mid-Conversation System Message may still be appended to it), images from
-//! tool results wait for the end of their run of tool messages, and only [`Transcript::render`]
-//! writes the closing delimiters. What was written is never written again, and never differently.
+//! The last user message stays open, because a Mid-Conversation System Message may still be appended
+//! to it, and images from tool results wait for the end of their run of tool messages.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::NAMESPACE;
 use super::dialect::Dialect;
 use super::user::{self, Piece};
-use crate::error::LlmError;
 use crate::json;
-use crate::protocol::mid_conversation;
+use crate::protocol::media::Attachment;
+use crate::protocol::transcript::{Form, Page};
+use crate::protocol::{mid_conversation, tool_schema};
 use crate::request::{
-    Message, Part, ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolContent,
-    ToolResultPart, ToolResultValue,
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart,
 };
 
 /// Namespaces whose reasoning this protocol can hand back.
@@ -25,14 +24,9 @@ const OWN_NAMESPACES: [&str; 3] = [NAMESPACE, "openrouter", "copilot"];
 /// succession.
 const BRIDGE: &[u8] = br#",{"role":"assistant","content":"Done."},"#;
 
-/// The conversation so far.
-pub(super) struct Transcript {
-    dialect: Dialect,
-    system: Vec<SystemPart>,
-    messages: Vec<Message>,
-    wire: Vec<u8>,
-    /// Something stands before `wire`.
-    is_continued: bool,
+/// What is known between two messages.
+#[derive(Clone, Default)]
+pub(crate) struct State {
     open: Open,
     /// Images out of tool results, as elements of a content array.
     held: Vec<u8>,
@@ -40,8 +34,9 @@ pub(super) struct Transcript {
 }
 
 /// What the last wire message lacks.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Open {
+    #[default]
     Nothing,
     /// The end of its content string.
     Text,
@@ -49,193 +44,103 @@ enum Open {
     Parts,
 }
 
-impl Transcript {
-    /// A conversation of nothing but the opening system text.
-    pub(super) fn new(dialect: Dialect, system: &[SystemPart]) -> Self {
-        let mut transcript = Self {
-            dialect,
-            system: system.to_vec(),
-            messages: Vec::new(),
-            wire: Vec::new(),
-            is_continued: false,
-            open: Open::Nothing,
-            held: Vec::new(),
-            after_tool: false,
+impl Form for Dialect {
+    type State = State;
+
+    fn begin(&self, system: &[&str], page: &mut Page<State>) {
+        if !system.is_empty() {
+            page.raw(br#"{"role":"#);
+            page.json(self.system_role.as_str());
+            page.raw(br#","content":"#);
+            page.json(&system.join("\n"));
+            page.raw(b"}");
+        }
+    }
+
+    fn push(&self, message: &Message, page: &mut Page<State>) {
+        let mut writer = Writer {
+            dialect: self,
+            page,
         };
-        transcript.write_system();
-        transcript
-    }
-
-    /// The dialect it is written in.
-    pub(super) fn dialect(&self) -> &Dialect {
-        &self.dialect
-    }
-
-    /// Whether a conversation goes on where this one stopped.
-    pub(super) fn is_prefix_of(
-        &self,
-        dialect: &Dialect,
-        system: &[SystemPart],
-        messages: &[Message],
-    ) -> bool {
-        self.dialect == *dialect
-            && self.system == system
-            && self.messages.len() <= messages.len()
-            && self
-                .messages
-                .iter()
-                .zip(messages)
-                .all(|(written, given)| written.is_same(given))
-    }
-
-    /// Writes what the conversation has beyond this transcript.
-    pub(super) fn extend_to(&mut self, messages: &[Message]) -> Result<(), LlmError> {
-        for message in &messages[self.messages.len()..] {
-            message.check()?;
-            self.push(message)?;
-            self.messages.push(message.clone());
+        if message.role != Role::Tool {
+            writer.release_images();
         }
-        Ok(())
-    }
-
-    /// Appends the elements of the message array, complete; the last of them is `closing`, which is
-    /// no part of the conversation.
-    pub(super) fn render(
-        &self,
-        closing: Option<&Message>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), LlmError> {
-        let mut rest = self.rest();
-        if let Some(message) = closing {
-            message.check()?;
-            rest.push(message)?;
+        if message.role != Role::System {
+            writer.close();
         }
-        rest.release_images();
-        rest.close();
-        out.extend_from_slice(&self.wire);
-        out.extend_from_slice(&rest.wire);
-        Ok(())
-    }
-
-    /// What is written so far. A following request goes on from there.
-    pub(super) fn wire(&self) -> &[u8] {
-        &self.wire
-    }
-
-    /// What this request says behind that, without what closes its last message.
-    pub(super) fn end(&self) -> Vec<u8> {
-        let mut rest = self.rest();
-        rest.release_images();
-        rest.wire
-    }
-
-    /// A transcript that goes on from this one and is thrown away.
-    fn rest(&self) -> Self {
-        Self {
-            dialect: self.dialect.clone(),
-            system: Vec::new(),
-            messages: self.messages.last().cloned().into_iter().collect(),
-            wire: Vec::new(),
-            is_continued: !self.wire.is_empty(),
-            open: self.open,
-            held: self.held.clone(),
-            after_tool: self.after_tool,
-        }
-    }
-
-    /// About how much [`Transcript::render`] will append.
-    pub(super) fn len(&self) -> usize {
-        self.wire.len() + self.held.len() + 64
-    }
-
-    fn push(&mut self, message: &Message) -> Result<(), LlmError> {
         match message.role {
-            Role::System => {
-                self.release_images();
-                self.push_update(&message.content);
-            }
-            Role::User => {
-                self.release_images();
-                self.close();
-                self.push_user(&message.content);
-            }
-            Role::Assistant => {
-                self.release_images();
-                self.close();
-                self.push_assistant(&message.content);
-            }
-            Role::Tool => {
-                if self
-                    .messages
-                    .last()
-                    .is_some_and(|last| last.role == Role::System)
-                {
-                    return Err(LlmError::invalid_request(
-                        "a system message cannot stand between a tool call and its result",
-                    ));
-                }
-                self.close();
-                self.push_results(&message.content);
-            }
-        }
-        Ok(())
-    }
-
-    fn write_system(&mut self) {
-        let texts: Vec<&str> = self
-            .system
-            .iter()
-            .map(|part| &*part.text)
-            .filter(|text| !text.is_empty())
-            .collect();
-        if !texts.is_empty() {
-            let role = self.dialect.system_role.as_str();
-            self.wire.extend_from_slice(br#"{"role":"#);
-            json::write(&mut self.wire, role);
-            self.wire.extend_from_slice(br#","content":"#);
-            json::write(&mut self.wire, &texts.join("\n"));
-            self.wire.push(b'}');
+            Role::System => writer.push_update(&message.content),
+            Role::User => writer.push_user(&message.content),
+            Role::Assistant => writer.push_assistant(&message.content),
+            Role::Tool => writer.push_results(&message.content),
         }
     }
 
+    fn settle(&self, page: &mut Page<State>) {
+        Writer {
+            dialect: self,
+            page,
+        }
+        .release_images();
+    }
+
+    fn close(&self, page: &mut Page<State>) {
+        Writer {
+            dialect: self,
+            page,
+        }
+        .close();
+    }
+
+    fn tool(&self, tool: &ToolDefinition) -> Value {
+        json!({"type": "function", "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool_schema::for_openai(&tool.input_schema, self.tool_schema),
+        }})
+    }
+}
+
+struct Writer<'a> {
+    dialect: &'a Dialect,
+    page: &'a mut Page<State>,
+}
+
+impl Writer<'_> {
     fn push_user(&mut self, content: &[Part]) {
-        let pieces = user::pieces(content, &self.dialect);
+        let pieces = user::pieces(content, self.dialect);
         if pieces.is_empty() {
             return;
         }
         if pieces.iter().all(Piece::is_text) {
             self.open_user(Open::Text);
-            json::write_unquoted(&mut self.wire, &user::joined(&pieces));
+            self.page.unquoted(&user::joined(&pieces));
             return;
         }
         self.open_user(Open::Parts);
         for (n, piece) in pieces.iter().enumerate() {
             if n > 0 {
-                self.wire.push(b',');
+                self.page.raw(b",");
             }
-            piece.write(&mut self.wire);
+            self.page.json(&piece.wire());
         }
     }
 
     /// An update joins the user message right before it.
     fn push_update(&mut self, content: &[Part]) {
-        let text =
-            mid_conversation::wrap_system_message(content.iter().filter_map(|part| match part {
-                Part::Text(text) => Some(text.text.as_str()),
-                _ => None,
-            }));
-        match self.open {
+        let text = mid_conversation::wrapped(content);
+        match self.page.state.open {
             Open::Nothing => {
                 self.open_user(Open::Text);
-                json::write_unquoted(&mut self.wire, &text);
+                self.page.unquoted(&text);
             }
             Open::Text => {
-                self.wire.extend_from_slice(br"\n");
-                json::write_unquoted(&mut self.wire, &text);
+                self.page.raw(br"\n");
+                self.page.unquoted(&text);
             }
             Open::Parts => {
-                self.wire.push(b',');
-                Piece::Note(text).write(&mut self.wire);
+                self.page.raw(b",");
+                self.page.json(&Piece::Note(text).wire());
             }
         }
     }
@@ -260,44 +165,42 @@ impl Transcript {
         if texts.is_empty() && reasoning.is_empty() && calls.is_empty() {
             return;
         }
-        self.separate();
-        self.after_tool = false;
-        self.wire
-            .extend_from_slice(br#"{"role":"assistant","content":"#);
+        self.page.separate();
+        self.page.state.after_tool = false;
+        self.page.raw(br#"{"role":"assistant","content":"#);
         if texts.is_empty() {
-            self.wire.extend_from_slice(b"null");
+            self.page.raw(b"null");
         } else {
-            json::write(&mut self.wire, &texts.join("\n"));
+            self.page.json(&texts.join("\n"));
         }
         self.write_calls(&calls);
         if !reasoning.is_empty() || self.dialect.reasoning_required {
-            self.wire.push(b',');
-            json::write(&mut self.wire, &self.dialect.reasoning_field);
-            self.wire.push(b':');
-            json::write(&mut self.wire, &reasoning);
+            self.page.raw(b",");
+            self.page.json(&self.dialect.reasoning_field);
+            self.page.raw(b":");
+            self.page.json(&reasoning);
         }
-        self.wire.push(b'}');
+        self.page.raw(b"}");
     }
 
     fn write_calls(&mut self, calls: &[&ToolCallPart]) {
         if calls.is_empty() {
             return;
         }
-        self.wire.extend_from_slice(br#","tool_calls":["#);
+        self.page.raw(br#","tool_calls":["#);
         for (n, call) in calls.iter().enumerate() {
             if n > 0 {
-                self.wire.push(b',');
+                self.page.raw(b",");
             }
-            self.wire.extend_from_slice(br#"{"id":"#);
-            json::write(&mut self.wire, &self.dialect.call_id(&call.id));
-            self.wire
-                .extend_from_slice(br#","type":"function","function":{"name":"#);
-            json::write(&mut self.wire, &call.name);
-            self.wire.extend_from_slice(br#","arguments":"#);
-            json::write(&mut self.wire, &call.input.to_string());
-            self.wire.extend_from_slice(b"}}");
+            self.page.raw(br#"{"id":"#);
+            self.page.json(&self.dialect.call_id(&call.id));
+            self.page.raw(br#","type":"function","function":{"name":"#);
+            self.page.json(&call.name);
+            self.page.raw(br#","arguments":"#);
+            self.page.json(&call.input.to_string());
+            self.page.raw(b"}}");
         }
-        self.wire.push(b']');
+        self.page.raw(b"]");
     }
 
     fn push_results(&mut self, content: &[Part]) {
@@ -309,39 +212,36 @@ impl Transcript {
                 continue;
             }
             let text = self.result_text(result);
-            self.separate();
-            self.after_tool = true;
-            self.wire
-                .extend_from_slice(br#"{"role":"tool","tool_call_id":"#);
-            json::write(&mut self.wire, &self.dialect.call_id(&result.id));
-            self.wire.extend_from_slice(br#","content":"#);
-            json::write(&mut self.wire, &text);
-            self.wire.push(b'}');
+            self.page.separate();
+            self.page.state.after_tool = true;
+            self.page.raw(br#"{"role":"tool","tool_call_id":"#);
+            self.page.json(&self.dialect.call_id(&result.id));
+            self.page.raw(br#","content":"#);
+            self.page.json(&text);
+            self.page.raw(b"}");
         }
     }
 
     /// The text of a result. Tool messages cannot carry files, so those wait for the end of the
     /// run.
     fn result_text(&mut self, result: &ToolResultPart) -> String {
-        let pieces = match &result.result {
-            ToolResultValue::Text(text) => return text.clone(),
-            ToolResultValue::Json(value) => return value.to_string(),
-            ToolResultValue::Error(Value::String(text)) => return text.clone(),
-            ToolResultValue::Error(value) => return value.to_string(),
-            ToolResultValue::Content(pieces) => pieces,
+        let pieces = match result.result.as_text() {
+            Ok(text) => return text.into_owned(),
+            Err(pieces) => pieces,
         };
         let mut lines: Vec<String> = Vec::new();
         for piece in pieces {
             match piece {
                 ToolContent::Text { text } => lines.push(text.clone()),
                 ToolContent::File { uri, mime, name } => {
-                    match user::file_piece(mime, uri, name.as_deref(), &self.dialect) {
+                    let file = Attachment::new(mime, uri, name.as_deref(), self.dialect.reads);
+                    match user::file_piece(file) {
                         Piece::Note(note) => lines.push(note),
                         file => {
-                            if !self.held.is_empty() {
-                                self.held.push(b',');
+                            if !self.page.state.held.is_empty() {
+                                self.page.state.held.push(b',');
                             }
-                            file.write(&mut self.held);
+                            json::write(&mut self.page.state.held, &file.wire());
                         }
                     }
                 }
@@ -352,38 +252,29 @@ impl Transcript {
 
     /// Ends a run of tool messages: the images it produced become a user message.
     fn release_images(&mut self) {
-        if !self.held.is_empty() {
+        if !self.page.state.held.is_empty() {
+            let held = std::mem::take(&mut self.page.state.held);
             self.open_user(Open::Parts);
-            self.wire.append(&mut self.held);
+            self.page.raw(&held);
         }
     }
 
     fn open_user(&mut self, open: Open) {
-        self.wire.extend_from_slice(self.before_user());
-        self.wire.extend_from_slice(open.opening());
-        self.after_tool = false;
-        self.open = open;
+        self.page.raw(self.before_user());
+        self.page.raw(open.opening());
+        self.page.state.after_tool = false;
+        self.page.state.open = open;
     }
 
     fn close(&mut self) {
-        self.wire.extend_from_slice(self.open.closing());
-        self.open = Open::Nothing;
-    }
-
-    fn is_begun(&self) -> bool {
-        self.is_continued || !self.wire.is_empty()
-    }
-
-    fn separate(&mut self) {
-        if self.is_begun() {
-            self.wire.push(b',');
-        }
+        self.page.raw(self.page.state.open.closing());
+        self.page.state.open = Open::Nothing;
     }
 
     fn before_user(&self) -> &'static [u8] {
-        if self.dialect.mistral && self.after_tool {
+        if self.dialect.mistral && self.page.state.after_tool {
             BRIDGE
-        } else if self.is_begun() {
+        } else if self.page.is_begun() {
             b","
         } else {
             b""

@@ -1,8 +1,7 @@
 //! OpenAI Chat Completions and the many servers that speak something close to it.
 //!
 //! - `dialect`: what is special about one server, derived once from the model.
-//! - `body`, `messages`, `user`: request to JSON. `messages` only ever appends, which is what lets
-//!   a following request of the same conversation go on from the bytes of the one before.
+//! - `body`, `messages`, `user`: request to JSON.
 //! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of what occurs
 //!   in the wild.
 
@@ -16,15 +15,14 @@ mod messages;
 mod usage;
 mod user;
 
+pub(super) use dialect::Dialect;
+
 use super::framed::Framed;
+use super::openai::NAMESPACE;
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
 use crate::error::LlmError;
-use crate::model::ResolvedModel;
 use crate::request::LlmRequest;
 use crate::sources::Sources;
-
-/// The namespace of this protocol's options and metadata.
-const NAMESPACE: &str = "openai";
 
 /// The adapter.
 pub(super) struct OpenAiChat;
@@ -34,6 +32,7 @@ impl Protocol for OpenAiChat {
         Ok(WireRequest {
             path: "/chat/completions".to_owned(),
             headers: Vec::new(),
+            lists: Vec::new(),
             body: body::encode(request)?,
         })
     }
@@ -43,11 +42,11 @@ impl Protocol for OpenAiChat {
         request: &LlmRequest,
         former: Option<&Prefix>,
     ) -> Result<PrefixReport, LlmError> {
-        body::prefix(request, former)
+        super::body::prefix(request, Dialect::of(&request.model), former)
     }
 
-    fn decoder(&self, model: &ResolvedModel, sources: &Sources) -> Box<dyn Decoder> {
+    fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder> {
         let frames = decoder::ChatFrames::new(sources.clone());
-        Box::new(Framed::new(model.route(), frames))
+        Box::new(Framed::new(request.model.route(), frames))
     }
 }

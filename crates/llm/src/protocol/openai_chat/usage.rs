@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::NAMESPACE;
+use crate::json::count;
 use crate::usage::Usage;
 
 /// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found
@@ -42,20 +43,6 @@ fn output(prompt: Option<u64>, completion: u64, reasoning: Option<u64>, total: O
 
 fn member(object: Option<&Value>, key: &str) -> Option<u64> {
     count(object?.get(key))
-}
-
-/// A count; some servers write it with a fraction, and nonsense counts as absent.
-fn count(value: Option<&Value>) -> Option<u64> {
-    let value = value?;
-    value.as_u64().or_else(|| {
-        let number = value.as_f64().filter(|number| *number >= 0.0)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative, and the cast saturates"
-        )]
-        Some(number as u64)
-    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::dialect::Dialect;
-use crate::json;
-use crate::protocol::media;
-use crate::request::{Media, Part};
+use crate::protocol::media::Attachment;
+use crate::request::Part;
 
 /// One piece of user content, ready to be written.
 pub(super) enum Piece<'a> {
@@ -46,9 +45,9 @@ impl Piece<'_> {
         matches!(self, Self::Text(_) | Self::Note(_))
     }
 
-    /// Appends the piece as an element of a content array.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let part = match self {
+    /// The piece as an element of a content array.
+    pub(super) fn wire(&self) -> impl Serialize + '_ {
+        match self {
             Self::Text(text) => WirePart::Text {
                 text: Cow::Borrowed(text),
             },
@@ -64,8 +63,7 @@ impl Piece<'_> {
                     file_data: data,
                 },
             },
-        };
-        json::write(out, &part);
+        }
     }
 }
 
@@ -75,7 +73,7 @@ pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a
         .iter()
         .filter_map(|part| match part {
             Part::Text(text) => Some(Piece::Text(&text.text)),
-            Part::Media(media) => Some(attachment(media, dialect)),
+            Part::Media(media) => Some(file_piece(Attachment::of(media, dialect.reads))),
             _ => None,
         })
         .collect()
@@ -101,26 +99,14 @@ pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
     out
 }
 
-fn attachment<'a>(file: &'a Media, dialect: &Dialect) -> Piece<'a> {
-    let name = file.filename.as_deref();
-    file_piece(&file.media_type, &file.data, name, dialect)
-}
-
-/// A file by what the model reads of it.
-pub(super) fn file_piece<'a>(
-    media_type: &'a str,
-    data: &'a str,
-    name: Option<&'a str>,
-    dialect: &Dialect,
-) -> Piece<'a> {
-    let is_pdf = media_type == "application/pdf";
-    let readable = (media::is_image(media_type) && dialect.images) || (is_pdf && dialect.pdf);
-    match media::encoded(media_type, data).filter(|_| readable) {
-        Some(file) if is_pdf => Piece::Pdf {
-            filename: name.unwrap_or("document.pdf"),
+/// A file as a piece.
+pub(super) fn file_piece(file: Attachment<'_>) -> Piece<'_> {
+    match file {
+        Attachment::Image(file) => Piece::Image(file.data_url()),
+        Attachment::Pdf { filename, file } => Piece::Pdf {
+            filename,
             data: file.data_url(),
         },
-        Some(file) => Piece::Image(file.data_url()),
-        None => Piece::Note(media::unreadable(media_type, name)),
+        Attachment::Note(note) => Piece::Note(note),
     }
 }

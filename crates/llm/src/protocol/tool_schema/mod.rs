@@ -11,19 +11,48 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::model::ToolSchema;
+use crate::model::{ResolvedModel, ToolSchema};
 
 /// Schemas nested deeper than this are cut off. Nothing people write comes near it.
 const MAX_DEPTH: usize = 64;
 
+/// The subset that a model insists on: what is configured, else what its names let expect.
+pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
+    let names = [&model.id, &model.provider_id, &model.model_id].map(|name| name.to_lowercase());
+    let named = |word: &str| names.iter().any(|name| name.contains(word));
+    model.compatibility.tool_schema.unwrap_or_else(|| {
+        if named("kimi") || named("moonshot") {
+            ToolSchema::Moonshot
+        } else if named("gemini") {
+            ToolSchema::Gemini
+        } else {
+            ToolSchema::Standard
+        }
+    })
+}
+
 /// The schema for OpenAI protocols, after the subset the model itself insists on.
 pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
-    let schema = match subset {
+    openai::project(&within(schema, subset))
+}
+
+/// The schema for Anthropic: as it is, after the subset the model itself insists on.
+pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
+    let schema = within(schema, subset);
+    let mut root = schema.as_object().cloned().unwrap_or_default();
+    root.shift_remove("$schema");
+    if !root.contains_key("type") {
+        root.insert("type".to_owned(), "object".into());
+    }
+    Value::Object(root)
+}
+
+fn within(schema: &Value, subset: ToolSchema) -> Cow<'_, Value> {
+    match subset {
         ToolSchema::Standard => Cow::Borrowed(schema),
         ToolSchema::Gemini => Cow::Owned(gemini::project(schema)),
         ToolSchema::Moonshot => Cow::Owned(moonshot::project(schema)),
-    };
-    openai::project(&schema)
+    }
 }
 
 /// Members whose values are data or names, not schemas.

@@ -1,0 +1,362 @@
+//! The blocks of a reply, put together from deltas.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::frame::{Delta, Start};
+use super::{PROTOCOL, metadata};
+use crate::error::LlmError;
+use crate::event::{BlockId, LlmEvent};
+use crate::protocol::framed::Sink;
+use crate::protocol::tool_input;
+use crate::request::{JsonMap, ToolResultValue};
+
+/// More blocks than any answer has.
+const MAX_BLOCKS: usize = 16_384;
+
+/// The blocks of one step by their index.
+#[derive(Default)]
+pub(super) struct Blocks {
+    blocks: Vec<(i64, Block)>,
+    /// The calls that the provider runs: identifier and name.
+    hosted: Vec<(BlockId, BlockId)>,
+    calls: usize,
+    /// Bytes that are held until a block is complete.
+    held: usize,
+}
+
+enum Block {
+    Text(Text),
+    Thinking(Thinking),
+    Tool(Tool),
+    /// Of a type nobody here knows, or complete.
+    Silent,
+}
+
+struct Text {
+    id: BlockId,
+    is_begun: bool,
+    citations: Vec<Value>,
+}
+
+struct Thinking {
+    id: BlockId,
+    is_begun: bool,
+    signature: Option<String>,
+}
+
+struct Tool {
+    id: BlockId,
+    name: BlockId,
+    input: String,
+    /// Some servers send the whole input with the beginning.
+    given: Value,
+    is_hosted: bool,
+}
+
+impl Blocks {
+    /// Begins a block.
+    pub(super) fn start(
+        &mut self,
+        index: i64,
+        mut start: Start,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if self.blocks.len() >= MAX_BLOCKS || self.find(index).is_some() {
+            let problem = format!("Invalid content block {index} in the {PROTOCOL} stream");
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        }
+        let kind = start.kind.take().unwrap_or_default();
+        let block = match kind.as_str() {
+            "text" => {
+                let mut text = Text {
+                    id: format!("text-{index}").into(),
+                    is_begun: false,
+                    citations: Vec::new(),
+                };
+                text.push(start.text.take(), sink)?;
+                Block::Text(text)
+            }
+            "thinking" => {
+                let mut thinking = Thinking {
+                    id: format!("reasoning-{index}").into(),
+                    is_begun: false,
+                    signature: start.signature.take(),
+                };
+                thinking.push(start.thinking.take(), sink)?;
+                Block::Thinking(thinking)
+            }
+            "redacted_thinking" => {
+                redacted(index, start.data.take(), sink)?;
+                Block::Silent
+            }
+            "tool_use" | "server_tool_use" => {
+                Block::Tool(self.call(index, kind == "server_tool_use", start, sink)?)
+            }
+            _ => {
+                self.result(kind, start, sink)?;
+                Block::Silent
+            }
+        };
+        self.blocks.push((index, block));
+        Ok(())
+    }
+
+    /// Takes more of a block.
+    pub(super) fn delta(
+        &mut self,
+        index: i64,
+        mut delta: Delta,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let kind = delta.kind.take().unwrap_or_default();
+        match (kind.as_str(), self.find(index)) {
+            ("text_delta", Some(Block::Text(text))) => text.push(delta.text.take(), sink),
+            ("thinking_delta", Some(Block::Thinking(thinking))) => {
+                thinking.push(delta.thinking.take(), sink)
+            }
+            ("signature_delta", Some(Block::Thinking(thinking))) => {
+                thinking.signature = delta.signature.take().or(thinking.signature.take());
+                Ok(())
+            }
+            ("citations_delta", Some(Block::Text(text))) if !delta.citation.is_null() => {
+                let bytes = delta.citation.to_string().len();
+                text.citations.push(delta.citation);
+                self.hold(bytes, sink)
+            }
+            ("input_json_delta", Some(Block::Tool(tool))) => {
+                let text = delta.partial_json.take().unwrap_or_default();
+                let bytes = text.len();
+                tool.push(text, sink)?;
+                self.hold(bytes, sink)
+            }
+            ("input_json_delta", None) => {
+                let problem = format!("{PROTOCOL} tool input belongs to no tool call");
+                Err(LlmError::invalid_output(sink.route(), problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a block.
+    pub(super) fn stop(&mut self, index: i64, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match self.find(index) {
+            None => Ok(()),
+            Some(block) => std::mem::replace(block, Block::Silent).complete(sink),
+        }
+    }
+
+    /// Ends what is still open, in the order in which it began.
+    pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        for (_, block) in std::mem::take(&mut self.blocks) {
+            block.complete(sink)?;
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, index: i64) -> Option<&mut Block> {
+        // Deltas belong to one of the last blocks.
+        let found = self.blocks.iter_mut().rev().find(|(at, _)| *at == index);
+        found.map(|(_, block)| block)
+    }
+
+    fn hold(&mut self, bytes: usize, sink: &Sink<'_>) -> Result<(), LlmError> {
+        self.held += bytes;
+        tool_input::check_size(self.calls, self.held, sink)
+    }
+
+    fn call(
+        &mut self,
+        index: i64,
+        is_hosted: bool,
+        mut start: Start,
+        sink: &mut Sink<'_>,
+    ) -> Result<Tool, LlmError> {
+        let Some(name) = start.name.take() else {
+            let problem = format!("{PROTOCOL} tool call is missing a name");
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        };
+        let id: BlockId = start.id.take().unwrap_or_else(|| index.to_string()).into();
+        let name: BlockId = name.into();
+        self.calls += 1;
+        if is_hosted {
+            self.hosted.push((Arc::clone(&id), Arc::clone(&name)));
+        }
+        sink.emit(LlmEvent::ToolInputStart {
+            id: Arc::clone(&id),
+            name: Arc::clone(&name),
+            provider_metadata: None,
+        })?;
+        Ok(Tool {
+            id,
+            name,
+            input: String::new(),
+            given: start.input,
+            is_hosted,
+        })
+    }
+
+    /// The result of a call that the provider ran comes whole. Blocks of other types are left alone.
+    fn result(
+        &mut self,
+        kind: String,
+        mut start: Start,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let of = start.tool_use_id.take().unwrap_or_default();
+        let call = self.hosted.iter().position(|(id, _)| **id == *of);
+        let (Some(call), true) = (call, kind.ends_with("_tool_result")) else {
+            return Ok(());
+        };
+        let (id, name) = self.hosted.swap_remove(call);
+        let content_type = start.content.get("type").and_then(Value::as_str);
+        let is_error = content_type.is_some_and(|kind| kind.ends_with("_tool_result_error"));
+        let result = if is_error {
+            ToolResultValue::Error(start.content)
+        } else {
+            ToolResultValue::Json(start.content)
+        };
+        sink.emit(LlmEvent::ToolResult {
+            id,
+            name,
+            result,
+            output: None,
+            provider_executed: true,
+            provider_metadata: metadata(one("blockType", kind.into())),
+        })
+    }
+}
+
+impl Block {
+    fn complete(self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        match self {
+            Self::Text(text) => text.complete(sink),
+            Self::Thinking(thinking) => thinking.complete(sink),
+            Self::Tool(tool) => tool.complete(sink),
+            Self::Silent => Ok(()),
+        }
+    }
+}
+
+impl Text {
+    /// A block begins with its first text, so that an empty one leaves nothing behind.
+    fn push(&mut self, text: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Some(text) = text else { return Ok(()) };
+        if !self.is_begun {
+            self.is_begun = true;
+            sink.emit(LlmEvent::TextStart {
+                id: Arc::clone(&self.id),
+                provider_metadata: None,
+            })?;
+        }
+        sink.emit(LlmEvent::TextDelta {
+            id: Arc::clone(&self.id),
+            text,
+            provider_metadata: None,
+        })
+    }
+
+    fn complete(self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if !self.is_begun {
+            return Ok(());
+        }
+        let citations = Some(self.citations).filter(|citations| !citations.is_empty());
+        sink.emit(LlmEvent::TextEnd {
+            id: self.id,
+            provider_metadata: citations.and_then(|it| metadata(one("citations", it.into()))),
+        })
+    }
+}
+
+impl Thinking {
+    fn push(&mut self, text: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Some(text) = text else { return Ok(()) };
+        self.begin(sink)?;
+        sink.emit(LlmEvent::ReasoningDelta {
+            id: Arc::clone(&self.id),
+            text,
+            provider_metadata: None,
+        })
+    }
+
+    fn begin(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.is_begun {
+            return Ok(());
+        }
+        self.is_begun = true;
+        sink.emit(LlmEvent::ReasoningStart {
+            id: Arc::clone(&self.id),
+            provider_metadata: None,
+        })
+    }
+
+    /// A signature without a thought that may be read is one the server wants back all the same.
+    fn complete(mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.signature.is_some() {
+            self.begin(sink)?;
+        }
+        if !self.is_begun {
+            return Ok(());
+        }
+        let signature = self
+            .signature
+            .map(|signature| one("signature", signature.into()));
+        sink.emit(LlmEvent::ReasoningEnd {
+            id: self.id,
+            provider_metadata: signature.and_then(metadata),
+        })
+    }
+}
+
+impl Tool {
+    fn push(&mut self, text: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        self.input.push_str(&text);
+        sink.emit(LlmEvent::ToolInputDelta {
+            id: Arc::clone(&self.id),
+            name: Arc::clone(&self.name),
+            text,
+        })
+    }
+
+    fn complete(mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let is_given = self
+            .given
+            .as_object()
+            .is_some_and(|given| !given.is_empty());
+        if self.input.is_empty() && is_given {
+            self.push(self.given.to_string(), sink)?;
+        }
+        let input = tool_input::parse(&self.input, &self.name, PROTOCOL, sink)?;
+        sink.emit(LlmEvent::ToolInputEnd {
+            id: Arc::clone(&self.id),
+            name: Arc::clone(&self.name),
+            provider_metadata: None,
+        })?;
+        sink.emit(LlmEvent::ToolCall {
+            id: self.id,
+            name: self.name,
+            input,
+            provider_executed: self.is_hosted,
+            provider_metadata: None,
+        })
+    }
+}
+
+/// Thinking that only the provider can read.
+fn redacted(index: i64, data: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+    let Some(data) = data else { return Ok(()) };
+    let id: BlockId = format!("reasoning-{index}").into();
+    sink.emit(LlmEvent::ReasoningStart {
+        id: Arc::clone(&id),
+        provider_metadata: None,
+    })?;
+    sink.emit(LlmEvent::ReasoningEnd {
+        id,
+        provider_metadata: metadata(one("redactedData", data.into())),
+    })
+}
+
+fn one(name: &str, value: Value) -> JsonMap {
+    Map::from_iter([(name.to_owned(), value)])
+}

@@ -1,0 +1,125 @@
+//! From stream events to canonical ones.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::blocks::Blocks;
+use super::frame::{End, Event};
+use super::metadata;
+use super::usage::Counts;
+use crate::error::LlmError;
+use crate::event::FinishReason;
+use crate::protocol::failure;
+use crate::protocol::framed::{Frames, Sink};
+
+/// The state of one reply.
+#[derive(Default)]
+pub(super) struct MessageFrames {
+    blocks: Blocks,
+    counts: Counts,
+    /// The server said that the message is complete, and not why.
+    is_complete: bool,
+}
+
+impl Frames for MessageFrames {
+    fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        // Some proxies end the stream as another protocol does.
+        if data == b"[DONE]" {
+            return Ok(());
+        }
+        let mut event: Event<'_> =
+            serde_json::from_slice(data).map_err(|_| sink.undecodable(data))?;
+        let kind = event.kind.take().unwrap_or_default();
+        let index = || -> Result<i64, LlmError> {
+            let index = event
+                .index
+                .and_then(|raw| serde_json::from_str(raw.get()).ok());
+            index.ok_or_else(|| sink.undecodable(data))
+        };
+        match kind.as_str() {
+            "message_start" => {
+                self.counts.take(usage_within(event.message));
+                Ok(())
+            }
+            "content_block_start" => {
+                let index = index()?;
+                let start = read(event.content_block).ok_or_else(|| sink.undecodable(data))?;
+                self.blocks.start(index, start, sink)
+            }
+            "content_block_delta" => {
+                let index = index()?;
+                let delta = read(event.delta).ok_or_else(|| sink.undecodable(data))?;
+                self.blocks.delta(index, delta, sink)
+            }
+            "content_block_stop" => self.blocks.stop(index()?, sink),
+            "message_delta" => {
+                self.counts.take(event.usage);
+                self.message_delta(read(event.delta).unwrap_or_default(), sink)
+            }
+            "message_stop" => self.end(sink),
+            "error" => sink.emit(failure::event(&read(event.error).unwrap_or_default())),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.is_complete {
+            self.finish(FinishReason::Unknown, Map::new(), sink)
+        } else {
+            sink.end()
+        }
+    }
+}
+
+impl MessageFrames {
+    fn message_delta(&mut self, mut end: End, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Some(reason) = end.stop_reason.take() else {
+            self.is_complete = true;
+            return Ok(());
+        };
+        let mut members = Map::new();
+        if let Some(sequence) = end.stop_sequence.take() {
+            members.insert("stopSequence".to_owned(), sequence.into());
+        }
+        if reason == "pause_turn" {
+            members.insert("pauseTurn".to_owned(), Value::Bool(true));
+        }
+        self.finish(finish_reason(&reason), members, sink)
+    }
+
+    fn finish(
+        &mut self,
+        reason: FinishReason,
+        members: Map<String, Value>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        self.blocks.complete(sink)?;
+        let usage = std::mem::take(&mut self.counts).usage();
+        sink.finish(reason, usage, metadata(members))
+    }
+}
+
+/// A part of an event; none if it is missing or no object.
+fn read<'a, T: Deserialize<'a>>(part: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(part?.get()).ok()
+}
+
+fn usage_within(message: Option<&RawValue>) -> Option<&RawValue> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow, default)]
+        usage: Option<&'a RawValue>,
+    }
+    read::<Message<'_>>(message)?.usage
+}
+
+fn finish_reason(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::Stop,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "tool_use" => FinishReason::ToolCalls,
+        "refusal" => FinishReason::ContentFilter,
+        _ => FinishReason::Unknown,
+    }
+}

@@ -1,0 +1,352 @@
+//! The messages of a conversation, in the order that the server insists on.
+//!
+//! Users and assistants take turns, and the user begins; results of tools come right behind the
+//! message that called them, before anything else the user says. So messages of one side become one
+//! message, which stays open for what is still to come.
+
+use serde_json::{Value, json};
+
+use super::cache::Places;
+use super::style::Style;
+use super::{member, text_member};
+use crate::protocol::media::Attachment;
+use crate::protocol::transcript::{Form, Page};
+use crate::protocol::{mid_conversation, tool_schema};
+use crate::request::{
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart, ToolResultValue,
+};
+
+/// What the user says where the server wants a message and nobody has written one.
+const NOTHING: &str = "Continue.";
+
+/// What the assistant says between a system message and another message of the user.
+const NOTED: &str = "Understood.";
+
+/// What is known between two messages.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    open: Open,
+    /// The last message is the assistant's and ends in a call that the provider ran.
+    ends_in_hosted: bool,
+    /// Where the cache may be asked to keep what was read.
+    pub(super) places: Places,
+}
+
+/// Whose message the last one is. It lacks its end.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Open {
+    #[default]
+    Nothing,
+    User,
+    Assistant,
+    System,
+}
+
+impl Form for Style {
+    type State = State;
+
+    fn begin(&self, system: &[&str], page: &mut Page<State>) {
+        if !system.is_empty() {
+            page.raw(br#""system":["#);
+            for (n, text) in system.iter().enumerate() {
+                if n > 0 {
+                    page.raw(b",");
+                }
+                page.json(&text_block(text));
+            }
+            page.state.places.system = Some(page.len() - 1);
+            page.raw(b"],");
+        }
+        page.raw(br#""messages":["#);
+    }
+
+    fn push(&self, message: &Message, page: &mut Page<State>) {
+        let mut writer = Writer { style: self, page };
+        match message.role {
+            Role::System => writer.push_update(&message.content),
+            Role::User => writer.push_user(&message.content),
+            Role::Assistant => writer.push_assistant(&message.content),
+            Role::Tool => writer.push_results(&message.content),
+        }
+    }
+
+    /// What the assistant would begin its answer with is refused by newer models, so it is said by
+    /// the user.
+    fn push_closing(&self, message: &Message, page: &mut Page<State>) {
+        let text = mid_conversation::wrapped(&message.content);
+        let mut writer = Writer { style: self, page };
+        writer.write(Open::User, &text_block(&text));
+    }
+
+    fn settle(&self, _: &mut Page<State>) {}
+
+    fn close(&self, page: &mut Page<State>) {
+        let mut writer = Writer { style: self, page };
+        if matches!(writer.page.state.open, Open::Nothing | Open::Assistant) {
+            writer.write(Open::User, &text_block(NOTHING));
+        }
+        writer.page.raw(b"]}");
+    }
+
+    fn tool(&self, tool: &ToolDefinition) -> Value {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool_schema::for_anthropic(&tool.input_schema, self.tool_schema),
+        })
+    }
+}
+
+struct Writer<'a> {
+    style: &'a Style,
+    page: &'a mut Page<State>,
+}
+
+impl Writer<'_> {
+    fn push_user(&mut self, content: &[Part]) {
+        let mut place = None;
+        let mut is_at_text = false;
+        for part in content {
+            let (block, is_text) = match part {
+                Part::Text(text) if is_blank(&text.text) => continue,
+                Part::Text(text) => (text_block(&text.text), true),
+                Part::Media(media) => (file_block(Attachment::of(media, self.style.reads)), false),
+                _ => continue,
+            };
+            let end = self.write(Open::User, &block);
+            if is_text || !is_at_text {
+                (place, is_at_text) = (Some(end), is_text);
+            }
+        }
+        self.mark(Role::User, place);
+    }
+
+    /// A model that knows no system message in the middle of a conversation reads it as part of the
+    /// user message before it.
+    fn push_update(&mut self, content: &[Part]) {
+        let state = &self.page.state;
+        let fits = state.open == Open::User || state.ends_in_hosted;
+        if self.style.native_system && fits {
+            let texts: Vec<&str> = mid_conversation::texts(content).collect();
+            self.write(Open::System, &text_block(&texts.join("\n")));
+        } else {
+            let text = mid_conversation::wrapped(content);
+            self.write(Open::User, &text_block(&text));
+        }
+    }
+
+    /// Calls come last, because their results must follow them.
+    fn push_assistant(&mut self, content: &[Part]) {
+        let mut place = None;
+        let mut is_at_text = false;
+        let mut calls = Vec::new();
+        let mut ends_in_hosted = false;
+        for part in content {
+            let (block, is_text, is_hosted) = match part {
+                Part::Text(text) if is_blank(&text.text) => continue,
+                Part::Text(text) => (said(text), true, false),
+                Part::Reasoning(part) => match thought(part) {
+                    Thought::Nothing => continue,
+                    Thought::Native(block) => {
+                        // The server takes no mark on these.
+                        self.write_said(&block);
+                        ends_in_hosted = false;
+                        continue;
+                    }
+                    Thought::Text(block) => (block, true, false),
+                },
+                Part::ToolCall(call) if !call.provider_executed => {
+                    calls.push(call_block("tool_use", call));
+                    continue;
+                }
+                Part::ToolCall(call) => match hosted_result(call, content) {
+                    Some((kind, result)) => {
+                        self.write_said(&call_block("server_tool_use", call));
+                        let block = json!({
+                            "type": kind,
+                            "tool_use_id": Style::call_id(&call.id),
+                            "content": result,
+                        });
+                        (block, false, true)
+                    }
+                    // Without a result in this protocol's form the call cannot be repeated.
+                    None => continue,
+                },
+                Part::ToolResult(_) | Part::Media(_) => continue,
+            };
+            let end = self.write_said(&block);
+            ends_in_hosted = is_hosted;
+            if is_text || !is_at_text {
+                (place, is_at_text) = (Some(end), is_text);
+            }
+        }
+        for call in &calls {
+            let end = self.write_said(call);
+            ends_in_hosted = false;
+            if !is_at_text {
+                place = Some(end);
+            }
+        }
+        self.mark(Role::Assistant, place);
+        self.page.state.ends_in_hosted = ends_in_hosted;
+    }
+
+    fn push_results(&mut self, content: &[Part]) {
+        let mut place = None;
+        for part in content {
+            let Part::ToolResult(result) = part else {
+                continue;
+            };
+            if !result.provider_executed {
+                let block = self.result_block(result);
+                place = Some(self.write(Open::User, &block));
+            }
+        }
+        self.mark(Role::Tool, place);
+    }
+
+    fn result_block(&self, result: &ToolResultPart) -> Value {
+        let content = match result.result.as_text() {
+            Ok(text) => Value::from(text),
+            Err(pieces) => pieces
+                .iter()
+                .filter_map(|piece| match piece {
+                    ToolContent::Text { text } if is_blank(text) => None,
+                    ToolContent::Text { text } => Some(text_block(text)),
+                    ToolContent::File { uri, mime, name } => {
+                        let name = name.as_deref();
+                        let reads = self.style.reads;
+                        Some(file_block(Attachment::new(mime, uri, name, reads)))
+                    }
+                })
+                .collect(),
+        };
+        let id = Style::call_id(&result.id);
+        let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
+        if matches!(result.result, ToolResultValue::Error(_)) {
+            block["is_error"] = true.into();
+        }
+        block
+    }
+
+    /// Writes a block of the assistant, who never speaks first.
+    fn write_said(&mut self, block: &Value) -> usize {
+        if self.page.state.open == Open::Nothing {
+            self.write(Open::User, &text_block(NOTHING));
+        }
+        self.write(Open::Assistant, block)
+    }
+
+    /// Writes a block into a message of that side, and says where it ends.
+    fn write(&mut self, side: Open, block: &Value) -> usize {
+        let open = self.page.state.open;
+        if open == Open::System && side != Open::Assistant {
+            self.write(Open::Assistant, &text_block(NOTED));
+        }
+        let open = self.page.state.open;
+        if open == side {
+            self.page.raw(b",");
+        } else {
+            if open != Open::Nothing {
+                self.page.raw(b"]},");
+            }
+            self.page.raw(side.opening());
+        }
+        self.page.state.open = side;
+        self.page.state.ends_in_hosted = false;
+        self.page.json(block);
+        self.page.len() - 1
+    }
+
+    fn mark(&mut self, role: Role, place: Option<usize>) {
+        if let Some(at) = place {
+            self.page.state.places.add(role, at);
+        }
+    }
+}
+
+impl Open {
+    const fn opening(self) -> &'static [u8] {
+        match self {
+            Self::Nothing => b"",
+            Self::User => br#"{"role":"user","content":["#,
+            Self::Assistant => br#"{"role":"assistant","content":["#,
+            Self::System => br#"{"role":"system","content":["#,
+        }
+    }
+}
+
+/// The server refuses text without anything to read.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn text_block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn file_block(file: Attachment<'_>) -> Value {
+    match file {
+        Attachment::Image(file) => json!({"type": "image", "source": {
+            "type": "base64", "media_type": file.media_type, "data": file.base64,
+        }}),
+        Attachment::Pdf { filename, file } => json!({"type": "document", "source": {
+            "type": "base64", "media_type": file.media_type, "data": file.base64,
+        }, "title": filename}),
+        Attachment::Note(note) => text_block(&note),
+    }
+}
+
+fn said(text: &TextPart) -> Value {
+    let mut block = text_block(&text.text);
+    if let Some(citations) = member(text.provider_metadata.as_ref(), "citations") {
+        block["citations"] = citations.clone();
+    }
+    block
+}
+
+/// What becomes of a thought.
+enum Thought {
+    Nothing,
+    /// As the provider signed it.
+    Native(Value),
+    Text(Value),
+}
+
+/// The server takes back only what it has signed.
+fn thought(part: &ReasoningPart) -> Thought {
+    let metadata = part.provider_metadata.as_ref();
+    if let Some(data) = text_member(metadata, "redactedData") {
+        return Thought::Native(json!({"type": "redacted_thinking", "data": data}));
+    }
+    match text_member(metadata, "signature") {
+        Some(signature) => Thought::Native(
+            json!({"type": "thinking", "thinking": part.text, "signature": signature}),
+        ),
+        None if is_blank(&part.text) => Thought::Nothing,
+        None => Thought::Text(text_block(&part.text)),
+    }
+}
+
+fn call_block(kind: &str, call: &ToolCallPart) -> Value {
+    // The server takes nothing but objects.
+    let input = match &call.input {
+        Value::Object(_) => call.input.clone(),
+        other => json!({"value": other}),
+    };
+    json!({"type": kind, "id": Style::call_id(&call.id), "name": call.name, "input": input})
+}
+
+/// The result of a call that the provider ran, and the type of its block.
+fn hosted_result<'a>(call: &ToolCallPart, content: &'a [Part]) -> Option<(&'a str, &'a Value)> {
+    let result = content.iter().find_map(|part| match part {
+        Part::ToolResult(result) if result.id == call.id => Some(result),
+        _ => None,
+    })?;
+    let kind = text_member(result.provider_metadata.as_ref(), "blockType")?;
+    match &result.result {
+        ToolResultValue::Json(value) | ToolResultValue::Error(value) => Some((kind, value)),
+        ToolResultValue::Text(_) | ToolResultValue::Content(_) => None,
+    }
+}

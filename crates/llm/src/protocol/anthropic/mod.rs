@@ -1,0 +1,96 @@
+//! Anthropic Messages.
+//!
+//! - `style`, `messages`: the conversation, within the rules of order the server enforces.
+//! - `body`, `thinking`, `cache`: the rest of the request. Where the cache is asked to keep what it
+//!   has read moves from request to request, so those marks are no part of the conversation.
+//! - `frame`, `decoder`, `blocks`, `usage`: response to events.
+
+mod blocks;
+mod body;
+mod cache;
+mod decoder;
+mod frame;
+mod messages;
+mod style;
+mod thinking;
+mod usage;
+
+use serde_json::Value;
+
+use super::framed::Framed;
+use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
+use crate::error::LlmError;
+use crate::event::ProviderMetadata;
+use crate::request::{JsonMap, LlmRequest};
+use crate::sources::Sources;
+use style::Style;
+
+/// The name of this protocol in failures.
+const PROTOCOL: &str = "anthropic-messages";
+
+/// The namespace of this protocol's options and metadata.
+const NAMESPACE: &str = "anthropic";
+
+/// The version of the protocol.
+const VERSION: &str = "2023-06-01";
+
+/// Thinking between tool calls.
+const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+
+/// Tool input that is streamed as it is written.
+const STREAMED_INPUT: &str = "fine-grained-tool-streaming-2025-05-14";
+
+/// The adapter.
+pub(super) struct AnthropicMessages;
+
+impl Protocol for AnthropicMessages {
+    fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
+        Ok(WireRequest {
+            path: "/messages".to_owned(),
+            headers: vec![("anthropic-version".to_owned(), VERSION.to_owned())],
+            lists: vec![("anthropic-beta".to_owned(), features(request))],
+            body: body::encode(request)?,
+        })
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        super::body::prefix(request, Style::of(&request.model), former)
+    }
+
+    fn decoder(&self, request: &LlmRequest, _: &Sources) -> Box<dyn Decoder> {
+        let frames = decoder::MessageFrames::default();
+        Box::new(Framed::new(request.model.route(), frames))
+    }
+}
+
+/// What beyond the version the request makes use of.
+fn features(request: &LlmRequest) -> String {
+    let options = request.effective_options(NAMESPACE);
+    if options.get("toolStreaming") == Some(&Value::Bool(false)) {
+        INTERLEAVED.to_owned()
+    } else {
+        format!("{INTERLEAVED},{STREAMED_INPUT}")
+    }
+}
+
+/// Metadata in the namespace of this protocol; none without members.
+fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
+    (!members.is_empty()).then(|| {
+        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
+        Box::new(namespaces.into_iter().collect())
+    })
+}
+
+/// A member of metadata in the namespace of this protocol.
+fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a Value> {
+    metadata?.get(NAMESPACE)?.get(name)
+}
+
+/// The same, where it is text.
+fn text_member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
+    member(metadata, name)?.as_str()
+}

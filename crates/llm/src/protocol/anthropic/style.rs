@@ -1,0 +1,40 @@
+//! What of a model changes how its conversations are written.
+
+use crate::model::{ResolvedModel, ToolSchema};
+use crate::protocol::media::Reads;
+use crate::protocol::tool_schema;
+
+/// The models that take system text in the middle of a conversation.
+const NATIVE_SYSTEM: [&str; 1] = ["claude-opus-4-8"];
+
+/// Equal styles write equal bytes.
+#[derive(Clone, PartialEq)]
+pub(super) struct Style {
+    /// The files that the model reads.
+    pub(super) reads: Reads,
+    /// The subset of JSON Schema for tools.
+    pub(super) tool_schema: ToolSchema,
+    /// The model takes system text in the middle of a conversation.
+    pub(super) native_system: bool,
+}
+
+impl Style {
+    pub(super) fn of(model: &ResolvedModel) -> Self {
+        let configured = model.compatibility.mid_conversation_system;
+        Self {
+            reads: Reads::of(&model.capabilities),
+            tool_schema: tool_schema::subset(model),
+            native_system: configured.unwrap_or_else(|| NATIVE_SYSTEM.contains(&model.id.as_str())),
+        }
+    }
+
+    /// The identifier of a call as the server accepts it. Those of other providers may hold other
+    /// characters.
+    pub(super) fn call_id(id: &str) -> String {
+        let accepted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match id {
+            "" => "_".to_owned(),
+            id => id.replace(|c| !accepted(c), "_"),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How the model is to think.
+
+use serde_json::{Value, json};
+
+use crate::error::LlmError;
+use crate::json::count;
+use crate::protocol::body::option;
+use crate::request::JsonMap;
+
+/// The setting `thinking` of a request.
+pub(super) enum Thinking {
+    /// The server decides.
+    Unset,
+    Disabled,
+    /// As much as the model finds useful.
+    Adaptive {
+        display: Option<Value>,
+    },
+    /// Up to so many tokens, which come on top of the answer.
+    Enabled {
+        budget: u64,
+    },
+}
+
+impl Thinking {
+    pub(super) fn of(options: &JsonMap) -> Result<Self, LlmError> {
+        let Some(setting) = option(options, "thinking") else {
+            return Ok(Self::Unset);
+        };
+        let budget = || count(setting.get("budgetTokens")).filter(|budget| *budget > 0);
+        match setting.get("type").and_then(Value::as_str) {
+            Some("disabled") => Ok(Self::Disabled),
+            Some("adaptive") => Ok(Self::Adaptive {
+                display: setting.get("display").filter(|it| !it.is_null()).cloned(),
+            }),
+            Some("enabled") => match budget() {
+                Some(budget) => Ok(Self::Enabled { budget }),
+                None => Err(LlmError::invalid_request(
+                    "the option thinking.budgetTokens must say how much the model may think",
+                )),
+            },
+            _ => Err(LlmError::invalid_request(
+                "the option thinking.type must be \"enabled\", \"adaptive\" or \"disabled\"",
+            )),
+        }
+    }
+
+    /// Whether the model thinks by this setting. Sampling cannot be controlled then.
+    pub(super) const fn is_on(&self) -> bool {
+        matches!(self, Self::Adaptive { .. } | Self::Enabled { .. })
+    }
+
+    /// Tokens beyond those of the answer.
+    pub(super) const fn budget(&self) -> u64 {
+        match self {
+            Self::Enabled { budget } => *budget,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn wire(&self) -> Option<Value> {
+        match self {
+            Self::Unset => None,
+            Self::Disabled => Some(json!({"type": "disabled"})),
+            Self::Adaptive { display: None } => Some(json!({"type": "adaptive"})),
+            Self::Adaptive {
+                display: Some(display),
+            } => Some(json!({"type": "adaptive", "display": display})),
+            Self::Enabled { budget } => Some(json!({"type": "enabled", "budget_tokens": budget})),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Token counts.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::metadata;
+use crate::json::count;
+use crate::request::JsonMap;
+use crate::usage::Usage;
+
+/// The counts of one reply. They come in two parts, of which the later holds.
+#[derive(Default)]
+pub(super) struct Counts(JsonMap);
+
+impl Counts {
+    /// Takes a report, or what holds one.
+    pub(super) fn take(&mut self, report: Option<&RawValue>) {
+        let report = report.and_then(|report| serde_json::from_str(report.get()).ok());
+        let report: Map<String, Value> = report.unwrap_or_default();
+        let told = report.into_iter().filter(|(_, value)| !value.is_null());
+        self.0.extend(told);
+    }
+
+    /// Input that was read from or written to the cache is counted apart.
+    pub(super) fn usage(self) -> Option<Usage> {
+        let report = self.0;
+        if report.is_empty() {
+            return None;
+        }
+        let number = |name: &str| count(report.get(name));
+        let plain = number("input_tokens");
+        let read = number("cache_read_input_tokens");
+        let write = number("cache_creation_input_tokens");
+        let parts = [plain, read, write];
+        let input = parts.iter().any(Option::is_some).then(|| {
+            parts
+                .iter()
+                .flatten()
+                .fold(0, |sum: u64, part| sum.saturating_add(*part))
+        });
+        let details = report.get("output_tokens_details");
+        Some(Usage {
+            input_tokens: input,
+            output_tokens: number("output_tokens"),
+            non_cached_input_tokens: plain,
+            cache_read_input_tokens: read,
+            cache_write_input_tokens: write,
+            reasoning_tokens: count(details.and_then(|details| details.get("thinking_tokens"))),
+            total_tokens: None,
+            provider_metadata: metadata(report),
+        })
+    }
+}

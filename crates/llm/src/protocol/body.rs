@@ -1,0 +1,267 @@
+//! The request body: the conversation, the tools and what belongs to this request alone.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Number, Value};
+
+use super::overlay;
+use super::prefix::{Pieces, Prefix, PrefixReport, Tally};
+use super::transcript::{Form, Transcript};
+use crate::error::LlmError;
+use crate::json;
+use crate::request::{JsonMap, LlmRequest, ToolDefinition};
+
+/// What one request leaves for the next of the same conversation.
+struct Written<F: Form> {
+    transcript: Transcript<F>,
+    tally: Tally,
+    tools: WrittenTools,
+}
+
+struct WrittenTools {
+    definitions: Arc<[ToolDefinition]>,
+    /// The elements of their array.
+    wire: Vec<u8>,
+}
+
+/// What of a body is no part of the conversation and its tools.
+#[derive(Default)]
+pub(super) struct Frame {
+    /// What stands between the model and the conversation.
+    pub(super) opening: &'static [u8],
+    /// Whether the tools of the request are sent.
+    pub(super) offers_tools: bool,
+    /// Tools behind those of the request, as they are.
+    pub(super) more_tools: Vec<Value>,
+    /// Members behind the tools.
+    pub(super) members: Members,
+}
+
+/// Bytes that are put into what is written, for this request alone.
+#[derive(Default)]
+pub(super) struct Marks {
+    /// Where in the conversation, ascending, and what.
+    pub(super) text: Vec<(usize, &'static [u8])>,
+    /// What the last tool of the request ends with.
+    pub(super) tool: Option<&'static [u8]>,
+}
+
+/// Writes the body.
+pub(super) fn encode<F: Form>(
+    request: &LlmRequest,
+    form: F,
+    frame: Frame,
+    marks: impl FnOnce(&F::State) -> Marks,
+) -> Result<Vec<u8>, LlmError> {
+    let mut members = frame.members.0;
+    overlay::apply(&mut members, &request.effective_overlay())?;
+    let (written, _) = write_conversation(request, form)?;
+    let marks = marks(written.transcript.state());
+
+    let wire = written.transcript.wire();
+    let mut out = Vec::with_capacity(wire.len() + written.tools.wire.len() + 1024);
+    out.extend_from_slice(br#"{"model":"#);
+    json::write(&mut out, &request.model.id);
+    out.extend_from_slice(frame.opening);
+    let mut from = 0;
+    for (at, mark) in marks.text {
+        out.extend_from_slice(&wire[from..at]);
+        out.extend_from_slice(mark);
+        from = at;
+    }
+    out.extend_from_slice(&wire[from..]);
+    let closing = request.closing.as_ref();
+    out.extend_from_slice(&written.transcript.rest(closing)?);
+    out.push(b']');
+    if frame.offers_tools {
+        write_tools(&written.tools.wire, marks.tool, &frame.more_tools, &mut out);
+    }
+    for (key, value) in &members {
+        out.push(b',');
+        json::write(&mut out, key);
+        out.push(b':');
+        json::write(&mut out, value);
+    }
+    out.push(b'}');
+    request.prefix.store(written);
+    Ok(out)
+}
+
+/// The cacheable prefix of the request, which is written with this.
+pub(super) fn prefix<F: Form>(
+    request: &LlmRequest,
+    form: F,
+    former: Option<&Prefix>,
+) -> Result<PrefixReport, LlmError> {
+    let (mut written, replaced) = write_conversation(request, form)?;
+    let end = written.transcript.end();
+    let now = Pieces {
+        text: written.transcript.wire(),
+        end: &end,
+    };
+    let before = replaced.as_ref();
+    let before = before.map(|(transcript, tally)| (tally, transcript.wire()));
+    let (prefix, reused) = written.tally.report(now, former, before);
+    let same_form = match &replaced {
+        Some((transcript, _)) => Some(transcript.form() == written.transcript.form()),
+        None => (former.is_some() && reused > 0).then_some(true),
+    };
+    request.prefix.store(written);
+    Ok(PrefixReport {
+        prefix,
+        reused,
+        same_form,
+    })
+}
+
+/// What was written, and what it took the place of.
+type Conversation<F> = (Written<F>, Option<(Transcript<F>, Tally)>);
+
+/// Writes what is new, or everything if the conversation does not go on from what was written. That
+/// is returned as well then.
+fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversation<F>, LlmError> {
+    let before = request.prefix.take::<Written<F>>();
+    let (known, tools) = match before {
+        Some(Written {
+            transcript,
+            tally,
+            tools,
+        }) => (Some((transcript, tally)), Some(tools)),
+        None => (None, None),
+    };
+    // The schema subset is part of the form, so tools are reusable exactly when the transcript's
+    // form is.
+    let is_same_form = known
+        .as_ref()
+        .is_some_and(|(transcript, _)| *transcript.form() == form);
+    let tools = tools
+        .filter(|tools| is_same_form && Arc::ptr_eq(&tools.definitions, &request.tools))
+        .unwrap_or_else(|| WrittenTools::new(&request.tools, &form));
+    let goes_on = |transcript: &Transcript<F>| {
+        transcript.is_prefix_of(&form, &request.system, &request.messages)
+    };
+    let (going_on, replaced) = match known {
+        Some(known) if goes_on(&known.0) => (Some(known), None),
+        other => (None, other),
+    };
+    let (mut transcript, tally) = going_on.unwrap_or_else(|| {
+        let transcript = Transcript::new(form, &request.system);
+        (transcript, Tally::default())
+    });
+    transcript.extend_to(&request.messages)?;
+    let written = Written {
+        transcript,
+        tally,
+        tools,
+    };
+    Ok((written, replaced))
+}
+
+impl WrittenTools {
+    fn new<F: Form>(definitions: &Arc<[ToolDefinition]>, form: &F) -> Self {
+        let mut wire = Vec::new();
+        for (n, tool) in definitions.iter().enumerate() {
+            if n > 0 {
+                wire.push(b',');
+            }
+            json::write(&mut wire, &form.tool(tool));
+        }
+        Self {
+            definitions: Arc::clone(definitions),
+            wire,
+        }
+    }
+}
+
+/// Writes the member `tools`, unless there are none.
+fn write_tools(wire: &[u8], mark: Option<&[u8]>, more: &[Value], out: &mut Vec<u8>) {
+    if wire.is_empty() && more.is_empty() {
+        return;
+    }
+    out.extend_from_slice(br#","tools":["#);
+    match (wire.strip_suffix(b"}"), mark) {
+        (Some(open), Some(mark)) => {
+            out.extend_from_slice(open);
+            out.extend_from_slice(mark);
+            out.push(b'}');
+        }
+        _ => out.extend_from_slice(wire),
+    }
+    for (n, tool) in more.iter().enumerate() {
+        if n > 0 || !wire.is_empty() {
+            out.push(b',');
+        }
+        json::write(out, tool);
+    }
+    out.push(b']');
+}
+
+/// Members of a body. What is absent is left out.
+#[derive(Default)]
+pub(super) struct Members(JsonMap);
+
+impl Members {
+    pub(super) fn add(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.to_owned(), value.into());
+    }
+
+    /// Adds a value if there is one.
+    pub(super) fn add_some(&mut self, key: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.add(key, value);
+        }
+    }
+
+    /// A number that JSON cannot express is as good as none.
+    pub(super) fn add_number(&mut self, key: &str, value: Option<f64>) {
+        self.add_some(key, value.and_then(Number::from_f64).map(Value::Number));
+    }
+
+    /// Adds a member of an object that is a member, and the object if need be.
+    pub(super) fn add_within(&mut self, object: &str, key: &str, value: impl Into<Value>) {
+        let slot = self.0.entry(object).or_insert_with(|| Map::new().into());
+        if let Value::Object(members) = slot {
+            members.insert(key.to_owned(), value.into());
+        }
+    }
+}
+
+/// An option that is set.
+pub(super) fn option<'a>(options: &'a JsonMap, name: &str) -> Option<&'a Value> {
+    options.get(name).filter(|value| !value.is_null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ProtocolId, ResolvedModel};
+    use crate::protocol::openai_chat::Dialect;
+    use crate::request::{Message, Part};
+
+    #[test]
+    fn what_was_written_is_kept_for_the_next_request() {
+        let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
+        let mut request = LlmRequest::new(Arc::new(model));
+        request.messages = vec![Message::user([Part::text("hi")])].into();
+        // What closes a request is not repeated by the next.
+        request.closing = Some(Message::assistant([Part::text("In short:")]));
+        let dialect = Dialect::of(&request.model);
+        encode(&request, dialect.clone(), Frame::default(), |_| {
+            Marks::default()
+        })
+        .unwrap();
+        let answer = Message::assistant([Part::text("Hi.")]);
+        Arc::make_mut(&mut request.messages).push(answer);
+
+        let written: Written<Dialect> = request.prefix.take().unwrap();
+        assert!(
+            written
+                .transcript
+                .is_prefix_of(&dialect, &[], &request.messages)
+        );
+        assert!(Arc::ptr_eq(&written.tools.definitions, &request.tools));
+        // An equal message is not known to be equal without reading it, so it counts as another.
+        let lookalike = [Message::user([Part::text("hi")])];
+        assert!(!written.transcript.is_prefix_of(&dialect, &[], &lookalike));
+    }
+}

@@ -1,0 +1,51 @@
+//! What the protocols of OpenAI have in common.
+
+use serde_json::Value;
+use url::Url;
+
+use super::body::option;
+use crate::error::LlmError;
+use crate::model::ResolvedModel;
+use crate::request::JsonMap;
+
+/// The namespace of their options and metadata.
+pub(super) const NAMESPACE: &str = "openai";
+
+/// Whether a model is reached at OpenAI itself.
+pub(super) fn is_own_endpoint(model: &ResolvedModel) -> bool {
+    Url::parse(&model.endpoint.base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
+}
+
+/// A reasoning model at OpenAI itself, which refuses sampling controls.
+pub(super) fn is_own_reasoning(model: &ResolvedModel) -> bool {
+    is_own_endpoint(model) && (model.capabilities.reasoning || is_reasoning_id(&model.id))
+}
+
+/// The reasoning families by name, for models the catalogue does not know. The chat variant of the
+/// newest family does not reason.
+pub(super) fn is_reasoning_id(id: &str) -> bool {
+    ["o1", "o3", "o4", "gpt-5"]
+        .iter()
+        .any(|family| id.starts_with(family))
+        && !id.starts_with("gpt-5-chat")
+}
+
+/// How hard the model is to think. OpenAI knows no `max`, which other servers do.
+pub(super) fn effort(
+    options: &JsonMap,
+    is_openai: bool,
+    protocol: &str,
+) -> Result<Option<String>, LlmError> {
+    match option(options, "reasoningEffort") {
+        None => Ok(None),
+        Some(Value::String(effort)) if is_openai && effort == "max" => {
+            Err(LlmError::invalid_request(format!(
+                "{protocol} does not support reasoning effort {effort}"
+            )))
+        }
+        Some(Value::String(effort)) => Ok(Some(effort.clone())),
+        Some(_) => Err(LlmError::invalid_request(
+            "reasoningEffort must be a string",
+        )),
+    }
+}

@@ -1,0 +1,50 @@
+//! The shape of a stream event.
+//!
+//! Every member may be missing or null, and what an unknown event holds is never looked at.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::protocol::loose::Loose;
+
+#[derive(serde::Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(rename = "type", default)]
+    pub(super) kind: Loose,
+    #[serde(default)]
+    pub(super) item_id: Loose,
+    #[serde(default)]
+    pub(super) delta: Loose,
+    #[serde(default)]
+    pub(super) code: Loose,
+    #[serde(default)]
+    pub(super) message: Loose,
+    #[serde(borrow, default)]
+    pub(super) summary_index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) item: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) response: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+impl Event<'_> {
+    /// The part of a summary that is spoken of.
+    pub(super) fn part(&self) -> u32 {
+        let index = self.summary_index;
+        let index = index.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        index.unwrap_or_default()
+    }
+}
+
+/// A value that is looked at; null if it is missing.
+pub(super) fn read(raw: Option<&RawValue>) -> Value {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+        .unwrap_or_default()
+}
+
+/// A text of an object, unless it is empty.
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str().filter(|text| !text.is_empty())
+}

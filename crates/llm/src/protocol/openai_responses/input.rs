@@ -1,0 +1,304 @@
+//! The items of a conversation.
+//!
+//! The last user message stays open, because a Mid-Conversation System Message may still be appended
+//! to it.
+
+use serde_json::{Value, json};
+
+use super::style::Style;
+use super::{ENCRYPTED, ITEM_ID, PHASE, member};
+use crate::protocol::media::Attachment;
+use crate::protocol::transcript::{Form, Page};
+use crate::protocol::{mid_conversation, tool_schema};
+use crate::request::{
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart, ToolResultValue,
+};
+
+/// What is known between two messages.
+#[derive(Clone, Default)]
+pub(super) struct State {
+    /// The last item is a user message that lacks its end.
+    is_open: bool,
+}
+
+impl Form for Style {
+    type State = State;
+
+    fn begin(&self, system: &[&str], page: &mut Page<State>) {
+        if !system.is_empty() {
+            page.json(&self.system_item(&system.join("\n")));
+        }
+    }
+
+    fn push(&self, message: &Message, page: &mut Page<State>) {
+        match message.role {
+            Role::System => self.push_update(&message.content, page),
+            Role::User => self.push_user(&message.content, page),
+            Role::Assistant => {
+                for item in self.said(&message.content) {
+                    push_item(&item, page);
+                }
+            }
+            Role::Tool => {
+                for part in message.content.iter() {
+                    if let Part::ToolResult(result) = part
+                        && !result.provider_executed
+                    {
+                        push_item(&self.output(result), page);
+                    }
+                }
+            }
+        }
+    }
+
+    fn settle(&self, _: &mut Page<State>) {}
+
+    fn close(&self, page: &mut Page<State>) {
+        close(page);
+    }
+
+    fn tool(&self, tool: &ToolDefinition) -> Value {
+        json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool_schema::for_openai(&tool.input_schema, self.tool_schema),
+            "strict": false,
+        })
+    }
+}
+
+impl Style {
+    fn system_item(&self, text: &str) -> Value {
+        json!({"role": self.system_role.as_str(), "content": text})
+    }
+
+    fn push_user(&self, content: &[Part], page: &mut Page<State>) {
+        let pieces = content.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(input_text(&text.text)),
+            Part::Media(media) => Some(input_file(Attachment::of(media, self.reads))),
+            _ => None,
+        });
+        let pieces: Vec<Value> = pieces.collect();
+        close(page);
+        for piece in &pieces {
+            push_piece(piece, page);
+        }
+    }
+
+    /// A model that knows no system message in the middle of a conversation reads it as part of the
+    /// user message right before it.
+    fn push_update(&self, content: &[Part], page: &mut Page<State>) {
+        if self.native_system {
+            let texts: Vec<&str> = mid_conversation::texts(content).collect();
+            push_item(&self.system_item(&texts.join("\n")), page);
+        } else {
+            push_piece(&input_text(&mid_conversation::wrapped(content)), page);
+        }
+    }
+
+    /// The items of an answer, in their order: reasoning stands before what it led to.
+    fn said(&self, content: &[Part]) -> Vec<Value> {
+        let mut items = Vec::new();
+        for part in content {
+            match part {
+                Part::Text(text) if text.text.is_empty() => {}
+                Part::Text(text) => self.push_text(text, &mut items),
+                Part::Reasoning(part) => self.push_reasoning(part, &mut items),
+                Part::ToolCall(call) if call.provider_executed => {
+                    self.push_hosted(call, content, &mut items);
+                }
+                Part::ToolCall(call) => items.push(Item::Whole(json!({
+                    "type": "function_call",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": call.input.to_string(),
+                }))),
+                Part::ToolResult(_) | Part::Media(_) => {}
+            }
+        }
+        items.into_iter().filter_map(Item::wire).collect()
+    }
+
+    /// Texts of one item come as one item.
+    fn push_text(&self, text: &TextPart, items: &mut Vec<Item>) {
+        let metadata = text.provider_metadata.as_ref();
+        let id = member(metadata, ITEM_ID).filter(|_| self.stores);
+        let phase = member(metadata, PHASE);
+        let part = json!({"type": "output_text", "text": text.text});
+        if let Some(Item::Text {
+            id: last_id,
+            phase: last_phase,
+            content,
+        }) = items.last_mut()
+            && (last_id.as_deref(), last_phase.as_deref()) == (id, phase)
+        {
+            content.push(part);
+            return;
+        }
+        items.push(Item::Text {
+            id: id.map(str::to_owned),
+            phase: phase.map(str::to_owned),
+            content: vec![part],
+        });
+    }
+
+    /// What another provider thought has no form here.
+    fn push_reasoning(&self, part: &ReasoningPart, items: &mut Vec<Item>) {
+        let metadata = part.provider_metadata.as_ref();
+        let Some(id) = member(metadata, ITEM_ID) else {
+            return;
+        };
+        if self.stores {
+            refer(id, items);
+            return;
+        }
+        let encrypted = member(metadata, ENCRYPTED).map(str::to_owned);
+        let thought = json!({"type": "summary_text", "text": part.text});
+        let thought = (!part.text.is_empty()).then_some(thought);
+        let known = items.iter_mut().find_map(|item| match item {
+            Item::Reasoning {
+                id: known,
+                summary,
+                encrypted,
+            } if known == id => Some((summary, encrypted)),
+            _ => None,
+        });
+        match known {
+            Some((summary, last)) => {
+                summary.extend(thought);
+                if encrypted.is_some() {
+                    *last = encrypted;
+                }
+            }
+            None => items.push(Item::Reasoning {
+                id: id.to_owned(),
+                summary: thought.into_iter().collect(),
+                encrypted,
+            }),
+        }
+    }
+
+    fn push_hosted(&self, call: &ToolCallPart, content: &[Part], items: &mut Vec<Item>) {
+        if self.stores {
+            if let Some(id) = member(call.provider_metadata.as_ref(), ITEM_ID) {
+                refer(id, items);
+            }
+            return;
+        }
+        let result = content.iter().find_map(|part| match part {
+            Part::ToolResult(result) if result.id == call.id => Some(result),
+            _ => None,
+        });
+        // What another protocol recorded is no item of this one.
+        let own = result.filter(|it| member(it.provider_metadata.as_ref(), ITEM_ID).is_some());
+        if let Some(ToolResultValue::Json(item)) = own.map(|result| &result.result) {
+            let kind = item.get("type").and_then(Value::as_str);
+            if kind.is_some_and(|kind| self.replay.takes(kind)) {
+                items.push(Item::Whole(item.clone()));
+            }
+        }
+    }
+
+    fn output(&self, result: &ToolResultPart) -> Value {
+        let output = match result.result.as_text() {
+            Ok(text) => Value::from(text),
+            Err(pieces) => pieces
+                .iter()
+                .map(|piece| match piece {
+                    ToolContent::Text { text } => input_text(text),
+                    ToolContent::File { uri, mime, name } => {
+                        input_file(Attachment::new(mime, uri, name.as_deref(), self.reads))
+                    }
+                })
+                .collect(),
+        };
+        json!({"type": "function_call_output", "call_id": result.id, "output": output})
+    }
+}
+
+/// An item of an answer, to which later parts may still belong.
+enum Item {
+    Whole(Value),
+    Text {
+        id: Option<String>,
+        phase: Option<String>,
+        content: Vec<Value>,
+    },
+    Reasoning {
+        id: String,
+        summary: Vec<Value>,
+        encrypted: Option<String>,
+    },
+}
+
+impl Item {
+    /// The item on the wire. Reasoning is nothing without what only the provider can read.
+    fn wire(self) -> Option<Value> {
+        match self {
+            Self::Whole(item) => Some(item),
+            Self::Text { id, phase, content } => {
+                let mut item = json!({"role": "assistant", "content": content});
+                if let Some(id) = id {
+                    item["id"] = id.into();
+                }
+                if let Some(phase) = phase {
+                    item["phase"] = phase.into();
+                }
+                Some(item)
+            }
+            Self::Reasoning {
+                summary, encrypted, ..
+            } => Some(json!({
+                "type": "reasoning", "summary": summary, "encrypted_content": encrypted?,
+            })),
+        }
+    }
+}
+
+/// Names an item that the provider keeps, once.
+fn refer(id: &str, items: &mut Vec<Item>) {
+    let reference = json!({"type": "item_reference", "id": id});
+    let is_known = |item: &Item| matches!(item, Item::Whole(known) if *known == reference);
+    if !items.iter().any(is_known) {
+        items.push(Item::Whole(reference));
+    }
+}
+
+fn push_item(item: &Value, page: &mut Page<State>) {
+    close(page);
+    page.separate();
+    page.json(item);
+}
+
+/// Adds to the user message that is open, or begins one.
+fn push_piece(piece: &Value, page: &mut Page<State>) {
+    page.separate();
+    if !page.state.is_open {
+        page.raw(br#"{"role":"user","content":["#);
+        page.state.is_open = true;
+    }
+    page.json(piece);
+}
+
+fn close(page: &mut Page<State>) {
+    if page.state.is_open {
+        page.raw(b"]}");
+        page.state.is_open = false;
+    }
+}
+
+fn input_text(text: &str) -> Value {
+    json!({"type": "input_text", "text": text})
+}
+
+fn input_file(file: Attachment<'_>) -> Value {
+    match file {
+        Attachment::Image(file) => json!({"type": "input_image", "image_url": file.data_url()}),
+        Attachment::Pdf { filename, file } => {
+            json!({"type": "input_file", "filename": filename, "file_data": file.data_url()})
+        }
+        Attachment::Note(note) => input_text(&note),
+    }
+}

@@ -1,0 +1,83 @@
+//! OpenAI Responses.
+//!
+//! - `style`, `input`: the conversation as items. Without a store at the provider, what it wants back
+//!   of its reasoning is replayed whole and encrypted; with one, it is named.
+//! - `body`: the rest of the request.
+//! - `frame`, `decoder`, `reasoning`, `calls`, `hosted`, `usage`: response to events.
+
+mod body;
+mod calls;
+mod decoder;
+mod frame;
+mod hosted;
+mod input;
+mod reasoning;
+mod style;
+mod usage;
+
+use serde_json::{Map, Value};
+
+use super::framed::Framed;
+use super::openai::NAMESPACE;
+use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
+use crate::error::LlmError;
+use crate::event::ProviderMetadata;
+use crate::request::LlmRequest;
+use crate::sources::Sources;
+use style::Style;
+
+/// The name of this protocol in failures.
+const PROTOCOL: &str = "openai-responses";
+
+/// The member of metadata that names an item.
+const ITEM_ID: &str = "itemId";
+
+/// The member of metadata that holds reasoning only the provider can read.
+const ENCRYPTED: &str = "reasoningEncryptedContent";
+
+/// The member of metadata that says what a text is to the answer.
+const PHASE: &str = "phase";
+
+/// The adapter.
+pub(super) struct OpenAiResponses;
+
+impl Protocol for OpenAiResponses {
+    fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError> {
+        Ok(WireRequest {
+            path: "/responses".to_owned(),
+            headers: Vec::new(),
+            lists: Vec::new(),
+            body: body::encode(request)?,
+        })
+    }
+
+    fn prefix(
+        &self,
+        request: &LlmRequest,
+        former: Option<&Prefix>,
+    ) -> Result<PrefixReport, LlmError> {
+        super::body::prefix(request, Style::of(request), former)
+    }
+
+    fn decoder(&self, request: &LlmRequest, _: &Sources) -> Box<dyn Decoder> {
+        let frames = decoder::ResponseFrames::new(style::stores(request));
+        Box::new(Framed::new(request.model.route(), frames))
+    }
+}
+
+/// Metadata in the namespace of this protocol; none without members.
+fn metadata(members: impl IntoIterator<Item = (&'static str, Value)>) -> Option<ProviderMetadata> {
+    let members: Map<String, Value> = members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    (!members.is_empty()).then(|| {
+        let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
+        Box::new(namespaces.into_iter().collect())
+    })
+}
+
+/// A text in metadata in the namespace of this protocol.
+fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
+    metadata?.get(NAMESPACE)?.get(name)?.as_str()
+}

@@ -1,0 +1,146 @@
+//! Reasoning items and the parts of their summaries.
+
+use serde_json::Value;
+
+use super::{ENCRYPTED, ITEM_ID, PROTOCOL, metadata};
+use crate::error::LlmError;
+use crate::event::{BlockId, LlmEvent, ProviderMetadata};
+use crate::protocol::framed::Sink;
+
+/// More parts than any summary has.
+const MAX_PARTS: usize = 1024;
+
+/// A reasoning item. Each part of its summary is a block.
+pub(super) struct Reasoning {
+    id: String,
+    /// What only the provider can read; often it comes with the end of the item.
+    encrypted: Value,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    index: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Complete, but for what the end of the item may bring.
+    Said,
+    Ended,
+}
+
+impl Reasoning {
+    pub(super) fn new(id: &str, encrypted: Value) -> Self {
+        Self {
+            id: id.to_owned(),
+            encrypted,
+            parts: Vec::new(),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Begins a part, unless it has begun. Parts that are complete end before it.
+    pub(super) fn begin(&mut self, index: u32, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        if self.find(index).is_some() {
+            return Ok(());
+        }
+        if self.parts.len() >= MAX_PARTS {
+            let problem = format!("Too many parts of one reasoning item in the {PROTOCOL} stream");
+            return Err(LlmError::invalid_output(sink.route(), problem));
+        }
+        self.end_all(Some(State::Said), sink)?;
+        self.parts.push(Part {
+            index,
+            state: State::Open,
+        });
+        sink.emit(LlmEvent::ReasoningStart {
+            id: self.block(index),
+            provider_metadata: self.attached(),
+        })
+    }
+
+    pub(super) fn push(
+        &mut self,
+        index: u32,
+        text: String,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        self.begin(index, sink)?;
+        sink.emit(LlmEvent::ReasoningDelta {
+            id: self.block(index),
+            text,
+            provider_metadata: None,
+        })
+    }
+
+    /// Takes the end of a part. Where the item's end may still bring something, it waits for that.
+    pub(super) fn conclude(
+        &mut self,
+        index: u32,
+        stores: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        match self.find(index) {
+            Some(part) if part.state == State::Open => part.state = State::Said,
+            _ => return Ok(()),
+        }
+        if stores {
+            self.end_all(Some(State::Said), sink)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the end of the item.
+    pub(super) fn complete(
+        &mut self,
+        encrypted: Value,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        if !encrypted.is_null() {
+            self.encrypted = encrypted;
+        }
+        if self.parts.is_empty() {
+            self.begin(0, sink)?;
+        }
+        self.end_all(None, sink)
+    }
+
+    /// Ends the parts in that state, or all that have not ended.
+    fn end_all(&mut self, state: Option<State>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let attached = self.attached();
+        for at in 0..self.parts.len() {
+            let part = &mut self.parts[at];
+            let is_meant = state.is_none_or(|state| part.state == state);
+            if !is_meant || part.state == State::Ended {
+                continue;
+            }
+            part.state = State::Ended;
+            let index = part.index;
+            sink.emit(LlmEvent::ReasoningEnd {
+                id: self.block(index),
+                provider_metadata: attached.clone(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, index: u32) -> Option<&mut Part> {
+        self.parts.iter_mut().rev().find(|part| part.index == index)
+    }
+
+    fn block(&self, index: u32) -> BlockId {
+        format!("{}:{index}", self.id).into()
+    }
+
+    fn attached(&self) -> Option<ProviderMetadata> {
+        metadata([
+            (ITEM_ID, self.id.as_str().into()),
+            (ENCRYPTED, self.encrypted.clone()),
+        ])
+    }
+}

@@ -1,0 +1,37 @@
+//! The input of tool calls, which comes as text in pieces.
+
+use serde_json::{Map, Value};
+
+use super::framed::Sink;
+use crate::error::LlmError;
+use crate::lifecycle::MAX_TOOL_CALLS;
+use crate::sse::MAX_FRAME_BYTES;
+
+/// Input is held until a call is complete; all calls of a step together may hold as much as one
+/// frame.
+const MAX_INPUT_BYTES: usize = MAX_FRAME_BYTES;
+
+/// Refuses what no step can need.
+pub(super) fn check_size(calls: usize, bytes: usize, sink: &Sink<'_>) -> Result<(), LlmError> {
+    if calls <= MAX_TOOL_CALLS && bytes <= MAX_INPUT_BYTES {
+        return Ok(());
+    }
+    let problem = format!("Too much tool input in one step from {}", sink.route());
+    Err(LlmError::invalid_output(sink.route(), problem))
+}
+
+/// The input of a complete call. Nothing at all is an empty object.
+pub(super) fn parse(
+    text: &str,
+    tool: &str,
+    protocol: &str,
+    sink: &Sink<'_>,
+) -> Result<Value, LlmError> {
+    if text.trim().is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    serde_json::from_str(text).map_err(|_| {
+        let problem = format!("Invalid JSON input for {protocol} tool call {tool}");
+        LlmError::undecodable(sink.route(), problem, text.as_bytes())
+    })
+}

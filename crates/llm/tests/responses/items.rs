@@ -1,0 +1,239 @@
+//! Every kind of part.
+
+use super::*;
+
+fn said(text: &str) -> Value {
+    json!({"role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+/// The items between a question and another.
+fn answer(options: Value, parts: Vec<Part>) -> Value {
+    let messages = vec![
+        Message::user([Part::text("q")]),
+        Message::assistant(parts),
+        Message::user([Part::text("r")]),
+    ];
+    let all = items(&request_with(options, messages));
+    let all = all.as_array().unwrap();
+    assert_eq!((&all[0], &all[all.len() - 1]), (&user("q"), &user("r")));
+    all[1..all.len() - 1].to_vec().into()
+}
+
+#[test]
+fn a_tool_turn_is_written_byte_for_byte() {
+    let mut request = request(tool_turn());
+    request.system = vec![
+        SystemPart::new("Be brief."),
+        SystemPart::new(""),
+        SystemPart::new("ü"),
+    ];
+    let expected = [
+        r#"{"model":"gpt","input":[{"role":"system","content":"Be brief.\nü"},"#,
+        r#"{"role":"user","content":[{"type":"input_text","text":"read it"}]},"#,
+        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"I should."}],"encrypted_content":"ENC"},"#,
+        r#"{"role":"assistant","content":[{"type":"output_text","text":"Reading."}]},"#,
+        r#"{"type":"function_call","call_id":"call_1","name":"read","arguments":"{\"path\":\"hello.txt\"}"},"#,
+        r#"{"type":"function_call_output","call_id":"call_1","output":"{\"uri\":\"x\"}"}],"#,
+        r#""store":false,"stream":true}"#,
+    ];
+    assert_eq!(text_of(&request), expected.concat());
+}
+
+#[test]
+fn reasoning_is_replayed_whole_or_named() {
+    let parts = || {
+        vec![
+            thought("A.", "rs_1", None),
+            thought("B.", "rs_1", Some("ENC")),
+            thought("", "rs_2", Some("SEALED")),
+            thought("lost", "rs_3", None),
+            reasoning("foreign", Some(json!({"anthropic": {"signature": "s"}}))),
+            reasoning("bare", None),
+            Part::text(""),
+            Part::text("So."),
+            Part::text("Yes."),
+        ]
+    };
+    let summary = |text: &str| json!({"type": "summary_text", "text": text});
+    let texts = json!({"role": "assistant", "content": [
+        {"type": "output_text", "text": "So."}, {"type": "output_text", "text": "Yes."}]});
+    assert_eq!(
+        answer(json!({}), parts()),
+        json!([
+            {"type": "reasoning", "summary": [summary("A."), summary("B.")], "encrypted_content": "ENC"},
+            {"type": "reasoning", "summary": [], "encrypted_content": "SEALED"},
+            texts,
+        ])
+    );
+    let named = |id: &str| json!({"type": "item_reference", "id": id});
+    assert_eq!(
+        answer(json!({"store": true}), parts()),
+        json!([named("rs_1"), named("rs_2"), named("rs_3"), texts])
+    );
+}
+
+#[test]
+fn texts_keep_their_phase_and_where_it_is_stored_their_item() {
+    let of = |text: &str, members: Value| {
+        Part::Text(TextPart {
+            text: text.into(),
+            provider_metadata: attached(members),
+        })
+    };
+    let parts = || {
+        vec![
+            of("a", json!({"itemId": "ms_1", "phase": "commentary"})),
+            of("b", json!({"itemId": "ms_2", "phase": "commentary"})),
+            of("c", json!({"itemId": "ms_3", "phase": "final_answer"})),
+        ]
+    };
+    let text = |text: &str| json!({"type": "output_text", "text": text});
+    assert_eq!(
+        answer(json!({}), parts()),
+        json!([
+            {"role": "assistant", "content": [text("a"), text("b")], "phase": "commentary"},
+            {"role": "assistant", "content": [text("c")], "phase": "final_answer"},
+        ])
+    );
+    assert_eq!(
+        answer(json!({"store": true}), parts()),
+        json!([
+            {"role": "assistant", "content": [text("a")], "id": "ms_1", "phase": "commentary"},
+            {"role": "assistant", "content": [text("b")], "id": "ms_2", "phase": "commentary"},
+            {"role": "assistant", "content": [text("c")], "id": "ms_3", "phase": "final_answer"},
+        ])
+    );
+}
+
+#[test]
+fn what_the_provider_ran_is_said_again_as_it_came() {
+    let search = json!({"type": "web_search_call", "id": "ws_1", "action": {"query": "x"}});
+    let code = json!({"type": "code_interpreter_call", "id": "ci_1"});
+    let parts = || [hosted("ws_1", search.clone()), hosted("ci_1", code.clone())].concat();
+    let named = |id: &str| json!({"type": "item_reference", "id": id});
+    let rows = [
+        (json!({}), json!([search])),
+        (json!({"replayHosted": true}), json!([search, code])),
+        (json!({"replayHosted": false}), json!([])),
+        (
+            json!({"store": true}),
+            json!([named("ws_1"), named("ci_1")]),
+        ),
+    ];
+    for (options, expected) in rows {
+        assert_eq!(answer(options, parts()), expected);
+    }
+}
+
+#[test]
+fn results_and_files() {
+    let file = |mime: &str| ToolContent::File {
+        uri: format!("data:{mime};base64,{PNG}"),
+        mime: mime.into(),
+        name: Some("shot".into()),
+    };
+    let url = |mime: &str| format!("data:{mime};base64,{PNG}");
+    let text = |text: &str| json!({"type": "input_text", "text": text});
+    let image = json!({"type": "input_image", "image_url": url("image/png")});
+    let rows = [
+        (ToolResultValue::Text("t".into()), json!("t")),
+        (ToolResultValue::Json(json!({"a": 1})), json!("{\"a\":1}")),
+        (ToolResultValue::Error(json!("no")), json!("no")),
+        (
+            ToolResultValue::Content(vec![
+                ToolContent::Text { text: "a".into() },
+                file("image/png"),
+                file("x/y"),
+            ]),
+            json!([
+                text("a"),
+                image,
+                text("[The attachment \"shot\" (x/y) cannot be read by this model.]")
+            ]),
+        ),
+    ];
+    for (value, output) in rows {
+        let messages = vec![
+            Message::assistant([call("i", json!({}))]),
+            result("i", value),
+        ];
+        let expected = json!({"type": "function_call_output", "call_id": "i", "output": output});
+        assert_eq!(items(&request(messages))[1], expected);
+    }
+    let files = [
+        media("image/png", PNG, None),
+        media("application/pdf", PNG, Some("a.pdf")),
+    ];
+    let model = model(|model| {
+        model.capabilities = Capabilities {
+            input: vec!["text".into(), "image".into(), "pdf".into()],
+            ..Capabilities::default()
+        };
+    });
+    let pdf =
+        json!({"type": "input_file", "filename": "a.pdf", "file_data": url("application/pdf")});
+    assert_eq!(
+        items(&request_to(model, vec![Message::user(files)])),
+        json!([{"role": "user", "content": [image, pdf]}])
+    );
+}
+
+#[test]
+fn system_messages_come_wrapped_or_as_they_are() {
+    let wrapped = json!({"type": "input_text", "text": "<system-update>\nnew &lt;facts&gt;\n</system-update>"});
+    let question = || Message::user([Part::text("q")]);
+    let update = || Message::system("new <facts>");
+    let joined = json!({"role": "user", "content": [{"type": "input_text", "text": "q"}, wrapped]});
+    assert_eq!(items(&request(vec![question(), update()])), json!([joined]));
+    assert_eq!(
+        items(&request(vec![
+            question(),
+            Message::assistant([Part::text("a")]),
+            update()
+        ])),
+        json!([user("q"), said("a"), {"role": "user", "content": [wrapped]}])
+    );
+    type Change = fn(&mut ResolvedModel);
+    let rows: [(Change, &str); 3] = [
+        (
+            |model| model.compatibility.mid_conversation_system = Some(true),
+            "system",
+        ),
+        (
+            |model| model.endpoint.base_url = "https://api.openai.com/v1".into(),
+            "system",
+        ),
+        (
+            |model| {
+                model.endpoint.base_url = "https://api.openai.com/v1".into();
+                model.capabilities.reasoning = true;
+            },
+            "developer",
+        ),
+    ];
+    for (change, role) in rows {
+        let mut request = request_to(model(change), vec![question(), update(), question()]);
+        request.system = vec![SystemPart::new("s")];
+        assert_eq!(
+            items(&request),
+            json!([{"role": role, "content": "s"}, user("q"), {"role": role, "content": "new <facts>"}, user("q")])
+        );
+    }
+    let refused = vec![
+        question(),
+        Message::assistant([call("i", json!({}))]),
+        update(),
+        result("i", ToolResultValue::Text("t".into())),
+    ];
+    assert_eq!(
+        refusal(&request(refused)),
+        "a system message cannot stand between a tool call and its result"
+    );
+}
+
+#[test]
+fn what_closes_a_request_is_said_by_the_assistant() {
+    let mut request = request(vec![Message::user([Part::text("q")])]);
+    request.closing = Some(Message::assistant([Part::text("In short:")]));
+    assert_eq!(items(&request), json!([user("q"), said("In short:")]));
+}

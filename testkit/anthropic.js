@@ -1,0 +1,133 @@
+"use strict";
+
+// How the scripted model speaks Anthropic Messages.
+
+/**
+ * @typedef {import("./reply.js").Reply} Reply
+ * @typedef {import("./reply.js").ToolCall} ToolCall
+ */
+
+/** What thoughts are signed with. */
+const SIGNATURE = "c2lnbmVk";
+
+/** @param {Reply} reply */
+function opening({ usage = {} }) {
+  const { input = 10, cached = 0 } = usage;
+  const counted = { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: 1 };
+  return frame({ type: "message_start", message: { id: "msg_1", role: "assistant", content: [], usage: counted } });
+}
+
+/**
+ * A frame for each delta; the first and the last of a block hold its beginning and its end as well.
+ *
+ * @param {Reply} reply
+ */
+function deltas({ reasoning, text, deltas: texts = text === undefined ? [] : [text], tools = [] }) {
+  /** @type {{ block: object, deltas: object[] }[]} */
+  const blocks = [];
+  if (reasoning !== undefined) {
+    const signature = { type: "signature_delta", signature: SIGNATURE };
+    const thought = { type: "thinking_delta", thinking: reasoning };
+    blocks.push({ block: { type: "thinking", thinking: "", signature: "" }, deltas: [thought, signature] });
+  }
+  if (texts.length > 0) {
+    const pieces = texts.map((piece) => ({ type: "text_delta", text: piece }));
+    blocks.push({ block: { type: "text", text: "" }, deltas: pieces });
+  }
+  for (const { name, input, id = nextID() } of tools) {
+    const json = typeof input === "string" ? input : JSON.stringify(input);
+    const half = Math.floor(json.length / 2);
+    const pieces = [json.slice(0, half), json.slice(half)];
+    blocks.push({
+      block: { type: "tool_use", id, name, input: {} },
+      deltas: pieces.map((piece) => ({ type: "input_json_delta", partial_json: piece })),
+    });
+  }
+  return blocks.flatMap(({ block, deltas: pieces }, index) =>
+    pieces.map((delta, at) => {
+      const start = at === 0 ? frame({ type: "content_block_start", index, content_block: block }) : "";
+      const stop = at === pieces.length - 1 ? frame({ type: "content_block_stop", index }) : "";
+      return `${start}${frame({ type: "content_block_delta", index, delta })}${stop}`;
+    }),
+  );
+}
+
+/** @param {Reply} reply */
+function end({ tools = [], finish = tools.length === 0 ? "end_turn" : "tool_use", usage = {} }) {
+  const counted = { output_tokens: usage.output ?? 5 };
+  const delta = { stop_reason: finish, stop_sequence: null };
+  return `${frame({ type: "message_delta", delta, usage: counted })}${frame({ type: "message_stop" })}`;
+}
+
+/** @param {{ type: string, [member: string]: unknown }} event */
+function frame(event) {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+let lastCall = 0;
+
+function nextID() {
+  return `toolu_${(lastCall += 1)}`;
+}
+
+/**
+ * What is wrong with a request.
+ *
+ * @param {any} body
+ * @returns {string[]}
+ */
+function findViolations(body) {
+  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  const violations = [];
+  if (typeof body.model !== "string" || body.model === "") violations.push("no model");
+  if (body.stream !== true) violations.push("no stream is asked for");
+  if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) violations.push("no max_tokens");
+  const marks = JSON.stringify(body).split('"cache_control":').length - 1;
+  if (marks > 4) violations.push(`${marks} marks for the cache`);
+  for (const tool of body.tools ?? []) {
+    if (tool.input_schema?.type !== "object") violations.push(`the input of the tool ${tool.name} is no object`);
+  }
+  /** @type {{ role: string, content: any[] }[]} */
+  const messages = body.messages ?? [];
+  if (messages[0]?.role !== "user") violations.push("the conversation does not begin with the user");
+  if (messages.at(-1)?.role === "assistant") violations.push("the conversation ends with the assistant");
+  for (const [index, message] of messages.entries()) {
+    if (message.role === messages[index - 1]?.role) violations.push(`message ${index} repeats ${message.role}`);
+    if (message.content.length === 0) violations.push(`message ${index} says nothing`);
+    violations.push(...blockProblems(index, message.content));
+    violations.push(...resultProblems(index, messages[index - 1]?.content ?? [], message.content));
+  }
+  violations.push(...resultProblems(messages.length, messages.at(-1)?.content ?? [], []));
+  return violations;
+}
+
+/**
+ * @param {number} index
+ * @param {any[]} content
+ */
+function blockProblems(index, content) {
+  const problems = [];
+  for (const block of content) {
+    if (block.type === "text" && block.text.trim() === "") problems.push(`message ${index} has a blank text`);
+    if (block.type === "thinking" && block.signature !== SIGNATURE) problems.push(`message ${index}: unsigned thought`);
+    if (block.type === "tool_use" && !/^[a-zA-Z0-9_-]+$/.test(block.id)) problems.push(`message ${index}: bad call id`);
+  }
+  return problems;
+}
+
+/**
+ * The results of a message's calls stand at the beginning of the next, and no others.
+ *
+ * @param {number} index
+ * @param {any[]} before
+ * @param {any[]} content
+ */
+function resultProblems(index, before, content) {
+  const calls = before.filter(({ type }) => type === "tool_use").map(({ id }) => id);
+  const results = content.filter(({ type }) => type === "tool_result");
+  const first = content.slice(0, results.length).map(({ tool_use_id: id }) => id);
+  const fits = JSON.stringify([...calls].sort()) === JSON.stringify([...first].sort());
+  return fits ? [] : [`message ${index} does not begin with the results of ${calls.join(", ") || "nothing"}`];
+}
+
+module.exports = { opening, deltas, end, findViolations };

@@ -1,0 +1,138 @@
+"use strict";
+
+// How the scripted model speaks OpenAI Responses.
+
+/** @typedef {import("./reply.js").Reply} Reply */
+
+let lastItem = 0;
+
+/** @param {string} kind */
+function nextID(kind) {
+  return `${kind}_${(lastItem += 1)}`;
+}
+
+function opening() {
+  return frame({ type: "response.created", response: { id: nextID("resp"), status: "in_progress" } });
+}
+
+/**
+ * A frame for each delta; the first and the last of an item hold its beginning and its end as well.
+ *
+ * @param {Reply} reply
+ */
+function deltas({ reasoning, text, deltas: texts = text === undefined ? [] : [text], tools = [] }) {
+  const items = [];
+  if (reasoning !== undefined) items.push(thought(reasoning));
+  if (texts.length > 0) items.push(message(texts));
+  for (const { name, input, id = nextID("call") } of tools) items.push(call(name, input, id));
+  return items.flatMap(({ begun, done, events }, output_index) =>
+    events.map((event, at) => {
+      const start = frame({ type: "response.output_item.added", output_index, item: begun });
+      const stop = frame({ type: "response.output_item.done", output_index, item: done });
+      return `${at === 0 ? start : ""}${frame(event)}${at === events.length - 1 ? stop : ""}`;
+    }),
+  );
+}
+
+/** @param {string} text */
+function thought(text) {
+  const id = nextID("rs");
+  const summary = [{ type: "summary_text", text }];
+  const base = { id, type: "reasoning" };
+  const part = { item_id: id, summary_index: 0 };
+  return {
+    begun: { ...base, summary: [], encrypted_content: null },
+    done: { ...base, summary, encrypted_content: `sealed ${id}` },
+    events: [
+      { type: "response.reasoning_summary_part.added", ...part },
+      { type: "response.reasoning_summary_text.delta", ...part, delta: text },
+      { type: "response.reasoning_summary_part.done", ...part },
+    ],
+  };
+}
+
+/** @param {readonly string[]} texts */
+function message(texts) {
+  const id = nextID("msg");
+  const base = { id, type: "message", role: "assistant", phase: "final_answer" };
+  return {
+    begun: { ...base, content: [] },
+    done: { ...base, content: [{ type: "output_text", text: texts.join("") }] },
+    events: texts.map((delta) => ({ type: "response.output_text.delta", item_id: id, delta })),
+  };
+}
+
+/**
+ * @param {string} name
+ * @param {object | string} input
+ * @param {string} call_id
+ */
+function call(name, input, call_id) {
+  const id = nextID("fc");
+  const text = typeof input === "string" ? input : JSON.stringify(input);
+  const half = Math.floor(text.length / 2);
+  const base = { id, type: "function_call", call_id, name };
+  return {
+    begun: { ...base, arguments: "" },
+    done: { ...base, arguments: text },
+    events: [text.slice(0, half), text.slice(half)].map((delta) => ({
+      type: "response.function_call_arguments.delta",
+      item_id: id,
+      delta,
+    })),
+  };
+}
+
+/** @param {Reply} reply */
+function end({ finish, usage = {} }) {
+  const { input = 10, output = 5, cached = 0, reasoning = 0 } = usage;
+  const counted = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+  const incomplete = finish === undefined ? {} : { incomplete_details: { reason: finish } };
+  const type = finish === undefined ? "response.completed" : "response.incomplete";
+  return frame({ type, response: { usage: counted, ...incomplete } });
+}
+
+/** @param {{ type: string, [member: string]: unknown }} event */
+function frame(event) {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/**
+ * What is wrong with a request.
+ *
+ * @param {any} body
+ * @returns {string[]}
+ */
+function findViolations(body) {
+  if (typeof body !== "object" || body === null) return ["the body is no object"];
+  const violations = [];
+  if (typeof body.model !== "string" || body.model === "") violations.push("no model");
+  if (body.stream !== true) violations.push("no stream is asked for");
+  if (!Array.isArray(body.input) || body.input.length === 0) return [...violations, "no input"];
+  for (const tool of body.tools ?? []) {
+    if (tool.type === "function" && tool.parameters?.type !== "object") violations.push(`${tool.name} takes no object`);
+  }
+  const calls = new Set();
+  for (const [index, item] of body.input.entries()) {
+    if (item.type === "function_call") calls.add(item.call_id);
+    if (item.type === "function_call_output" && !calls.delete(item.call_id)) {
+      violations.push(`item ${index} answers no call`);
+    }
+    // Without a store an item cannot be named, only repeated.
+    const isNamed = item.type === "item_reference" || (item.type === "reasoning" && item.id !== undefined);
+    if (body.store === false && isNamed) violations.push(`item ${index} names what is not stored`);
+    if (item.type === "reasoning" && typeof item.encrypted_content !== "string") {
+      violations.push(`item ${index} is reasoning that nobody can read`);
+    }
+  }
+  if (calls.size > 0) violations.push(`the calls ${[...calls].join(", ")} have no results`);
+  return violations;
+}
+
+module.exports = { opening, deltas, end, findViolations };
