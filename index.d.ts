@@ -254,8 +254,8 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      * A terminal whose function throws, rejects, gives anything else than an object of strings, or takes more than ten
      * seconds, does not begin: `ptys.create` rejects with `ServiceUnavailableError`, whose `service` is
      * `"pty.environment"` and whose message has the reason. So it does with more than 1,000 variables, one of more than
-     * 128 KiB, or more than 1 MiB of them, and with a name that is empty or has a `=`. Functions do not keep the
-     * process alive.
+     * 128 KiB, or more than 1 MiB of them, with a name that is empty or has a `=`, and with a NUL anywhere. Functions
+     * do not keep the process alive.
      *
      * @throws {TypeError} When it is no function.
      * @example

@@ -43,20 +43,22 @@ class TerminalEnvironment {
   /** @param {string} request */
   async #answer(request) {
     const { id, ...context } = JSON.parse(request);
-    this.#connection.answerEnvironment(id, encodeJson(await this.#collect(context)));
+    this.#connection.answerEnvironment(id, await this.#collect(context));
   }
 
   /**
-   * The terminal does not begin with a part of what it was to get: that might be the wrong program, or the wrong server.
+   * The answer as JSON. The terminal does not begin with a part of what it was to get: that might be the wrong program,
+   * or the wrong server.
    *
    * @param {PtyEnvironmentContext} context
    */
   async #collect(context) {
     try {
       const given = await Promise.all(this.#hooks.map(async (hook) => readVariables(await hook({ ...context }))));
-      return { variables: given.flat() };
+      // No string holds what is too large.
+      return encodeJson({ variables: given.flat() });
     } catch (error) {
-      return { error: words(error) };
+      return encodeJson({ error: words(error) });
     }
   }
 }

@@ -96,8 +96,13 @@ class Handlers {
  * @param {unknown} error
  */
 function isOver(error) {
-  if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
-  return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
+  try {
+    if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
+    return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
+  } catch {
+    // What a function throws may refuse to be looked at.
+    return false;
+  }
 }
 
 /**

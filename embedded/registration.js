@@ -15,6 +15,9 @@ function registration(remove) {
   return /** @type {Registration} */ (disposable);
 }
 
+/** Characters that are told of what a function has thrown. */
+const MOST_WORDS = 1_000;
+
 /**
  * What a function has thrown, which may be anything.
  *
@@ -22,7 +25,7 @@ function registration(remove) {
  */
 function words(error) {
   try {
-    return String(error);
+    return String(error).slice(0, MOST_WORDS);
   } catch {
     return "an object without words";
   }

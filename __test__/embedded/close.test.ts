@@ -88,7 +88,8 @@ test("an answer without end, and what waits behind it, keep nothing from closing
   await readUntil(await subscribe(host), "session.next.text.delta");
   const began = performance.now();
   await host.close();
-  expect(performance.now() - began).toBeLessThan(5_000);
+  // After ten seconds it would have given up.
+  expect(performance.now() - began).toBeLessThan(9_000);
   const request = await model.received(1);
   await request.closed;
   expect(request.aborted).toBe(true);

@@ -175,6 +175,15 @@ test.each([
     },
     "an object without words",
   ],
+  [
+    () => {
+      const get = () => {
+        throw new Error("not even this");
+      };
+      throw new Proxy({}, { get });
+    },
+    "an object without words",
+  ],
   [() => Promise.reject(null), "null"],
   [() => "maybe" as "once", 'Expected "once" | "always" | "reject", got "maybe"'],
   [() => null as unknown as "once", 'Expected "once" | "always" | "reject", got null'],

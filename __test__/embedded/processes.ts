@@ -5,13 +5,16 @@ import path from "node:path";
 /** Begins a command whose processes hold the pipe `alive` open as descriptor 3. */
 export const HOLD = "exec 3>alive; ";
 
+/** Less than a command has to end in at its time limit: three seconds. Where somebody waits for its end it has half a second. */
+export const UNHURRIED_MS = 2_900;
+
 /** What becomes of the processes of a command that begins with `HOLD`. */
 export class Alive {
   readonly #file;
 
   /** Makes the pipe. The command runs in this directory, and later. */
-  constructor(directory: string) {
-    const pipe = path.join(directory, "alive");
+  constructor(directory: string, name = "alive") {
+    const pipe = path.join(directory, name);
     execFileSync("mkfifo", [pipe]);
     // Opens when the command does.
     this.#file = open(pipe);

@@ -88,11 +88,14 @@ const thrower = (thrown: unknown) => () => {
   throw thrown;
 };
 const giving = (given: unknown) => (() => given) as PtyEnvironmentHook;
+/** Six times as long in JSON, where no string is that long. */
+const HUGE = "\0".repeat(95_000_000);
 
 test.each<[string, PtyEnvironmentHook, string]>([
   ["throws", thrower(new Error("no token")), "Error: no token"],
   ["throws nothing", thrower(undefined), "undefined"],
   ["throws what has no words", thrower({ toString: thrower("x") }), "an object without words"],
+  ["throws more words than JSON can hold", thrower(HUGE), HUGE.slice(0, 1_000)],
   ["rejects", () => Promise.reject(new RangeError("none left")), "RangeError: none left"],
   ["gives nothing", giving(undefined), "TypeError: it must give an object of strings, got undefined"],
   ["gives null", giving(null), "TypeError: it must give an object of strings, got null"],
@@ -101,6 +104,8 @@ test.each<[string, PtyEnvironmentHook, string]>([
   ["gives a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
   ["gives an absent one", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
   ["gives a name that is none", giving({ "A=B": "x" }), '"A=B" cannot be a variable: a name is not empty and holds no \'=\', and neither name nor value holds a NUL'],
+  ["gives more than JSON can hold", giving({ A: HUGE }), "RangeError: Invalid string length"],
+  ["gives what cannot be looked at", giving(new Proxy({}, { ownKeys: thrower("closed") })), "closed"],
   ["gives too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],
 ])("nothing begins when a function %s", async (_, hook, reason) => {
   const { host, url } = await setUpTerminals({ ptyEnvironment: () => ({ A: "fine" }) });
@@ -125,18 +130,28 @@ test.each<[string, PtyEnvironmentHook, string]>([
 
 test("closing the host waits for no function, and neither does an aborted call", async () => {
   const { setup, host } = await setUpTerminals();
-  const asked: (() => void)[] = [];
-  host.ptys.environment(() => new Promise((resolve) => asked.push(() => resolve({}))));
+  const answers: (() => void)[] = [];
+  let hear = () => {};
+  host.ptys.environment(() => {
+    hear();
+    return new Promise((resolve) => answers.push(() => resolve({})));
+  });
+  const nextAsked = () => new Promise<void>((resolve) => (hear = resolve));
+
   const controller = new AbortController();
+  const first = nextAsked();
   const aborted = rejection(host.ptys.create(script("true"), { signal: controller.signal }));
+  await first;
   controller.abort("enough");
   expect(await aborted).toMatchObject({ name: "ClientError", cause: "enough" });
+
+  const second = nextAsked();
   const closed = rejection(host.ptys.create(script("true")));
-  await host.health.get();
+  await second;
   await host.close();
   const error = await closed;
   expect(isClientError(error) || isServiceUnavailableError(error)).toBe(true);
-  for (const answer of asked) answer();
+  for (const answer of answers) answer();
   const again = await setup.open();
   await again.close();
   const late = () => again.ptys.environment(() => ({}));

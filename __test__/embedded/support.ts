@@ -18,7 +18,7 @@ import { startModel, UNSCRIPTED } from "../../testkit/model.js";
 export { UNSCRIPTED };
 
 // Nothing here takes seconds; a machine that is busy elsewhere may.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 export type Model = Awaited<ReturnType<typeof startModel>>;
 

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /** Nothing here takes that long unless it hangs. */
-const timeout = 50_000;
+const timeout = 110_000;
 
 /** Runs a program of this folder until it ends by itself, and gives what it wrote as JSON. */
 export async function runProgram(program: string, ...words: string[]) {

@@ -2356,7 +2356,7 @@ export interface PermissionRule {
 /** What asks for a permission. */
 export interface PermissionSource {
   readonly type: "tool";
-  /** Its message. */
+  /** Its message; whoever asks from outside a turn may name it as they like. */
   readonly messageID: string;
   /** The call within the message. */
   readonly callID: string;

@@ -194,10 +194,15 @@ async function untilGone(pid) {
   }
 }
 
-/** @param {number} pid */
+/**
+ * Whoever inherits a process that has ended need not take note of it; then it has a number still.
+ *
+ * @param {number} pid
+ */
 function isThere(pid) {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
+    return process.platform !== "linux" || !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch {
     return false;
   }

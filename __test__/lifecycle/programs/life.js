@@ -88,7 +88,7 @@ const lives = {
   leaving: promptToTheMiddle,
   async terminating(host, sessionID) {
     process.once("SIGTERM", () => void host.close().then(() => say("closed")));
-    await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
+    await promptToTheMiddle(host, sessionID);
   },
   async exiting(host, sessionID) {
     await promptToTheMiddle(host, sessionID);

@@ -8,7 +8,8 @@
 //!
 //! Something else than what was looked for, a link for example, is an error of the kind
 //! [`NotADirectory`](io::ErrorKind::NotADirectory), be it on the way or at its end; [`is_absent`] knows
-//! it. Every name is one component: `..`, a path and an empty name are refused.
+//! it. Every name is one component: `..`, a path and an empty name are refused, and on
+//! Windows what names something by another name than its own.
 //!
 //! Where the system has no names relative to a directory (Windows), directories are paths that are
 //! looked at when they are opened, and again once a file or a list of names was opened below. A link
@@ -61,9 +62,11 @@ impl Directory {
 
     /// Opens a directory below this one, through no link. What is missing of it is created.
     pub fn prepare_below(&self, relative: impl AsRef<Path>) -> io::Result<Self> {
+        // A path that is refused creates nothing.
+        let names: Vec<_> = names(relative.as_ref()).collect::<io::Result<_>>()?;
         let mut here = self.below("")?;
-        for name in names(relative.as_ref()) {
-            here = here.directory(name?)?;
+        for name in names {
+            here = here.directory(name)?;
         }
         Ok(here)
     }
@@ -95,7 +98,7 @@ fn root(path: &Path) -> io::Result<(Directory, &Path)> {
 /// The names that a relative path consists of.
 fn names(relative: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
     relative.components().map(|component| match component {
-        Component::Normal(name) => Ok(name),
+        Component::Normal(name) => single(name),
         _ => Err(io::ErrorKind::InvalidInput.into()),
     })
 }
@@ -103,10 +106,36 @@ fn names(relative: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
 /// Refuses what is not one name, since the directory alone would not say where it leads.
 fn single(name: &OsStr) -> io::Result<&OsStr> {
     let bytes = name.as_encoded_bytes();
-    let is_separator =
-        |byte: &u8| is_separator(char::from(*byte)) || cfg!(windows) && *byte == b':';
-    if matches!(bytes, b"" | b"." | b"..") || bytes.iter().any(is_separator) {
+    let is_separator = |byte: &u8| is_separator(char::from(*byte));
+    let is_path = matches!(bytes, b"" | b"." | b"..") || bytes.iter().any(is_separator);
+    if is_path || cfg!(windows) && !is_itself_on_windows(bytes) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     Ok(name)
+}
+
+/// Whether Windows takes a name as it is written: neither for a stream of a file nor for the name
+/// without the dots and spaces at its end, by which `.git.` would be `.git`.
+fn is_itself_on_windows(name: &[u8]) -> bool {
+    !name.contains(&b':') && !matches!(name.last(), Some(b'.' | b' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_knows_a_file_by_several_names() {
+        for (name, expected) in [
+            (".git", true),
+            ("a.b c", true),
+            (".git.", false),
+            (".git ", false),
+            (".. ", false),
+            ("file:stream", false),
+            (".git::$INDEX_ALLOCATION", false),
+        ] {
+            assert_eq!(is_itself_on_windows(name.as_bytes()), expected, "{name}");
+        }
+    }
 }

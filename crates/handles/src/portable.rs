@@ -32,6 +32,11 @@ impl Directory {
 
     /// Opens a directory in this one, creating it if there is none.
     pub(crate) fn directory(&self, name: &OsStr) -> io::Result<Self> {
+        match self.below(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Where nobody may create one, the system refuses also what is there.
+            opened => return opened,
+        }
         match fs::create_dir(self.0.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => self.below(name),

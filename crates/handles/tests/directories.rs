@@ -170,7 +170,11 @@ fn missing_directories_are_created_through_no_link() {
             "{path}"
         );
     }
-    assert!(held.prepare_below("folder/../../out/new").is_err());
+    for path in ["folder/../../out/new", "fresh/../new", "fresh/.."] {
+        let refused = held.prepare_below(path).unwrap_err().kind();
+        assert_eq!(refused, ErrorKind::InvalidInput, "{path}");
+    }
+    assert_eq!(held.stat("fresh").unwrap(), None);
     assert_eq!(fs::read_dir(tree.root.join("out")).unwrap().count(), 2);
 }
 

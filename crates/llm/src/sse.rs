@@ -1,7 +1,7 @@
 //! Server-sent events: from bytes to the data of each frame.
 //!
-//! Only `data` matters to the protocols here; event names repeat what the data says. The decoder is
-//! lenient where servers differ: any line end, an optional space after the colon, a byte order
+//! Only `data` matters to the protocols here; event names repeat what the data says, but for errors
+//! that a proxy adds to a stream it does not understand. The decoder is lenient where servers differ: any line end, an optional space after the colon, a byte order
 //! mark, comments as keep-alive, and a last frame without its blank line.
 
 /// The largest frame that is accepted. Far above what any provider sends, and a bound on what a
@@ -18,6 +18,15 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[error("a stream frame is larger than {MAX_FRAME_BYTES} bytes")]
 pub(crate) struct FrameTooLarge;
 
+/// One event of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    /// What it says; never empty.
+    pub(crate) data: &'a [u8],
+    /// It is called `error`.
+    pub(crate) is_error: bool,
+}
+
 /// Cuts a byte stream into frames.
 #[derive(Debug, Default)]
 pub(crate) struct SseFraming {
@@ -26,14 +35,16 @@ pub(crate) struct SseFraming {
     /// The data of the frame so far, lines joined by a line feed.
     data: Vec<u8>,
     has_data: bool,
+    /// The frame so far is called `error`.
+    is_error: bool,
     past_first_line: bool,
     /// The last chunk ended in a carriage return; a line feed that follows belongs to it.
     ended_in_return: bool,
 }
 
 impl SseFraming {
-    /// Takes the next bytes and calls `on_frame` with the data of every frame they complete. Frames
-    /// without data are skipped.
+    /// Takes the next bytes and calls `on_frame` with every frame they complete. Frames without
+    /// data are skipped.
     ///
     /// # Errors
     ///
@@ -42,7 +53,7 @@ impl SseFraming {
     pub(crate) fn push<E: From<FrameTooLarge>>(
         &mut self,
         chunk: &[u8],
-        mut on_frame: impl FnMut(&[u8]) -> Result<(), E>,
+        mut on_frame: impl FnMut(Frame<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut rest = chunk;
         if self.ended_in_return && !rest.is_empty() {
@@ -65,16 +76,17 @@ impl SseFraming {
         Ok(())
     }
 
-    /// Takes the end of the stream and returns the data of a frame that lacks only its blank line.
+    /// Takes the end of the stream and calls `on_frame` with a frame that lacks only its blank line.
     ///
     /// # Errors
     ///
-    /// [`FrameTooLarge`].
-    pub(crate) fn end(&mut self) -> Result<Option<Vec<u8>>, FrameTooLarge> {
+    /// As [`SseFraming::push`].
+    pub(crate) fn end<E: From<FrameTooLarge>>(
+        &mut self,
+        mut on_frame: impl FnMut(Frame<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.complete_line(b"")?;
-        self.has_data = false;
-        let data = std::mem::take(&mut self.data);
-        Ok((!data.is_empty()).then_some(data))
+        self.dispatch(&mut on_frame)
     }
 
     /// Takes the rest of a line; says whether the line was blank, which completes a frame.
@@ -105,7 +117,10 @@ impl SseFraming {
             Some([]) => &[],
             Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
             // A comment, or a field that repeats what the data says.
-            _ => return Ok(false),
+            _ => {
+                self.is_error |= matches!(line, b"event: error" | b"event:error");
+                return Ok(false);
+            }
         };
         if self.data.len() + value.len() >= MAX_FRAME_BYTES {
             return Err(FrameTooLarge);
@@ -126,10 +141,17 @@ impl SseFraming {
         Ok(())
     }
 
-    fn dispatch<E>(&mut self, on_frame: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    fn dispatch<E>(
+        &mut self,
+        on_frame: &mut impl FnMut(Frame<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.has_data = false;
+        let is_error = std::mem::take(&mut self.is_error);
         if !self.data.is_empty() {
-            on_frame(&self.data)?;
+            on_frame(Frame {
+                data: &self.data,
+                is_error,
+            })?;
             self.data.clear();
             self.data.shrink_to(KEPT_CAPACITY);
         }
@@ -144,22 +166,25 @@ mod tests {
     fn frames(chunks: &[&[u8]]) -> Vec<String> {
         let mut framing = SseFraming::default();
         let mut found = Vec::new();
-        let mut keep = |data: &[u8]| -> Result<(), FrameTooLarge> {
-            found.push(String::from_utf8(data.to_vec()).unwrap());
+        let mut keep = |frame: Frame<'_>| -> Result<(), FrameTooLarge> {
+            let data = String::from_utf8(frame.data.to_vec()).unwrap();
+            found.push(if frame.is_error {
+                format!("error {data}")
+            } else {
+                data
+            });
             Ok(())
         };
         for chunk in chunks {
             framing.push(chunk, &mut keep).unwrap();
         }
-        if let Some(last) = framing.end().unwrap() {
-            keep(&last).unwrap();
-        }
+        framing.end(&mut keep).unwrap();
         found
     }
 
     #[test]
     fn lines_make_frames() {
-        let rows: [(&str, &[&str]); 14] = [
+        let rows: [(&str, &[&str]); 16] = [
             ("data: a\n\n", &["a"]),
             ("data:a\n\n", &["a"]),
             ("data:  a\n\n", &[" a"]),
@@ -174,6 +199,11 @@ mod tests {
             ("dataset: no\n\ndata: ü\n\n", &["ü"]),
             ("data: a\n\ndata: last", &["a", "last"]),
             ("\n\n\r\n", &[]),
+            ("event: error\ndata: a\n\ndata: b\n\n", &["error a", "b"]),
+            (
+                "data: a\nevent:error\n\nevent: error\n\nevent: errors\ndata: b",
+                &["error a", "b"],
+            ),
         ];
         for (text, expected) in rows {
             assert_eq!(frames(&[text.as_bytes()]), expected, "{text:?}");
@@ -193,7 +223,7 @@ mod tests {
     #[test]
     fn a_frame_is_bounded_however_it_arrives() {
         let piece = vec![b'x'; 16 << 20];
-        let ignore = |_: &[u8]| -> Result<(), FrameTooLarge> { Ok(()) };
+        let ignore = |_: Frame<'_>| -> Result<(), FrameTooLarge> { Ok(()) };
         let mut one_line = SseFraming::default();
         one_line.push(b"data: ", ignore).unwrap();
         for _ in 0..3 {

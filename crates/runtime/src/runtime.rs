@@ -38,7 +38,7 @@ use crate::unanswered::{Timer, Unanswered};
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long closing waits for readers of durable events to take what was committed.
-const READERS_PATIENCE: Duration = Duration::from_millis(250);
+const READERS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What a runtime is made of.
 pub struct RuntimeOptions {
@@ -207,7 +207,10 @@ impl Runtime {
         });
         live.end();
         // Who only waits gets what was committed until now. Who has stopped reading is not waited for.
-        let _ = tokio::time::timeout(READERS_PATIENCE, self.core.store.tails_caught_up()).await;
+        tokio::select! {
+            () = self.core.store.tails_caught_up() => {}
+            () = self.core.timer.after(READERS_PATIENCE) => {}
+        }
         self.closed.cancel();
         self.core.store.close().await;
     }

@@ -65,11 +65,13 @@ impl SessionEvents {
     /// `Closed` when the host closes, else what storage says.
     pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
-            if self.looks
-                && let Some(events) = self.read().await?
-            {
-                self.have(&events);
-                return Ok(events);
+            if self.looks {
+                let end = self.tail.end();
+                if let Some(events) = self.read().await? {
+                    self.have(&events);
+                    return Ok(events);
+                }
+                self.tail.has_found_nothing(end);
             }
             tokio::select! {
                 biased;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Record;
-use crate::id::{MessageID, PermissionID, SessionID};
+use crate::id::{PermissionID, SessionID};
 
 pub use evaluate::{decide, evaluate, is_denied_everywhere, matches};
 
@@ -62,9 +62,9 @@ pub struct PermissionRequest {
 pub enum PermissionSource {
     /// A tool call.
     Tool {
-        /// Its message.
+        /// Its message; whoever asks from outside a turn may name it as they like.
         #[serde(rename = "messageID")]
-        message_id: MessageID,
+        message_id: String,
         /// The call within the message.
         #[serde(rename = "callID")]
         call_id: String,

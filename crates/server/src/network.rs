@@ -24,7 +24,8 @@ pub(crate) struct Peer {
 }
 
 /// Whether a request comes from no page, or from one that may read the answers of the listener; in
-/// memory, where a program may hand on what it was sent, from one of this machine.
+/// memory, where a program may hand on what it was sent, from one of this machine or of the host that
+/// the request names.
 pub(crate) fn admits_page(head: &Parts) -> bool {
     match head.extensions.get::<Peer>() {
         Some(peer) => peer.origins.admit(&head.headers),

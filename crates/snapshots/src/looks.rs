@@ -49,6 +49,7 @@ impl Engine {
         from: &str,
         to: &str,
         paths: &[String],
+        most: usize,
     ) -> Result<Vec<FileDiff>, SnapshotError> {
         let objects = self.objects(&self.repository()?);
         let (from, to) = (tree::id(from)?, tree::id(to)?);
@@ -57,10 +58,18 @@ impl Engine {
         paths.dedup();
         let mut trees = Trees::new(&objects);
         let mut diffs = Vec::new();
+        let mut left = most;
         for path in paths {
             path::judge(path)?;
             let (from, to) = (trees.file(from, path)?, trees.file(to, path)?);
-            diffs.extend(patch::of(&objects, path, from, to)?);
+            let Some(mut file) = patch::of(&objects, path, from, to)? else {
+                continue;
+            };
+            match left.checked_sub(file.patch.len()) {
+                Some(rest) => left = rest,
+                None => file.patch = String::new(),
+            }
+            diffs.push(file);
         }
         Ok(diffs)
     }

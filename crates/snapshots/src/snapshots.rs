@@ -92,14 +92,18 @@ impl Snapshots {
 
     /// What became of those of `paths` that differ between two snapshots, in the order of their bytes,
     /// each with the text `git diff` has for it. A binary file has no text and no counts.
+    ///
+    /// All texts together have `most` bytes at most. One that does not fit is left out, and its file
+    /// has its counts alone.
     pub async fn diff(
         &self,
         from: &str,
         to: &str,
         paths: &[String],
+        most: usize,
     ) -> Result<Vec<FileDiff>, SnapshotError> {
         let (from, to, paths) = (from.to_owned(), to.to_owned(), paths.to_vec());
-        self.run(move |engine| engine.diff(&from, &to, &paths))
+        self.run(move |engine| engine.diff(&from, &to, &paths, most))
             .await
     }
 

@@ -272,7 +272,11 @@ async fn the_repository_stays_as_it_is_byte_for_byte() {
     let files = snapshots.files(&first, &second).await.unwrap();
     assert_eq!(files, ["a", "dir/b", "new"]);
     assert_eq!(
-        snapshots.diff(&first, &second, &files).await.unwrap().len(),
+        snapshots
+            .diff(&first, &second, &files, usize::MAX)
+            .await
+            .unwrap()
+            .len(),
         3
     );
     snapshots

@@ -96,7 +96,10 @@ async fn the_text_is_what_git_writes() {
     change(&project, true);
     let after = snapshots.capture().await.unwrap().tree;
     let files = snapshots.files(&before, &after).await.unwrap();
-    let diffs = snapshots.diff(&before, &after, &files).await.unwrap();
+    let diffs = snapshots
+        .diff(&before, &after, &files, usize::MAX)
+        .await
+        .unwrap();
     let told: Vec<String> = diffs.iter().map(|diff| diff.path.clone()).collect();
     assert_eq!(told, files);
     let text: String = diffs.iter().map(|diff| diff.patch.as_str()).collect();
@@ -160,7 +163,10 @@ async fn statuses_and_counts() {
     project.write("d", "1\n");
     let after = snapshots.capture().await.unwrap().tree;
     let paths = ["d", "c", "a", "b", "missing", "a"].map(str::to_owned);
-    let diffs = snapshots.diff(&before, &after, &paths).await.unwrap();
+    let diffs = snapshots
+        .diff(&before, &after, &paths, usize::MAX)
+        .await
+        .unwrap();
     let diff = |path: &str, status, (additions, deletions), patch: &str| FileDiff {
         path: path.to_owned(),
         status,
@@ -178,4 +184,27 @@ async fn statuses_and_counts() {
             diff("d", FileStatus::Added, (1, 0), d),
         ]
     );
+}
+
+#[tokio::test]
+async fn patches_are_bounded_together() {
+    let project = Project::new();
+    let snapshots = project.snapshots();
+    let before = snapshots.capture().await.unwrap().tree;
+    let paths = ["a", "b", "c", "d"].map(str::to_owned);
+    for (path, content) in paths.iter().zip(["1\n", "22\n", "3\n", "4\n"]) {
+        project.write(path, content);
+    }
+    let after = snapshots.capture().await.unwrap().tree;
+    let mut expected = Vec::new();
+    for path in paths.chunks(1) {
+        let alone = snapshots.diff(&before, &after, path, usize::MAX);
+        expected.extend(alone.await.unwrap());
+    }
+    // There is room for the first, and for one that is no longer.
+    let most = 2 * expected[0].patch.len();
+    expected[1].patch.clear();
+    expected[3].patch.clear();
+    let diffs = snapshots.diff(&before, &after, &paths, most).await.unwrap();
+    assert_eq!(diffs, expected);
 }

@@ -129,7 +129,7 @@ async fn bad_ids_and_paths_are_told() {
         refused(snapshots.content(&tree, path).await.unwrap_err());
         refused(
             snapshots
-                .diff(&tree, &tree, &paths(&[path]))
+                .diff(&tree, &tree, &paths(&[path]), usize::MAX)
                 .await
                 .unwrap_err(),
         );

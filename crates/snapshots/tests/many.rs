@@ -75,7 +75,7 @@ proptest! {
                     .cloned().collect::<BTreeSet<_>>().into_iter().collect();
                 let files = snapshots.files(tree, &trees[last]).await.unwrap();
                 prop_assert_eq!(&files, &changed);
-                let diffs = snapshots.diff(tree, &trees[last], &files).await.unwrap();
+                let diffs = snapshots.diff(tree, &trees[last], &files, usize::MAX).await.unwrap();
                 prop_assert_eq!(diffs.into_iter().map(|diff| diff.path).collect::<Vec<_>>(), changed);
                 snapshots.restore(&plan(tree, &files), &BTreeMap::new()).await.unwrap();
                 prop_assert_eq!(&project.files(), state);

@@ -217,7 +217,7 @@ async fn a_damaged_object_is_told_and_stored_again() {
         fs::remove_file(object(&project, &id)).unwrap();
         fs::write(object(&project, &id), damage).unwrap();
         let error = snapshots
-            .diff(&tree, &later, &["a".to_owned()])
+            .diff(&tree, &later, &["a".to_owned()], usize::MAX)
             .await
             .unwrap_err();
         assert!(
@@ -228,7 +228,7 @@ async fn a_damaged_object_is_told_and_stored_again() {
         assert_eq!(snapshots.capture().await.unwrap().tree, tree);
         assert_eq!(
             snapshots
-                .diff(&tree, &later, &["a".to_owned()])
+                .diff(&tree, &later, &["a".to_owned()], usize::MAX)
                 .await
                 .unwrap()
                 .len(),

@@ -19,23 +19,37 @@ pub(crate) struct Tails {
     progress: Notify,
 }
 
+/// Nothing was committed since the registration, and the reader has not looked yet.
+const UNKNOWN: u64 = u64::MAX;
+
 /// What one reader is told, and how far it has come. Ends are the sequences that come next.
 struct Signal {
     more: Notify,
-    /// The end of the log as of the last signal; 0 before the first.
+    /// The end of the log as of the last signal. Before the first it is `UNKNOWN`, until the reader
+    /// has found nothing; then it is 0.
     end: AtomicU64,
     /// The end of what the reader has.
     read: AtomicU64,
 }
 
 impl Signal {
-    fn is_behind(&self) -> bool {
+    /// Whether there is more than the reader has, for all that anybody knows.
+    fn may_be_behind(&self) -> bool {
         self.read.load(Ordering::SeqCst) < self.end.load(Ordering::SeqCst)
     }
 
-    /// False also where nobody can know, because nothing was committed since the registration.
-    fn has_all(&self) -> bool {
-        self.end.load(Ordering::SeqCst) != 0 && !self.is_behind()
+    /// Whether the reader was told of more than it has.
+    fn is_behind(&self) -> bool {
+        let end = self.end.load(Ordering::SeqCst);
+        end != UNKNOWN && self.read.load(Ordering::SeqCst) < end
+    }
+
+    /// Whoever calls this is the only one, and no end is taken back.
+    fn grow(&self, last: u64) {
+        let end = self.end.load(Ordering::SeqCst);
+        let known = if end == UNKNOWN { 0 } else { end };
+        self.end.store(known.max(last + 1), Ordering::SeqCst);
+        self.more.notify_one();
     }
 }
 
@@ -43,7 +57,7 @@ impl Tails {
     pub(crate) fn register(self: &Arc<Self>, aggregate: i64) -> Tail {
         let signal = Arc::new(Signal {
             more: Notify::new(),
-            end: AtomicU64::new(0),
+            end: AtomicU64::new(UNKNOWN),
             read: AtomicU64::new(0),
         });
         self.lock()
@@ -65,17 +79,16 @@ impl Tails {
         }
         for (aggregate, last) in grown {
             for signal in tails.get(&aggregate).into_iter().flatten() {
-                signal.end.store(last + 1, Ordering::SeqCst);
-                signal.more.notify_one();
+                signal.grow(last);
             }
         }
     }
 
-    /// Returns once every reader has what it was told of.
+    /// Returns once every reader has what was there when it came, and what it was told of since.
     pub(crate) async fn caught_up(&self) {
         loop {
             let progress = self.progress.notified();
-            if !self.lock().values().flatten().any(|it| it.is_behind()) {
+            if !self.lock().values().flatten().any(|it| it.may_be_behind()) {
                 return;
             }
             progress.await;
@@ -105,12 +118,34 @@ pub struct Tail {
 impl Tail {
     /// Whether the reader has everything for certain, so that a look would find nothing.
     pub fn has_all(&self) -> bool {
-        self.signal.has_all()
+        !self.signal.may_be_behind()
+    }
+
+    /// How far a look that begins now reaches at least.
+    pub fn end(&self) -> u64 {
+        self.signal.end.load(Ordering::SeqCst)
     }
 
     /// Remembers that the reader has everything up to this sequence.
     pub fn has_read(&self, sequence: u64) {
-        self.signal.read.store(sequence + 1, Ordering::SeqCst);
+        self.come_to(sequence.saturating_add(1));
+    }
+
+    /// Remembers that a look found nothing more, and what the end was before it began. What is there
+    /// all the same is not for the reader: not every entry is.
+    pub fn has_found_nothing(&self, end: u64) {
+        if end == UNKNOWN {
+            // Unless more was committed meanwhile.
+            let signal = &self.signal.end;
+            let _ = signal.compare_exchange(UNKNOWN, 0, Ordering::SeqCst, Ordering::SeqCst);
+            self.tails.progress.notify_waiters();
+        } else {
+            self.come_to(end);
+        }
+    }
+
+    fn come_to(&self, end: u64) {
+        self.signal.read.fetch_max(end, Ordering::SeqCst);
         self.tails.progress.notify_waiters();
     }
 

@@ -50,8 +50,11 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
     let label = format!("{code} {error_type}").to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
     let everything = format!("{label} {}", message.to_lowercase());
-    // Any of the three may say that it did not fit, or that it is throttling.
-    if is_overflow_text(&everything) {
+    let status = code.parse::<u16>().ok();
+    // Any of the three may say that it did not fit, or that it is throttling. These statuses say
+    // themselves what it is.
+    let is_told = matches!(status, Some(401..=403 | 429));
+    if !is_told && is_overflow_text(&everything) {
         return ErrorKind::ContextOverflow;
     }
     if names_content_policy(&everything) {
@@ -60,7 +63,7 @@ pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind 
     if names_exhausted_quota(&everything) {
         return ErrorKind::Quota;
     }
-    if let Ok(status) = code.parse::<u16>() {
+    if let Some(status) = status {
         return status_kind(status);
     }
     if has(&["rate_limit", "too_many_requests", "throttl"]) {
@@ -275,6 +278,21 @@ mod tests {
             ("insufficient_quota", "", "", ErrorKind::Quota),
             ("rate_limit_exceeded", "", "", ErrorKind::RateLimit),
             ("429", "", "", ErrorKind::RateLimit),
+            (
+                "429",
+                "",
+                "Too many tokens, please wait before trying again.",
+                ErrorKind::RateLimit,
+            ),
+            (
+                "429",
+                "",
+                "Quota exceeded: token limit exceeded",
+                ErrorKind::Quota,
+            ),
+            ("402", "", "Token limit exceeded", ErrorKind::Unknown),
+            ("400", "", "input is too long", ErrorKind::ContextOverflow),
+            ("500", "", "prompt is too long", ErrorKind::ContextOverflow),
             ("502", "", "bad gateway", ErrorKind::Overloaded),
             ("", "overloaded_error", "", ErrorKind::Overloaded),
             ("", "timeout_error", "", ErrorKind::Overloaded),

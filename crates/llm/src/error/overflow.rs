@@ -8,7 +8,7 @@
 /// in the sentence.
 const GAP: usize = 200;
 
-const PHRASES: [&str; 34] = [
+const PHRASES: [&str; 36] = [
     // Anthropic
     "prompt is too long",
     "request too large",
@@ -30,8 +30,10 @@ const PHRASES: [&str; 34] = [
     "input token count*exceeds the maximum",
     // xAI
     "maximum prompt length is #",
-    // Copilot
-    "exceeds the limit of #",
+    // Copilot; limits of images, tools and answers are told in the same way
+    "token count*exceeds the limit of #",
+    "prompt exceeds the limit of #",
+    "input exceeds the limit of #",
     // llama.cpp, LM Studio, Ollama
     "exceeds the available context size",
     "greater than the context length",
@@ -54,13 +56,17 @@ const PHRASES: [&str; 34] = [
     "400 (no body)",
 ];
 
-/// Throttling speaks of tokens and limits too, and is no overflow. What says so may stand inside the
-/// JSON text of a failure.
-const EXCLUDED: [&str; 4] = [
+/// Throttling and quotas speak of tokens and limits too, and are no overflow. What says so may stand
+/// inside the JSON text of a failure.
+const EXCLUDED: [&str; 8] = [
     "throttling",
     "service unavailable:",
     "rate limit",
     "too many requests",
+    "quota",
+    "daily",
+    "per minute",
+    "per day",
 ];
 
 /// Whether a provider's text says that the request did not fit the context window.
@@ -184,6 +190,21 @@ mod tests {
             "maximum context length is many tokens",
             "exceeds the limit of your patience",
             "model not found",
+            // What is too large there is no conversation.
+            "The number of images (25) exceeds the limit of 20 per request",
+            "tools: 129 functions, which exceeds the limit of 128",
+            "Image size of 24 MB exceeds the limit of 20 MB",
+            "max_tokens 100000 exceeds the limit of 8192",
+            "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.",
+            "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
+            "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 8193",
+            "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64, but got a string with length 70 instead.",
+            "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes",
+            "image dimensions exceed max allowed size: 8000 pixels",
+            "Prompt tokens limit exceeded: 12345 > 8000. To increase, upgrade to a paid account",
+            "This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 12",
+            "Daily token limit exceeded",
+            "You exceeded your current quota, please check your plan. Quota exceeded for metric: input_token_count, limit: 250000",
         ];
         for text in rows {
             assert!(!is_overflow_text(text), "{text}");

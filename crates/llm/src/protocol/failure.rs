@@ -1,7 +1,8 @@
-//! Failures that a server reports inside its stream.
+//! Failures that a server reports in an answer that began well.
 
 use serde_json::Value;
 
+use super::surrogates;
 use crate::error::{bounded, in_stream_kind};
 use crate::event::LlmEvent;
 
@@ -12,10 +13,14 @@ pub(super) fn event(error: &Value) -> LlmEvent {
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    let (code, error_type) = (member("code"), member("type"));
+    let (code, mut error_type) = (member("code"), member("type"));
+    // That it is an error is no type of one.
+    if error_type == "error" {
+        error_type.clear();
+    }
     let message = match error {
         Value::String(text) => text.clone(),
-        _ => member("message"),
+        _ => told(error).unwrap_or_default().to_owned(),
     };
     let kind = in_stream_kind(&code, &error_type, &message);
     let label = if code.is_empty() { error_type } else { code };
@@ -31,4 +36,35 @@ pub(super) fn event(error: &Value) -> LlmEvent {
         retryable: kind.is_retryable(),
         provider_metadata: None,
     }
+}
+
+/// The event for a value that may report an error: in its member `error`, or in its own members.
+pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
+    let value = match value {
+        Value::Array(values) => values.first()?,
+        value => value,
+    };
+    let is_told = |error: &&Value| match error {
+        Value::String(text) => !text.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => false,
+    };
+    match value.get("error").filter(is_told) {
+        Some(error) => Some(event(error)),
+        None => told(value).map(|_| event(value)),
+    }
+}
+
+/// The event for a frame that the server calls an error, whatever it holds.
+pub(super) fn named(data: &[u8]) -> LlmEvent {
+    match surrogates::parse(data) {
+        Ok(value) => reported(&value).unwrap_or_else(|| event(&value)),
+        Err(_) => event(&String::from_utf8_lossy(data).into()),
+    }
+}
+
+/// What is said of an error.
+fn told(error: &Value) -> Option<&str> {
+    let text = |name: &str| error.get(name)?.as_str().filter(|text| !text.is_empty());
+    text("message").or_else(|| text("detail"))
 }

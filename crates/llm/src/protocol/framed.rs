@@ -1,12 +1,20 @@
 //! The outer half of every decoder over server-sent events: framing outside, lifecycle inside, the
 //! protocol between.
 
-use super::Decoder;
+use serde::de::{Deserialize, DeserializeOwned, IgnoredAny};
+use serde_json::value::RawValue;
+
+use super::halves::{Halves, Kind};
+use super::opening::Opening;
+use super::{Decoder, failure, surrogates};
 use crate::error::LlmError;
-use crate::event::{FinishReason, LlmEvent, ProviderMetadata};
+use crate::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
 use crate::lifecycle::Lifecycle;
-use crate::sse::{FrameTooLarge, SseFraming};
+use crate::sse::{Frame, FrameTooLarge, SseFraming};
 use crate::usage::Usage;
+
+/// With what servers of some protocols end a stream.
+pub(super) const DONE: &[u8] = b"[DONE]";
 
 /// What a protocol does with one frame.
 pub(super) trait Frames: Send {
@@ -20,13 +28,74 @@ pub(super) trait Frames: Send {
 /// Where a protocol puts its events.
 pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
+    halves: &'a mut Halves,
     out: &'a mut Vec<LlmEvent>,
 }
 
 impl Sink<'_> {
+    /// Reads the data of a frame. `mended` is where it is put if it had to be mended first.
+    pub(super) fn parse<'f, T: Deserialize<'f>>(
+        &mut self,
+        data: &'f [u8],
+        mended: &'f mut Vec<u8>,
+    ) -> Result<T, LlmError> {
+        if let Ok(value) = serde_json::from_slice(data) {
+            return Ok(value);
+        }
+        let found = surrogates::mend(data).ok_or_else(|| self.undecodable(data))?;
+        self.halves.expect(found.cuts);
+        *mended = found.text;
+        serde_json::from_slice(mended).map_err(|_| self.undecodable(data))
+    }
+
+    /// Reads a part of a frame; none if it is missing or something else.
+    pub(super) fn read<T: DeserializeOwned>(&mut self, part: Option<&RawValue>) -> Option<T> {
+        let part = part?.get();
+        serde_json::from_str(part).ok().or_else(|| {
+            let found = surrogates::mend(part.as_bytes())?;
+            self.halves.expect(found.cuts);
+            serde_json::from_slice(&found.text).ok()
+        })
+    }
+
+    /// A piece of the input of a call, which consists of whole characters.
+    pub(super) fn input(&mut self, id: &BlockId, text: String) -> String {
+        if self.halves.is_idle() {
+            return text;
+        }
+        self.halves.join(Kind::Input, id, text)
+    }
+
     /// Forwards an event under the rules of the lifecycle.
-    pub(super) fn emit(&mut self, event: LlmEvent) -> Result<(), LlmError> {
+    pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
+        if !self.halves.is_idle() {
+            for missing in self.complete(&mut event) {
+                self.lifecycle.accept(missing, self.out)?;
+            }
+        }
         self.lifecycle.accept(event, self.out)
+    }
+
+    /// Makes the text of an event consist of whole characters. What stands for those that never
+    /// become whole is returned and comes before it.
+    fn complete(&mut self, event: &mut LlmEvent) -> Vec<LlmEvent> {
+        let halves = &mut *self.halves;
+        match event {
+            LlmEvent::TextDelta { id, text, .. } => {
+                *text = halves.join(Kind::Text, id, std::mem::take(text));
+                Vec::new()
+            }
+            LlmEvent::ReasoningDelta { id, text, .. } => {
+                *text = halves.join(Kind::Reasoning, id, std::mem::take(text));
+                Vec::new()
+            }
+            LlmEvent::TextEnd { id, .. } => halves.end(Kind::Text, id).into_iter().collect(),
+            LlmEvent::ReasoningEnd { id, .. } => {
+                halves.end(Kind::Reasoning, id).into_iter().collect()
+            }
+            LlmEvent::ProviderError { .. } => halves.end_all(),
+            _ => Vec::new(),
+        }
     }
 
     /// Ends the step.
@@ -36,6 +105,9 @@ impl Sink<'_> {
         usage: Option<Usage>,
         metadata: Option<ProviderMetadata>,
     ) -> Result<(), LlmError> {
+        for missing in self.halves.end_all() {
+            self.lifecycle.accept(missing, self.out)?;
+        }
         self.lifecycle.finish(reason, usage, metadata, self.out)
     }
 
@@ -59,7 +131,14 @@ impl Sink<'_> {
 /// A decoder made of a protocol's frame handling.
 pub(super) struct Framed<F> {
     framing: SseFraming,
+    reading: Reading<F>,
+}
+
+/// What is behind the framing.
+struct Reading<F> {
+    opening: Opening,
     lifecycle: Lifecycle,
+    halves: Halves,
     frames: F,
 }
 
@@ -67,19 +146,23 @@ impl<F: Frames> Framed<F> {
     pub(super) fn new(route: String, frames: F) -> Self {
         Self {
             framing: SseFraming::default(),
-            lifecycle: Lifecycle::new(route),
-            frames,
+            reading: Reading {
+                opening: Opening::default(),
+                lifecycle: Lifecycle::new(route),
+                halves: Halves::default(),
+                frames,
+            },
         }
     }
 
     /// Whatever fails, nothing may follow it.
     fn settle(&mut self, outcome: Result<(), Failure>) -> Result<(), LlmError> {
         outcome.map_err(|failure| {
-            self.lifecycle.fail();
+            self.reading.lifecycle.fail();
             match failure {
                 Failure::Protocol(error) => error,
                 Failure::Framing(error) => {
-                    let route = self.lifecycle.route().to_owned();
+                    let route = self.reading.lifecycle.route().to_owned();
                     LlmError::invalid_output(&route, format!("Invalid {route} stream: {error}"))
                 }
             }
@@ -92,19 +175,9 @@ impl<F: Frames> Decoder for Framed<F> {
         if self.is_over() {
             return Ok(());
         }
-        let Self {
-            framing,
-            lifecycle,
-            frames,
-        } = self;
-        let outcome = framing.push(chunk, |data| {
-            if lifecycle.is_over() {
-                return Ok(());
-            }
-            frames
-                .frame(data, &mut Sink { lifecycle, out })
-                .map_err(Failure::Protocol)
-        });
+        let Self { framing, reading } = self;
+        reading.opening.push(chunk);
+        let outcome = framing.push(chunk, |frame| reading.frame(frame, out));
         self.settle(outcome)
     }
 
@@ -117,32 +190,64 @@ impl<F: Frames> Decoder for Framed<F> {
     }
 
     fn is_over(&self) -> bool {
-        self.lifecycle.is_over()
+        self.reading.lifecycle.is_over()
     }
 }
 
 impl<F: Frames> Framed<F> {
     fn finish(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), Failure> {
-        let last = self.framing.end().map_err(Failure::Framing)?;
-        let Self {
-            lifecycle, frames, ..
-        } = self;
-        let mut sink = Sink { lifecycle, out };
-        if let Some(data) = last.filter(|data| is_complete(data)) {
-            frames.frame(&data, &mut sink).map_err(Failure::Protocol)?;
+        let Self { framing, reading } = self;
+        framing.end(|frame| match is_complete(frame.data) {
+            true => reading.frame(frame, out),
+            false => Ok(()),
+        })?;
+        reading.end(out).map_err(Failure::Protocol)
+    }
+}
+
+impl<F: Frames> Reading<F> {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<LlmEvent>) -> Result<(), Failure> {
+        if self.lifecycle.is_over() {
+            return Ok(());
+        }
+        self.opening.found_stream();
+        let (frames, mut sink) = self.split(out);
+        let outcome = if frame.is_error && frame.data != DONE {
+            sink.emit(failure::named(frame.data))
+        } else {
+            frames.frame(frame.data, &mut sink)
+        };
+        self.halves.end_frame();
+        outcome.map_err(Failure::Protocol)
+    }
+
+    fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
+        let failure = self.opening.failure();
+        let (frames, mut sink) = self.split(out);
+        if let Some(failure) = failure {
+            sink.emit(failure)?;
         }
         if !sink.lifecycle.is_over() {
-            frames.end(&mut sink).map_err(Failure::Protocol)?;
+            frames.end(&mut sink)?;
         }
         // Whatever the protocol made of the end, a reply without an outcome must not pass.
-        self.lifecycle.end().map_err(Failure::Protocol)
+        self.lifecycle.end()
+    }
+
+    fn split<'a>(&'a mut self, out: &'a mut Vec<LlmEvent>) -> (&'a mut F, Sink<'a>) {
+        let sink = Sink {
+            lifecycle: &mut self.lifecycle,
+            halves: &mut self.halves,
+            out,
+        };
+        (&mut self.frames, sink)
     }
 }
 
 /// A last frame without its blank line counts when it is whole. A cut one is no event of its own:
 /// that the stream ended too early says it better.
 fn is_complete(data: &[u8]) -> bool {
-    data == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
+    data == DONE || serde_json::from_slice::<IgnoredAny>(data).is_ok()
 }
 
 enum Failure {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::framed::Sink;
+use super::surrogates;
 use crate::error::LlmError;
 use crate::lifecycle::MAX_TOOL_CALLS;
 use crate::sse::MAX_FRAME_BYTES;
@@ -30,7 +31,7 @@ pub(super) fn parse(
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    serde_json::from_str(text).map_err(|_| {
+    surrogates::parse(text.as_bytes()).map_err(|_| {
         let problem = format!("Invalid JSON input for {protocol} tool call {tool}");
         LlmError::undecodable(sink.route(), problem, text.as_bytes())
     })

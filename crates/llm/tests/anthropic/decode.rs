@@ -404,3 +404,25 @@ fn the_stream_may_be_cut_anywhere() {
         assert_eq!(decode(&[head, tail]), whole, "split at {at}");
     }
 }
+
+#[test]
+fn a_server_may_count_its_blocks_from_zero_again() {
+    let events = [
+        start(0, said("a")),
+        stop(0),
+        start(0, said("b")),
+        delta(0, json!({"type": "text_delta", "text": "c"})),
+        stop(0),
+        end("end_turn"),
+    ];
+    let said = |event: LlmEvent| match event {
+        LlmEvent::TextDelta { id, text, .. } => Some((id.to_string(), text)),
+        _ => None,
+    };
+    let said: Vec<_> = events_of(&events).into_iter().filter_map(said).collect();
+    let expected = [("text-0", "a"), ("text-0-1", "b"), ("text-0-1", "c")];
+    assert_eq!(
+        said,
+        expected.map(|(id, text)| (id.to_owned(), text.to_owned()))
+    );
+}

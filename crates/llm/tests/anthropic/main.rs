@@ -11,6 +11,7 @@ mod failures;
 mod messages;
 mod prefix;
 mod settings;
+mod surrogates;
 
 use std::sync::Arc;
 

@@ -139,6 +139,11 @@ fn results_of_every_kind() {
         ),
         (ToolResultValue::Error(json!("no")), json!("no"), true),
         (
+            ToolResultValue::Error(json!(" ")),
+            json!("The tool failed and said nothing."),
+            true,
+        ),
+        (
             ToolResultValue::Error(json!({"e": 1})),
             json!("{\"e\":1}"),
             true,
@@ -340,5 +345,25 @@ fn system_messages_have_a_place_of_their_own_where_the_model_has_one() {
     assert_eq!(
         wire_messages(&request_to(off, vec![question(), update()])),
         json!([user(json!([said("q"), wrapped]))])
+    );
+}
+
+#[test]
+fn blank_system_text_and_names_of_other_servers_are_not_sent() {
+    let mut named = call("a", json!({}));
+    if let Part::ToolCall(call) = &mut named {
+        call.name = "functions.read".into();
+    }
+    let mut request = request(vec![
+        Message::user([Part::text("x")]),
+        Message::assistant([named]),
+        result("a", ToolResultValue::Text("t".into())),
+    ]);
+    request.system = vec![SystemPart::new(" \n")];
+    let body = body(&request);
+    assert_eq!(body.get("system"), None);
+    assert_eq!(
+        body["messages"][1]["content"],
+        json!([{"type": "tool_use", "id": "a", "name": "functions_read", "input": {}}])
     );
 }

@@ -59,8 +59,10 @@ fn tool_call_dialects() {
                 tool(Some(0), None, Some("read"), json!("")),
             ],
             [
-                read(first, &["{\"a\":1}"], json!({"a": 1})),
-                read(second, &["{}"], json!({})),
+                input(first, "read", &["{\"a\":1}"]),
+                input(second, "read", &["{}"]),
+                called(first, "read", json!({"a": 1})),
+                called(second, "read", json!({})),
             ]
             .concat(),
         ),
@@ -96,8 +98,10 @@ fn tool_call_dialects() {
                 tool(Some(0), None, None, json!("}")),
             ],
             [
-                read("a", &["{}"], json!({})),
-                read("b", &["{", "}"], json!({})),
+                input("a", "read", &["{}"]),
+                input("b", "read", &["{", "}"]),
+                called("a", "read", json!({})),
+                called("b", "read", json!({})),
             ]
             .concat(),
         ),

@@ -201,3 +201,111 @@ fn an_unbounded_frame_and_unbounded_calls_are_refused() {
         "Too much tool input in one step from mock/openai-chat"
     );
 }
+
+#[test]
+fn of_several_calls_none_is_made_when_one_is_broken() {
+    let rows = [
+        [
+            tool(Some(0), Some("a"), Some("read"), json!("{}")),
+            tool(Some(1), Some("b"), Some("read"), json!("{\"p\":")),
+        ],
+        [
+            tool(Some(0), Some("a"), Some("read"), json!("{}")),
+            tool(Some(0), Some("b"), Some("read"), json!("{\"p\":")),
+        ],
+    ];
+    let ended = |id: &str| called(id, "read", json!({})).remove(0);
+    let expected = [
+        vec![start()],
+        input("a", "read", &["{}"]),
+        input("b", "read", &["{\"p\":"]),
+        vec![ended("a"), ended("b")],
+    ]
+    .concat();
+    for row in rows {
+        let [first, second] = row;
+        let (events, error) = failure_of(&[first, second, stop("tool_calls")]);
+        assert_eq!(events, expected);
+        assert_eq!(
+            error.to_string(),
+            "Invalid JSON input for openai-chat tool call read"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_no_stream_may_say_why() {
+    let rows = [
+        (
+            "{\"error\":{\"message\":\"boom\",\"type\":\"server_error\"}}".to_owned(),
+            "server_error: boom",
+            ErrorKind::Overloaded,
+        ),
+        (
+            "\n{\n  \"error\": {\n    \"message\": \"prompt is too long\"\n  }\n}\n".to_owned(),
+            "prompt is too long",
+            ErrorKind::ContextOverflow,
+        ),
+        (
+            "[{\"error\":{\"code\":429,\"message\":\"wait\"}}]".to_owned(),
+            "429: wait",
+            ErrorKind::RateLimit,
+        ),
+        (
+            "{\"error\":\"a\\ud83d\"}".to_owned(),
+            "a\u{fffd}",
+            ErrorKind::Unknown,
+        ),
+        (
+            "{\"detail\":\"unauthorized\"}".to_owned(),
+            "unauthorized",
+            ErrorKind::Unknown,
+        ),
+        (
+            "event: error\ndata: {\"message\":\"boom\"}\n\n".to_owned(),
+            "boom",
+            ErrorKind::Unknown,
+        ),
+        (
+            "event: error\ndata: boom\n\n".to_owned(),
+            "boom",
+            ErrorKind::Unknown,
+        ),
+        (
+            "event: error\ndata: {}\n\n".to_owned(),
+            "The provider reported an error without a message",
+            ErrorKind::Unknown,
+        ),
+    ];
+    for (wire, message, kind) in rows {
+        let failure = LlmEvent::ProviderError {
+            message: message.into(),
+            kind,
+            retryable: kind.is_retryable(),
+            provider_metadata: None,
+        };
+        let pieces: Vec<&[u8]> = wire.as_bytes().chunks(7).collect();
+        assert_eq!(decode(&pieces), (vec![start(), failure], Ok(())), "{wire}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_no_stream_and_reports_nothing_ends_too_early() {
+    let long = format!("{{\"error\":{{\"message\":\"{}\"}}}}", "x".repeat(1 << 20));
+    let rows = [
+        "{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}",
+        "{\"error\":null,\"message\":{}}",
+        "{\"error\":{",
+        "<html></html>",
+        "",
+        &long,
+    ];
+    for wire in rows {
+        let (events, end) = decode(&[wire.as_bytes()]);
+        assert_eq!(events, []);
+        assert_eq!(
+            end.unwrap_err().to_string(),
+            "The mock/openai-chat stream ended before a finish event"
+        );
+    }
+}

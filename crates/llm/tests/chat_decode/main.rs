@@ -9,6 +9,7 @@ mod dialects;
 mod failures;
 mod properties;
 mod replies;
+mod surrogates;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Replies as they should be, however they are cut, and how long they take.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::*;
 
@@ -137,12 +137,20 @@ fn usage_arrives_in_many_places() {
     }
 }
 
+/// What this thread has computed so far, however busy the machine is; nothing where the system does
+/// not say.
+fn computed() -> Option<Duration> {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = times.split(' ').next()?;
+    Some(Duration::from_nanos(nanoseconds.parse().ok()?))
+}
+
 #[test]
 fn twenty_thousand_deltas_decode_quickly() {
     let one = format!("data: {}\n\n", delta(json!({"content": "word "})));
     let wire = one.repeat(20_000) + &sse(&[stop("stop")]);
     let run = || {
-        let begin = Instant::now();
+        let begin = computed();
         let mut decoder = decoder();
         let mut count = 0;
         for chunk in wire.as_bytes().chunks(16 << 10) {
@@ -151,13 +159,14 @@ fn twenty_thousand_deltas_decode_quickly() {
             count += events.len();
         }
         assert_eq!(count, 20_000 + 5);
-        begin.elapsed()
+        Some(computed()? - begin?)
     };
-    // The best of a few runs, because the machine may be busy with other tests.
-    let best = (0..5).map(|_| run()).min().unwrap();
+    // The best of a few runs, because others use the caches, too.
+    let best = (0..5).filter_map(|_| run()).min();
     // Unoptimised code is some ten times slower than what is shipped.
     let budget = if cfg!(debug_assertions) { 600 } else { 40 };
-    assert!(best < Duration::from_millis(budget), "{best:?}");
+    let budget = Duration::from_millis(budget);
+    assert!(best.is_none_or(|best| best < budget), "{best:?}");
 }
 
 #[test]

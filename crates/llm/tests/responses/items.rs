@@ -237,3 +237,26 @@ fn what_closes_a_request_is_said_by_the_assistant() {
     request.closing = Some(Message::assistant([Part::text("In short:")]));
     assert_eq!(items(&request), json!([user("q"), said("In short:")]));
 }
+
+#[test]
+fn identifiers_and_names_of_other_servers_are_made_to_fit() {
+    let long = "x".repeat(65);
+    let mut named = call(&long, json!({}));
+    if let Part::ToolCall(call) = &mut named {
+        call.name = "functions.read".into();
+    }
+    let messages = vec![
+        Message::assistant([named]),
+        result(&long, ToolResultValue::Text("t".into())),
+    ];
+    let items = items(&request(messages));
+    let id = items[0]["call_id"].as_str().unwrap();
+    assert_eq!(id.len(), 64);
+    assert_eq!(
+        items,
+        json!([
+            {"type": "function_call", "call_id": id, "name": "functions_read", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": id, "output": "t"},
+        ])
+    );
+}

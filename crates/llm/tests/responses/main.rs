@@ -11,6 +11,8 @@ mod failures;
 mod items;
 mod prefix;
 mod settings;
+mod surrogates;
+mod tolerance;
 
 use std::sync::Arc;
 

@@ -430,7 +430,6 @@ const DIFFERENCES: &[Differences] = &[
             r#"MessageNotFoundError.sessionID: pattern is "^ses", not nothing"#,
             r#"MessageNotFoundError.messageID: pattern is "^msg_", not nothing"#,
             r#"PermissionNotFoundError.requestID: pattern is "^per", not nothing"#,
-            r#"PermissionV2Source.messageID: pattern is "^msg_", not nothing"#,
             r#"PtyNotFoundError.ptyID: pattern is "^pty", not nothing"#,
             r#"QuestionNotFoundError.requestID: pattern is "^que", not nothing"#,
             r#"QuestionV2Tool.messageID: pattern is "^msg_", not nothing"#,

@@ -104,11 +104,13 @@ impl Budget {
         }
     }
 
-    /// How much of so many tokens that should stay in their own words does. More than the window
-    /// holds could never be sent; of that, as much as half of it does.
-    pub(crate) const fn kept(&self, keep: u64) -> u64 {
-        if self.window > 0 && keep >= self.window {
-            self.window / 2
+    /// How much of so many tokens that should stay in their own words does. Where the window has no
+    /// room for the longest summary and an answer as long beside it, that is half of the window at
+    /// most, or every later request would be refused.
+    pub(crate) fn kept(&self, keep: u64) -> u64 {
+        let beside = 2 * self.summary;
+        if self.window > 0 && keep.saturating_add(beside) >= self.window {
+            keep.min(self.window / 2)
         } else {
             keep
         }
@@ -248,16 +250,20 @@ mod tests {
 
     #[test]
     fn what_stays_is_what_the_window_holds() {
-        for (window, keep, expected) in [
-            (0, 8_000, 8_000),
-            (8_001, 8_000, 8_000),
-            (8_000, 8_000, 4_000),
-            (1_000, 8_000, 500),
+        for (window, summary, keep, expected) in [
+            (0, 4_096, 8_000, 8_000),
+            (8_001, 0, 8_000, 8_000),
+            (8_000, 0, 8_000, 4_000),
+            (1_000, 0, 8_000, 500),
+            (16_192, 4_096, 8_000, 8_000),
+            (15_000, 4_096, 8_000, 7_500),
+            (8_192, 1_000, 8_000, 4_096),
+            (1_200, 1_000, 100, 100),
         ] {
             let budget = Budget {
                 window,
                 reserve: 0,
-                summary: 0,
+                summary,
             };
             assert_eq!(budget.kept(keep), expected, "{window}");
         }

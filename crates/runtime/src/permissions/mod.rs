@@ -154,10 +154,11 @@ impl Core {
             },
         };
         check_size(&pending.request)?;
+        let before = self.times_saved();
         let effect = match self.decide(&pending).await? {
             PermissionEffect::Ask if self.unanswered == Unanswered::Deny => PermissionEffect::Deny,
             PermissionEffect::Ask => {
-                self.leave(pending).await?;
+                self.leave(pending, before).await?;
                 PermissionEffect::Ask
             }
             decided => decided,
@@ -165,8 +166,10 @@ impl Core {
         Ok(PermissionDecided { id, effect })
     }
 
-    async fn leave(&self, pending: Pending) -> Result<(), RuntimeError> {
+    async fn leave(&self, pending: Pending, before: u64) -> Result<(), RuntimeError> {
         let id = pending.request.id.clone();
+        let location = pending.location.clone();
+        let project = pending.project().to_owned();
         let patience = self.patience();
         match self.permissions.waiting.ask(pending) {
             Ok(asked) if self.unanswered == Unanswered::Wait => asked.leave(),
@@ -181,6 +184,7 @@ impl Core {
                 });
             }
         }
+        self.catch_up(before, &location, &project).await;
         Ok(())
     }
 
@@ -253,6 +257,16 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// Answers what came to wait while something was saved: whoever saved that has not seen it.
+    /// `before` is how often something had been saved when it was judged.
+    async fn catch_up(&self, before: u64, location: &LocationRef, project: &str) {
+        if self.times_saved() != before
+            && let Err(error) = self.resolve_allowed(location, project).await
+        {
+            tracing::warn!(%error, "the saved permissions cannot be read");
+        }
     }
 
     /// What holds for a request now.

@@ -43,7 +43,7 @@ impl TurnPermissions {
                 save: Some(asked.save).filter(|save| !save.is_empty()),
                 metadata: Some(asked.metadata).filter(present),
                 source: Some(PermissionSource::Tool {
-                    message_id: asked.source.message_id,
+                    message_id: asked.source.message_id.to_string(),
                     call_id: asked.source.call_id,
                 }),
             },
@@ -77,12 +77,7 @@ impl Core {
                 return Err(PermissionError::Blocked);
             }
         };
-        // Whoever saved something in between has not seen this request wait.
-        if self.times_saved() != before
-            && let Err(error) = self.resolve_allowed(&location, &project).await
-        {
-            tracing::warn!(%error, "the saved permissions cannot be read");
-        }
+        self.catch_up(before, &location, &project).await;
         let answer = asked.answer(patience).await;
         answer.unwrap_or(Err(PermissionError::Blocked))
     }

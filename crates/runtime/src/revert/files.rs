@@ -248,29 +248,30 @@ impl Staging {
         let mut left = MAX_PATCHES;
         for (before, paths) in wanted {
             for chunk in paths.chunks(TOGETHER) {
-                for (path, mut file) in self.known_differences(before, chunk).await? {
-                    match left.checked_sub(file.patch.len()) {
-                        Some(rest) => left = rest,
-                        None => file.patch = String::new(),
-                    }
-                    differences.insert(path, file);
-                }
+                let known = self.known_differences(before, chunk, left).await?;
+                left -= patch_bytes(&known);
+                differences.extend(known);
             }
         }
         Ok(differences)
     }
 
-    /// Those of a few files, together if nothing is missing, else one by one.
+    /// Those of a few files, together if nothing is missing, else one by one, with so many bytes of
+    /// patches at most.
     async fn known_differences(
         &self,
         before: &str,
         paths: &[String],
+        mut left: usize,
     ) -> Result<BTreeMap<String, FileDiff>, SnapshotError> {
-        let files = match self.snapshots.diff(&self.base, before, paths).await {
+        let diff = self.snapshots.diff(&self.base, before, paths, left);
+        let files = match diff.await {
             Err(SnapshotError::Missing(_)) if paths.len() > 1 => {
                 let mut known = BTreeMap::new();
                 for one in paths.chunks(1) {
-                    known.extend(Box::pin(self.known_differences(before, one)).await?);
+                    let file = Box::pin(self.known_differences(before, one, left)).await?;
+                    left -= patch_bytes(&file);
+                    known.extend(file);
                 }
                 return Ok(known);
             }
@@ -375,6 +376,10 @@ impl Staging {
         let conflicts: Vec<_> = self.conflicts.iter().cloned().collect();
         revert.conflicts = Some(conflicts).filter(|it| !it.is_empty());
     }
+}
+
+fn patch_bytes(files: &BTreeMap<String, FileDiff>) -> usize {
+    files.values().map(|file| file.patch.len()).sum()
 }
 
 /// What is told of a file that the reverted steps changed and that ends as it is.

@@ -3,6 +3,9 @@
 use opencode_runtime::{RuntimeError, SessionEvents};
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Reply, compact};
+use serde_json::{Value, json};
+
+use crate::transfer::elsewhere;
 
 /// The next `count` events of a stream, each with its sequence.
 async fn take(f: &Fixture, events: &mut SessionEvents, count: usize) -> Vec<(u64, String)> {
@@ -119,6 +122,43 @@ async fn who_waits_when_the_host_closes_gets_what_was_committed() {
     }
 }
 
+#[tokio::test]
+async fn who_comes_right_before_the_host_closes_gets_what_was_committed() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    for n in 0..300 {
+        f.leave(&session, &n.to_string(), Delivery::Steer).await;
+    }
+    let events = f.runtime().events(&session, None).await.unwrap();
+    let follows = tokio::spawn(until_closed(events));
+    f.close().await;
+    let seen = f.within("the end", follows).await.unwrap();
+    assert_eq!(seen, (1..=300).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn who_has_everything_but_what_streams_leave_out_does_not_keep_the_host_open() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.leave(&session, "one", Delivery::Steer).await;
+    let mut lines = f.export(&session).await;
+    let g = elsewhere().await;
+    g.import(&lines).await.unwrap();
+    let mut events = g.runtime().events(&session, None).await.unwrap();
+    assert_eq!(take(&g, &mut events, 1).await.len(), 1);
+    let follows = tokio::spawn(until_closed(events));
+    let created: Value = serde_json::from_str(&lines[1]).unwrap();
+    let updated = json!({
+        "id": "evt_updated", "type": "session.updated.1", "seq": 2,
+        "data": created["data"],
+    });
+    lines.push(updated.to_string());
+    assert_eq!(g.import(&lines).await.unwrap().applied, 1);
+    g.close().await;
+    let none: [u64; 0] = [];
+    assert_eq!(g.within("the end", follows).await.unwrap(), none);
+}
+
 /// The sequences of everything that a stream still gives.
 async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
     let mut seen = Vec::new();
@@ -136,6 +176,15 @@ async fn who_has_stopped_reading_does_not_keep_the_host_open() {
     f.leave(&session, "one", Delivery::Steer).await;
     assert_eq!(take(&f, &mut events, 1).await.len(), 1);
     f.leave(&session, "two", Delivery::Steer).await;
-    f.close().await;
+    let impatience = async {
+        loop {
+            f.clock.advance(1_000);
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        () = f.close() => {}
+        () = impatience => {}
+    }
     assert!(matches!(events.next().await, Err(RuntimeError::Closed)));
 }

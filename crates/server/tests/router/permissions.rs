@@ -189,3 +189,15 @@ async fn an_unknown_session_has_no_permissions() {
         assert_eq!(answer.told(), (404, told.clone()), "{path}");
     }
 }
+
+#[tokio::test]
+async fn whoever_asks_names_messages_as_they_like() {
+    let (api, session) = asking().await;
+    let mut request = bash("make");
+    request["id"] = json!("per_mine");
+    request["source"] = json!({"type": "tool", "messageID": "m-1", "callID": "c"});
+    let decided = api.ask(&session, request.clone()).await;
+    assert_eq!(decided, json!({"id": "per_mine", "effect": "ask"}));
+    request["sessionID"] = json!(session);
+    assert_eq!(api.waiting(&session).await, json!({"data": [request]}));
+}

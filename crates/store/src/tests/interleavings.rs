@@ -16,28 +16,46 @@ use self::tail::Tails;
 )]
 mod tail;
 
-/// A log of two aggregates, and those who follow it.
+/// A log of two aggregates, and those who follow it. Its entries have their aggregate and whether
+/// followers are given them.
 #[derive(Clone, Default)]
 struct Log {
-    entries: Arc<Mutex<Vec<i64>>>,
+    entries: Arc<Mutex<Vec<(i64, bool)>>>,
     tails: Arc<Tails>,
 }
 
 impl Log {
     /// Commits one entry each, then signals, as the writer does.
     fn commit(&self, aggregates: &[i64]) {
+        self.append(aggregates.iter().map(|log| (*log, true)));
+    }
+
+    /// The same with entries that followers are not given.
+    fn commit_hidden(&self, aggregates: &[i64]) {
+        self.append(aggregates.iter().map(|log| (*log, false)));
+    }
+
+    fn append(&self, new: impl Iterator<Item = (i64, bool)> + Clone) {
         let grown: Vec<_> = {
             let mut entries = self.entries.lock().unwrap();
-            entries.extend(aggregates);
-            let last = |log| entries.iter().filter(|it| **it == log).count() as u64 - 1;
-            aggregates.iter().map(|log| (*log, last(*log))).collect()
+            entries.extend(new.clone());
+            let last = |log| entries.iter().filter(|it| it.0 == log).count() as u64 - 1;
+            new.map(|(log, _)| (log, last(log))).collect()
         };
         self.tails.signal(grown.into_iter());
     }
 
     fn count(&self, aggregate: i64) -> usize {
         let entries = self.entries.lock().unwrap();
-        entries.iter().filter(|it| **it == aggregate).count()
+        entries.iter().filter(|it| it.0 == aggregate).count()
+    }
+
+    /// The sequence of the newest entry that followers are given.
+    fn last(&self, aggregate: i64) -> Option<u64> {
+        let entries = self.entries.lock().unwrap();
+        let own = entries.iter().filter(|it| it.0 == aggregate).enumerate();
+        let given = own.filter(|(_, (_, is_given))| *is_given);
+        given.last().map(|(at, _)| at as u64)
     }
 
     /// Follows an aggregate until that many entries are read. Returns the looks that took.
@@ -52,6 +70,31 @@ impl Log {
             }
             if seen == wanted {
                 return looks;
+            }
+            block_on(tail.changed());
+        }
+    }
+
+    /// Looks as the readers of streams do, until there is an entry of that sequence. Returns the looks
+    /// that took.
+    fn read_to(&self, tail: &tail::Tail, wanted: u64) -> usize {
+        let (mut looks, mut after) = (0, None);
+        loop {
+            looks += 1;
+            let end = tail.end();
+            let found = self.last(1).filter(|last| Some(*last) > after);
+            match found {
+                Some(last) => {
+                    after = found;
+                    tail.has_read(last);
+                    if last == wanted {
+                        return looks;
+                    }
+                    if !tail.has_all() {
+                        continue;
+                    }
+                }
+                None => tail.has_found_nothing(end),
             }
             block_on(tail.changed());
         }
@@ -130,5 +173,63 @@ fn who_waits_for_all_readers_waits_for_what_they_were_told_and_no_longer() {
         block_on(log.tails.caught_up());
         reads.join().unwrap();
         goes.join().unwrap();
+    });
+}
+
+#[test]
+fn what_was_told_is_not_taken_back() {
+    check(|| {
+        let log = Log::default();
+        let tail = log.tails.register(1);
+        // Of a commit of which others hear in part, the end may come first.
+        let writes = log.beside(|log| log.tails.signal([(1, 3), (1, 2)].into_iter()));
+        tail.has_read(2);
+        block_on(tail.changed());
+        writes.join().unwrap();
+        assert!(!tail.has_all());
+    });
+}
+
+#[test]
+fn what_followers_are_not_given_keeps_nobody_busy() {
+    check(|| {
+        let log = Log::default();
+        let tail = log.tails.register(1);
+        let reads = log.beside(move |log| {
+            // One look each for what was there and for three commits, and once more to find that
+            // what a commit before it brought is all.
+            assert!(log.read_to(&tail, 3) <= 6);
+            drop(tail);
+        });
+        log.commit(&[1]);
+        log.commit_hidden(&[1, 1]);
+        log.commit(&[1]);
+        block_on(log.tails.caught_up());
+        reads.join().unwrap();
+    });
+}
+
+#[test]
+fn who_waits_for_all_readers_waits_for_who_has_just_come() {
+    check(|| {
+        let log = Log::default();
+        log.commit(&[1]);
+        let tail = log.tails.register(1);
+        let looked = Arc::new(Mutex::new(false));
+        let looks = Arc::clone(&looked);
+        let reads = log.beside(move |log| {
+            let end = tail.end();
+            tail.has_read(log.last(1).unwrap());
+            assert!(!tail.has_all());
+            *looks.lock().unwrap() = true;
+            tail.has_found_nothing(end);
+            assert!(tail.has_all());
+            // And nobody wakes whoever has everything.
+            log.commit_hidden(&[2]);
+            assert!(tail.has_all());
+        });
+        block_on(log.tails.caught_up());
+        assert!(*looked.lock().unwrap());
+        reads.join().unwrap();
     });
 }

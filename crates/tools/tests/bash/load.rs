@@ -1,9 +1,6 @@
 //! Much of everything.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use crate::project::{Project, exited, soon};
 use futures::future::join_all;
@@ -23,7 +20,7 @@ fn peak_memory() -> u64 {
 #[cfg(target_os = "linux")]
 async fn an_output_of_any_size_is_drained_in_bounded_memory() {
     let project = Project::new();
-    let (before, since) = (peak_memory(), Instant::now());
+    let before = peak_memory();
     let settled = project
         .run("yes | head -c 200000000; echo done >finished")
         .await;
@@ -43,11 +40,6 @@ async fn an_output_of_any_size_is_drained_in_bounded_memory() {
         peak_memory() - before < 64 * 1024,
         "{} KiB",
         peak_memory() - before
-    );
-    assert!(
-        since.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        since.elapsed()
     );
 }
 

@@ -63,15 +63,25 @@ impl Blocks {
         mut start: Start,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        if self.blocks.len() >= MAX_BLOCKS || self.find(index).is_some() {
-            let problem = format!("Invalid content block {index} in the {PROTOCOL} stream");
-            return Err(LlmError::invalid_output(sink.route(), problem));
+        let is_reused = match self.find(index) {
+            None => false,
+            Some(Block::Silent) => true,
+            Some(_) => return Err(Self::refused(index, sink)),
+        };
+        if self.blocks.len() >= MAX_BLOCKS {
+            return Err(Self::refused(index, sink));
         }
+        // Some servers count from zero again; a block keeps a name of its own.
+        let name = if is_reused {
+            format!("{index}-{}", self.blocks.len())
+        } else {
+            index.to_string()
+        };
         let kind = start.kind.take().unwrap_or_default();
         let block = match kind.as_str() {
             "text" => {
                 let mut text = Text {
-                    id: format!("text-{index}").into(),
+                    id: format!("text-{name}").into(),
                     is_begun: false,
                     citations: Vec::new(),
                 };
@@ -80,7 +90,7 @@ impl Blocks {
             }
             "thinking" => {
                 let mut thinking = Thinking {
-                    id: format!("reasoning-{index}").into(),
+                    id: format!("reasoning-{name}").into(),
                     is_begun: false,
                     signature: start.signature.take(),
                 };
@@ -88,11 +98,11 @@ impl Blocks {
                 Block::Thinking(thinking)
             }
             "redacted_thinking" => {
-                redacted(index, start.data.take(), sink)?;
+                redacted(&name, start.data.take(), sink)?;
                 Block::Silent
             }
             "tool_use" | "server_tool_use" => {
-                Block::Tool(self.call(index, kind == "server_tool_use", start, sink)?)
+                Block::Tool(self.call(name, kind == "server_tool_use", start, sink)?)
             }
             _ => {
                 self.result(kind, start, sink)?;
@@ -155,6 +165,11 @@ impl Blocks {
         Ok(())
     }
 
+    fn refused(index: i64, sink: &Sink<'_>) -> LlmError {
+        let problem = format!("Invalid content block {index} in the {PROTOCOL} stream");
+        LlmError::invalid_output(sink.route(), problem)
+    }
+
     fn find(&mut self, index: i64) -> Option<&mut Block> {
         // Deltas belong to one of the last blocks.
         let found = self.blocks.iter_mut().rev().find(|(at, _)| *at == index);
@@ -168,7 +183,7 @@ impl Blocks {
 
     fn call(
         &mut self,
-        index: i64,
+        unnamed: String,
         is_hosted: bool,
         mut start: Start,
         sink: &mut Sink<'_>,
@@ -177,7 +192,7 @@ impl Blocks {
             let problem = format!("{PROTOCOL} tool call is missing a name");
             return Err(LlmError::invalid_output(sink.route(), problem));
         };
-        let id: BlockId = start.id.take().unwrap_or_else(|| index.to_string()).into();
+        let id: BlockId = start.id.take().unwrap_or(unnamed).into();
         let name: BlockId = name.into();
         self.calls += 1;
         if is_hosted {
@@ -311,6 +326,7 @@ impl Thinking {
 
 impl Tool {
     fn push(&mut self, text: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let text = sink.input(&self.id, text);
         self.input.push_str(&text);
         sink.emit(LlmEvent::ToolInputDelta {
             id: Arc::clone(&self.id),
@@ -344,9 +360,9 @@ impl Tool {
 }
 
 /// Thinking that only the provider can read.
-fn redacted(index: i64, data: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+fn redacted(name: &str, data: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
     let Some(data) = data else { return Ok(()) };
-    let id: BlockId = format!("reasoning-{index}").into();
+    let id: BlockId = format!("reasoning-{name}").into();
     sink.emit(LlmEvent::ReasoningStart {
         id: Arc::clone(&id),
         provider_metadata: None,

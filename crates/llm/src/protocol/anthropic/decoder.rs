@@ -11,7 +11,7 @@ use super::usage::Counts;
 use crate::error::LlmError;
 use crate::event::FinishReason;
 use crate::protocol::failure;
-use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::framed::{DONE, Frames, Sink};
 
 /// The state of one reply.
 #[derive(Default)]
@@ -25,16 +25,14 @@ pub(super) struct MessageFrames {
 impl Frames for MessageFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
         // Some proxies end the stream as another protocol does.
-        if data == b"[DONE]" {
+        if data == DONE {
             return Ok(());
         }
-        let mut event: Event<'_> =
-            serde_json::from_slice(data).map_err(|_| sink.undecodable(data))?;
+        let mut mended = Vec::new();
+        let mut event: Event<'_> = sink.parse(data, &mut mended)?;
         let kind = event.kind.take().unwrap_or_default();
-        let index = || -> Result<i64, LlmError> {
-            let index = event
-                .index
-                .and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let index = |sink: &mut Sink<'_>| -> Result<i64, LlmError> {
+            let index = sink.read(event.index);
             index.ok_or_else(|| sink.undecodable(data))
         };
         match kind.as_str() {
@@ -43,22 +41,30 @@ impl Frames for MessageFrames {
                 Ok(())
             }
             "content_block_start" => {
-                let index = index()?;
-                let start = read(event.content_block).ok_or_else(|| sink.undecodable(data))?;
+                let index = index(sink)?;
+                let start = sink.read(event.content_block);
+                let start = start.ok_or_else(|| sink.undecodable(data))?;
                 self.blocks.start(index, start, sink)
             }
             "content_block_delta" => {
-                let index = index()?;
-                let delta = read(event.delta).ok_or_else(|| sink.undecodable(data))?;
+                let index = index(sink)?;
+                let delta = sink.read(event.delta);
+                let delta = delta.ok_or_else(|| sink.undecodable(data))?;
                 self.blocks.delta(index, delta, sink)
             }
-            "content_block_stop" => self.blocks.stop(index()?, sink),
+            "content_block_stop" => self.blocks.stop(index(sink)?, sink),
             "message_delta" => {
                 self.counts.take(event.usage);
-                self.message_delta(read(event.delta).unwrap_or_default(), sink)
+                let end = sink.read(event.delta).unwrap_or_default();
+                self.message_delta(end, sink)
             }
             "message_stop" => self.end(sink),
-            "error" => sink.emit(failure::event(&read(event.error).unwrap_or_default())),
+            "error" => {
+                let error = sink.read(event.error).unwrap_or_default();
+                sink.emit(failure::event(&error))
+            }
+            // Some proxies report an error of their own as another protocol does.
+            "" if event.error.is_some() => sink.emit(failure::named(data)),
             _ => Ok(()),
         }
     }
@@ -100,18 +106,14 @@ impl MessageFrames {
     }
 }
 
-/// A part of an event; none if it is missing or no object.
-fn read<'a, T: Deserialize<'a>>(part: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(part?.get()).ok()
-}
-
 fn usage_within(message: Option<&RawValue>) -> Option<&RawValue> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow, default)]
         usage: Option<&'a RawValue>,
     }
-    read::<Message<'_>>(message)?.usage
+    let message: Message<'_> = serde_json::from_str(message?.get()).ok()?;
+    message.usage
 }
 
 fn finish_reason(reason: &str) -> FinishReason {

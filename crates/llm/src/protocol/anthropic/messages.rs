@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::cache::Places;
 use super::style::Style;
 use super::{member, text_member};
+use crate::protocol::identifiers::plain;
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{mid_conversation, tool_schema};
@@ -22,6 +23,9 @@ const NOTHING: &str = "Continue.";
 
 /// What the assistant says between a system message and another message of the user.
 const NOTED: &str = "Understood.";
+
+/// What is said of a failure that nothing was said of. The server refuses one without a word.
+const FAILED: &str = "The tool failed and said nothing.";
 
 /// What is known between two messages.
 #[derive(Clone, Default)]
@@ -47,9 +51,10 @@ impl Form for Style {
     type State = State;
 
     fn begin(&self, system: &[&str], page: &mut Page<State>) {
-        if !system.is_empty() {
+        let texts: Vec<&&str> = system.iter().filter(|text| !is_blank(text)).collect();
+        if !texts.is_empty() {
             page.raw(br#""system":["#);
-            for (n, text) in system.iter().enumerate() {
+            for (n, text) in texts.into_iter().enumerate() {
                 if n > 0 {
                     page.raw(b",");
                 }
@@ -165,7 +170,7 @@ impl Writer<'_> {
                         self.write_said(&call_block("server_tool_use", call));
                         let block = json!({
                             "type": kind,
-                            "tool_use_id": Style::call_id(&call.id),
+                            "tool_use_id": plain(&call.id),
                             "content": result,
                         });
                         (block, false, true)
@@ -222,10 +227,13 @@ impl Writer<'_> {
                 })
                 .collect(),
         };
-        let id = Style::call_id(&result.id);
+        let id = plain(&result.id);
         let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
         if matches!(result.result, ToolResultValue::Error(_)) {
             block["is_error"] = true.into();
+            if block["content"].as_str().is_some_and(is_blank) {
+                block["content"] = FAILED.into();
+            }
         }
         block
     }
@@ -335,7 +343,7 @@ fn call_block(kind: &str, call: &ToolCallPart) -> Value {
         Value::Object(_) => call.input.clone(),
         other => json!({"value": other}),
     };
-    json!({"type": kind, "id": Style::call_id(&call.id), "name": call.name, "input": input})
+    json!({"type": kind, "id": plain(&call.id), "name": plain(&call.name), "input": input})
 }
 
 /// The result of a call that the provider ran, and the type of its block.

@@ -27,14 +27,4 @@ impl Style {
             native_system: configured.unwrap_or_else(|| NATIVE_SYSTEM.contains(&model.id.as_str())),
         }
     }
-
-    /// The identifier of a call as the server accepts it. Those of other providers may hold other
-    /// characters.
-    pub(super) fn call_id(id: &str) -> String {
-        let accepted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        match id {
-            "" => "_".to_owned(),
-            id => id.replace(|c| !accepted(c), "_"),
-        }
-    }
 }

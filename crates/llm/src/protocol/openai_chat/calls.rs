@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::chunk::ToolDelta;
 use crate::error::LlmError;
@@ -62,13 +63,10 @@ impl Calls {
         sources: &Sources,
         sink: &mut Sink<'_>,
     ) -> Result<(), LlmError> {
-        let fragment = Fragment::from(delta);
+        let mut fragment = Fragment::from(delta);
         let at = match self.find(&fragment) {
             Some(at) if self.calls[at].is_continued_by(&fragment) => at,
-            Some(at) => {
-                self.calls[at].complete(sink)?;
-                self.open(self.calls[at].index, &fragment, sources)
-            }
+            Some(at) => self.open(self.calls[at].index, &fragment, sources),
             None => {
                 let index = fragment.index.unwrap_or_else(|| self.next_index());
                 self.open(index, &fragment, sources)
@@ -76,17 +74,33 @@ impl Calls {
         };
         self.input_bytes += fragment.input.len();
         tool_input::check_size(self.calls.len(), self.input_bytes, sink)?;
+        fragment.input = sink.input(&self.calls[at].id, fragment.input);
         self.calls[at].append(fragment, sink)
     }
 
-    /// Completes every call, in order of their indices.
+    /// Completes every call, in order of their indices. All of them are read before any is made: an
+    /// answer of which a part is broken makes none.
     pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         // Equal indices keep their order, because the sort is stable.
         self.calls.sort_by_key(|call| call.index);
-        for call in &mut self.calls {
-            call.complete(sink)?;
+        let mut open: Vec<&mut Call> = self.calls.iter_mut().filter(|call| !call.done).collect();
+        let inputs: Result<Vec<Value>, LlmError> =
+            open.iter_mut().map(|call| call.read(sink)).collect();
+        match inputs {
+            Ok(inputs) => {
+                for (call, input) in open.into_iter().zip(inputs) {
+                    call.end(sink)?;
+                    call.make(input, sink)?;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                for call in open {
+                    call.end(sink)?;
+                }
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     /// The call a delta speaks of. The index decides where there is one; else the identifier; a
@@ -178,22 +192,32 @@ impl Call {
         })
     }
 
-    fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if self.done {
-            return Ok(());
-        }
+    fn read(&mut self, sink: &Sink<'_>) -> Result<Value, LlmError> {
         let Some(name) = &self.name else {
             let problem = "openai-chat tool call delta is missing a name";
             return Err(LlmError::invalid_output(sink.route(), problem));
         };
         let text = std::mem::take(&mut self.input);
-        let input = tool_input::parse(&text, name, "openai-chat", sink)?;
+        tool_input::parse(&text, name, "openai-chat", sink)
+    }
+
+    /// Ends the input, of which nobody was told without a name.
+    fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         self.done = true;
+        let Some(name) = &self.name else {
+            return Ok(());
+        };
         sink.emit(LlmEvent::ToolInputEnd {
             id: Arc::clone(&self.id),
             name: Arc::clone(name),
             provider_metadata: None,
-        })?;
+        })
+    }
+
+    fn make(&self, input: Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let Some(name) = &self.name else {
+            return Ok(());
+        };
         sink.emit(LlmEvent::ToolCall {
             id: Arc::clone(&self.id),
             name: Arc::clone(name),

@@ -7,7 +7,7 @@ use super::chunk::{Choice, Chunk, Delta};
 use super::{failure, usage};
 use crate::error::LlmError;
 use crate::event::{BlockId, FinishReason, LlmEvent};
-use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::sources::Sources;
 
 /// The state of one reply.
@@ -45,11 +45,12 @@ impl ChatFrames {
 
 impl Frames for ChatFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        if data == b"[DONE]" {
+        if data == DONE {
             self.said_done = true;
             return self.end(sink);
         }
-        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|_| sink.undecodable(data))?;
+        let mut mended = Vec::new();
+        let chunk: Chunk<'_> = sink.parse(data, &mut mended)?;
         if let Some(failure) = failure::reported(&chunk, data) {
             return sink.emit(failure);
         }

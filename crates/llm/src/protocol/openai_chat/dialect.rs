@@ -1,11 +1,15 @@
 //! What is special about one server.
 
 use crate::model::{ResolvedModel, SystemRole, ToolSchema};
+use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
 
 /// The member most servers use for replayed reasoning.
 const REASONING_FIELD: &str = "reasoning_content";
+
+/// The longest identifier of a call that OpenAI takes, in characters; other servers make longer ones.
+const MAX_CALL_ID: usize = 40;
 
 /// The peculiarities that change how a request is written. Equal dialects write equal bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +68,9 @@ impl Dialect {
     /// The identifier of a call as this server accepts it. The end is kept because that is where
     /// identifiers differ: their beginnings are prefixes shared by all calls of a step.
     pub(super) fn call_id(&self, id: &str) -> String {
+        if self.openai {
+            return short(id, MAX_CALL_ID).into_owned();
+        }
         if !self.mistral {
             return id.to_owned();
         }
@@ -121,6 +128,17 @@ mod tests {
             ToolSchema::Gemini
         );
         assert_eq!(dialect("p", "x", base).tool_schema, ToolSchema::Standard);
+    }
+
+    #[test]
+    fn identifiers_are_shortened_for_openai_only() {
+        let id = "chatcmpl-tool-0123456789abcdef0123456789abcdef";
+        let expected = "chatcmpl-tool-0123456789abcdef0_";
+        let openai = dialect("openai", "gpt-4.1", "https://api.openai.com/v1");
+        assert_eq!(openai.call_id("call_1"), "call_1");
+        assert_eq!(&openai.call_id(id)[..32], &expected[..32]);
+        assert_eq!(openai.call_id(id).len(), MAX_CALL_ID);
+        assert_eq!(dialect("p", "x", "http://localhost/v1").call_id(id), id);
     }
 
     #[test]

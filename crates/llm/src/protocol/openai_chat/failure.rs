@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::chunk::Chunk;
 use crate::event::LlmEvent;
-use crate::protocol::failure;
+use crate::protocol::{failure, surrogates};
 
 /// The failure a chunk reports, if it reports one: in its `error` member, or as the whole chunk.
 pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
@@ -15,7 +15,7 @@ pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     if !in_member && !is_bare {
         return None;
     }
-    let chunk: Value = serde_json::from_slice(data).ok()?;
+    let chunk: Value = surrogates::parse(data).ok()?;
     if in_member {
         Some(failure::event(chunk.get("error")?))
     } else {

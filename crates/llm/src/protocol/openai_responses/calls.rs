@@ -105,6 +105,7 @@ impl Calls {
 
 impl Call {
     fn push(&mut self, delta: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
+        let delta = sink.input(&self.id, delta);
         self.input.push_str(&delta);
         sink.emit(LlmEvent::ToolInputDelta {
             id: Arc::clone(&self.id),

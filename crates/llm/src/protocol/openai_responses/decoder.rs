@@ -5,22 +5,27 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::calls::Calls;
-use super::frame::{Event, read, text};
+use super::frame::{Event, message, text};
 use super::reasoning::Reasoning;
 use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
 use crate::error::LlmError;
 use crate::event::{BlockId, FinishReason, LlmEvent};
 use crate::protocol::failure;
-use crate::protocol::framed::{Frames, Sink};
+use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::request::ToolResultValue;
 
 /// More items than any answer has.
 const MAX_ITEMS: usize = 16_384;
 
+/// More items than any answer has open at once.
+const MAX_OPEN: usize = 256;
+
 /// The state of one reply.
 pub(super) struct ResponseFrames {
     /// The provider keeps the items of its answers.
     stores: bool,
+    /// Items that were announced and are not complete: place in the answer and identifier.
+    open: Vec<(i64, String)>,
     reasoning: Vec<Reasoning>,
     texts: Vec<Text>,
     calls: Calls,
@@ -39,20 +44,34 @@ struct Text {
 impl Frames for ResponseFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
         // Some servers end the stream as another protocol does.
-        if data == b"[DONE]" {
+        if data == DONE {
             return Ok(());
         }
-        let mut event: Event<'_> =
-            serde_json::from_slice(data).map_err(|_| sink.undecodable(data))?;
+        let mut mended = Vec::new();
+        let mut event: Event<'_> = sink.parse(data, &mut mended)?;
         let kind = event.kind.take().unwrap_or_default();
-        let item = event.item_id.take().unwrap_or_default();
+        let place = sink.read(event.output_index);
+        let item = self.known(event.item_id.take().unwrap_or_default(), place);
         match kind.as_str() {
             "response.created" => {
-                self.response = text(&read(event.response), "id").map(str::to_owned);
+                let response: Value = sink.read(event.response).unwrap_or_default();
+                self.response = text(&response, "id").map(str::to_owned);
                 Ok(())
             }
-            "response.output_item.added" => self.added(&read(event.item), sink),
-            "response.output_item.done" => self.done(read(event.item), sink),
+            "response.output_item.added" => {
+                let item: Value = sink.read(event.item).unwrap_or_default();
+                self.open(place, &item);
+                self.added(&item, sink)
+            }
+            "response.output_item.done" => {
+                let mut item: Value = sink.read(event.item).unwrap_or_default();
+                if let Some(id) = text(&item, "id").map(str::to_owned) {
+                    let known = self.known(id, place);
+                    self.open.retain(|(_, open)| *open != known);
+                    item["id"] = known.into();
+                }
+                self.done(item, sink)
+            }
             "response.reasoning_summary_part.added" => {
                 let part = event.part();
                 self.reasoning(&item, sink)?.begin(part, sink)
@@ -76,14 +95,17 @@ impl Frames for ResponseFrames {
                 self.calls.push(&item, delta, sink)
             }
             "response.completed" | "response.incomplete" => {
-                self.finish(&read(event.response), sink)
+                let response = sink.read(event.response).unwrap_or_default();
+                self.finish(&response, sink)
             }
             "response.failed" => {
-                let response = read(event.response);
+                let response: Value = sink.read(event.response).unwrap_or_default();
                 let error = response.get("error").cloned();
                 sink.emit(failure::event(&error.unwrap_or_default()))
             }
-            "error" => sink.emit(failure::event(&reported(&mut event))),
+            "error" => sink.emit(failure::named(data)),
+            // Some proxies report an error of their own as another protocol does.
+            "" if event.error.is_some() => sink.emit(failure::named(data)),
             _ => Ok(()),
         }
     }
@@ -97,6 +119,7 @@ impl ResponseFrames {
     pub(super) fn new(stores: bool) -> Self {
         Self {
             stores,
+            open: Vec::new(),
             reasoning: Vec::new(),
             texts: Vec::new(),
             calls: Calls::default(),
@@ -104,6 +127,26 @@ impl ResponseFrames {
             items: 0,
             response: None,
         }
+    }
+
+    /// Remembers where in the answer an item stands.
+    fn open(&mut self, place: Option<i64>, item: &Value) {
+        if let (Some(place), Some(id)) = (place, text(item, "id"))
+            && self.open.len() < MAX_OPEN
+        {
+            self.open.retain(|(other, _)| *other != place);
+            self.open.push((place, id.to_owned()));
+        }
+    }
+
+    /// The identifier under which an item was announced. Some servers write another one each time;
+    /// then its place in the answer tells what is meant.
+    fn known(&self, id: String, place: Option<i64>) -> String {
+        if self.open.iter().any(|(_, open)| *open == id) {
+            return id;
+        }
+        let open = self.open.iter().find(|(at, _)| Some(*at) == place);
+        open.map_or(id, |(_, open)| open.clone())
     }
 
     fn added(&mut self, item: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
@@ -133,6 +176,11 @@ impl ResponseFrames {
                 self.reasoning(&id, sink)?.complete(encrypted, sink)
             }
             "function_call" => self.calls.complete(&item, sink),
+            // Some servers send a text whole.
+            "message" => match message(&item) {
+                whole if whole.is_empty() || self.text(&id, None, sink)?.is_begun => Ok(()),
+                whole => self.say(&id, whole, sink),
+            },
             kind => match hosted::call(kind, &item) {
                 Some((name, input)) => {
                     self.call_hosted(&id, name, input, sink)?;
@@ -287,21 +335,4 @@ impl ResponseFrames {
 
 fn encrypted(item: &Value) -> Value {
     item.get("encrypted_content").cloned().unwrap_or_default()
-}
-
-/// The failure an event reports, in a member of its own or in its members.
-fn reported(event: &mut Event<'_>) -> Value {
-    match read(event.error) {
-        Value::Null => {
-            let members = [
-                ("code", event.code.take()),
-                ("message", event.message.take()),
-            ];
-            let members = members.into_iter();
-            members
-                .filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))))
-                .collect()
-        }
-        error => error,
-    }
 }

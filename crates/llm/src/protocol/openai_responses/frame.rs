@@ -15,10 +15,8 @@ pub(super) struct Event<'a> {
     pub(super) item_id: Loose,
     #[serde(default)]
     pub(super) delta: Loose,
-    #[serde(default)]
-    pub(super) code: Loose,
-    #[serde(default)]
-    pub(super) message: Loose,
+    #[serde(borrow, default)]
+    pub(super) output_index: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) summary_index: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -38,10 +36,12 @@ impl Event<'_> {
     }
 }
 
-/// A value that is looked at; null if it is missing.
-pub(super) fn read(raw: Option<&RawValue>) -> Value {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default()
+/// What a complete message says, or why it says nothing.
+pub(super) fn message(item: &Value) -> String {
+    let parts = item.get("content").and_then(Value::as_array);
+    let texts = parts.into_iter().flatten();
+    let texts = texts.filter_map(|part| text(part, "text").or(text(part, "refusal")));
+    texts.collect()
 }
 
 /// A text of an object, unless it is empty.

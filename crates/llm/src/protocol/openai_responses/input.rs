@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::style::Style;
 use super::{ENCRYPTED, ITEM_ID, PHASE, member};
+use crate::protocol::identifiers::{plain, short};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{mid_conversation, tool_schema};
@@ -14,6 +15,10 @@ use crate::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
 };
+
+/// The longest identifier of a call, in characters; the server refuses longer ones, which other
+/// servers make.
+const MAX_CALL_ID: usize = 64;
 
 /// What is known between two messages.
 #[derive(Clone, Default)]
@@ -111,8 +116,8 @@ impl Style {
                 }
                 Part::ToolCall(call) => items.push(Item::Whole(json!({
                     "type": "function_call",
-                    "call_id": call.id,
-                    "name": call.name,
+                    "call_id": short(&call.id, MAX_CALL_ID),
+                    "name": plain(&call.name),
                     "arguments": call.input.to_string(),
                 }))),
                 Part::ToolResult(_) | Part::Media(_) => {}
@@ -214,7 +219,7 @@ impl Style {
                 })
                 .collect(),
         };
-        json!({"type": "function_call_output", "call_id": result.id, "output": output})
+        json!({"type": "function_call_output", "call_id": short(&result.id, MAX_CALL_ID), "output": output})
     }
 }
 

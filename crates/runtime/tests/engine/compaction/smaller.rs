@@ -182,3 +182,25 @@ async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_
     assert_eq!(events[6..], failed);
     assert_eq!(f.model.requests().len(), 2);
 }
+
+#[tokio::test]
+async fn a_window_little_larger_than_what_stays_is_enough_to_go_on() {
+    for window in [8_192, 12_000] {
+        // It needs some for its instructions and its answer.
+        let limit = json!({"context": window, "output": OUTPUT});
+        let (f, session) = with(json!({"limit": limit, "keep": {"tokens": 8_000}})).await;
+        let provider = Provider {
+            takes: window - 1_500,
+            tokens: usual,
+            in_stream: false,
+        };
+        f.model.otherwise(move |request| provider.answer(request));
+        for turn in 0..12 {
+            f.ask(&session, &filler(&format!("alpha{turn}"), 1_500))
+                .await;
+        }
+        let events = f.events(&session).await;
+        let failed = events.iter().filter(|it| it.starts_with("step.failed"));
+        assert_eq!(failed.count(), 0, "{window}");
+    }
+}

@@ -1,5 +1,10 @@
 //! Requests that a client makes: decided at once, or left to wait although nobody waits for them.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use futures::FutureExt;
 use opencode_runtime::{AskPermission, CreateSession, RuntimeError};
 use opencode_schema::id::{PermissionID, SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
@@ -64,7 +69,7 @@ async fn a_request_waits_as_it_was_made() {
     let session = f.session().await;
     let mut live = f.live();
     let source = PermissionSource::Tool {
-        message_id: opencode_schema::id::MessageID::parse("msg_x").unwrap(),
+        message_id: "msg_x".to_owned(),
         call_id: "c".to_owned(),
     };
     let id = PermissionID::parse("per_mine").unwrap();
@@ -208,4 +213,38 @@ async fn a_workspace_is_a_location_of_its_own() {
     assert_eq!(f.runtime().permission_requests(&there), asked[1..]);
     let again = of(&asked[1].session_id, "use", &["x"]);
     assert_eq!(effect(&f, again).await, Allow);
+}
+
+/// Goes on with something until it has what it waits for, for so many times.
+async fn go_on<F: Future + Unpin>(work: &mut F, times: usize) -> Option<F::Output> {
+    let mut waits = 0;
+    poll_fn(|context| {
+        if waits > times {
+            return Poll::Ready(None);
+        }
+        waits += 1;
+        work.poll_unpin(context).map(Some)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_is_allowed_while_a_request_comes_holds_for_it() {
+    for times in 0..6 {
+        let f = open().await;
+        let session = f.session().await;
+        let saving = AskPermission {
+            save: Some(vec!["x".to_owned()]),
+            ..of(&session, "use", &["x"])
+        };
+        assert_eq!(effect(&f, saving).await, Ask);
+        let request = waiting(&f, &session).await.remove(0);
+        let mut asking = pin!(f.runtime().ask_permission(of(&session, "use", &["x"])));
+        let early = f.within("asking", go_on(&mut asking, times)).await;
+        reply(&f, &request, Always).await;
+        if early.is_none() {
+            f.within("asking", asking).await.unwrap();
+        }
+        assert_eq!(waiting(&f, &session).await, [], "{times}");
+    }
 }

@@ -1,7 +1,8 @@
 //! What steps record of files.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::Command;
 
 use opencode_testkit::{Fixture, Gate, Reply, output};
 use serde_json::{Value, json};
@@ -35,17 +36,36 @@ impl World {
     }
 }
 
+/// Captures wait as long as this lives: to open their lock, which is a FIFO that nobody reads.
+struct HeldCaptures(PathBuf);
+
+impl Drop for HeldCaptures {
+    fn drop(&mut self) {
+        let reader = fs::File::options().read(true).write(true).open(&self.0);
+        // The next one finds nothing and makes its own.
+        fs::remove_file(&self.0).unwrap();
+        drop(reader);
+    }
+}
+
 impl World {
-    /// Another process has the store for itself, and captures wait, until this is unlocked.
-    fn hold_captures(&self) -> fs::File {
+    fn hold_captures(&self) -> HeldCaptures {
         let stores = self.f.project.root().join("data/embedded/snapshot");
         let mut found = std::collections::BTreeMap::new();
         super::collect(&stores, &stores, &mut found);
         let lock = found.keys().find(|it| it.ends_with("/lock")).unwrap();
-        let lock = fs::File::options().write(true).open(stores.join(lock));
-        let lock = lock.unwrap();
-        lock.lock().unwrap();
-        lock
+        let lock = stores.join(lock);
+        fs::remove_file(&lock).unwrap();
+        let made = Command::new("mkfifo").arg(&lock).status();
+        assert!(made.unwrap().success());
+        HeldCaptures(lock)
+    }
+
+    /// Waits until so many wait for time to pass.
+    async fn timed(&self, count: usize) {
+        while self.f.clock.waiting() != count {
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -143,28 +163,29 @@ async fn an_interrupted_step_whose_answer_had_ended_says_what_its_calls_had_done
 async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
     let world = World::open().await;
     world.turn("change", &[("a.txt", Some("two\n"))]).await;
+    world.f.within("both sweeps wait", world.timed(2)).await;
     let gate = Gate::new();
     world.f.held_tool("wait", &gate);
     world.f.model.reply(Reply::calls("w", "wait", json!({})));
     world.f.prompt(&world.session, "wait").await;
     world.f.reached(&gate).await;
-    let lock = world.hold_captures();
+    let held = world.hold_captures();
     gate.release();
     let settled = "tool.success w {}";
     world.f.recorded(&world.session, settled).await;
-    let begun = Instant::now();
     let impatience = async {
-        loop {
-            world.f.clock.advance(100);
-            tokio::task::yield_now().await;
-        }
+        // For the capture, and for what an interruption has left of that.
+        world.timed(4).await;
+        world.f.clock.advance(500);
     };
-    tokio::select! {
-        () = world.f.interrupt(&world.session) => {}
-        () = impatience => {}
-    }
-    assert!(begun.elapsed() < Duration::from_secs(4));
-    lock.unlock().unwrap();
+    let interrupted = world.f.interrupt(&world.session);
+    world
+        .f
+        .within("impatience", async {
+            tokio::join!(interrupted, impatience)
+        })
+        .await;
+    drop(held);
     assert_eq!(world.steps().await[2], (Some(1), None, None));
     let events = world.f.events(&world.session).await;
     assert_eq!(events.last().unwrap(), "step.ended tool-calls");
@@ -174,15 +195,12 @@ async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
 async fn a_request_that_waits_for_a_capture_when_it_is_interrupted_was_not_sent() {
     let world = World::open().await;
     world.turn("change", &[("a.txt", Some("two\n"))]).await;
-    let lock = world.hold_captures();
+    world.f.within("both sweeps wait", world.timed(2)).await;
+    let held = world.hold_captures();
     world.f.prompt(&world.session, "wait").await;
-    world.f.recorded(&world.session, "prompted wait").await;
-    // All that is left to do before the capture is to read the history.
-    for _ in 0..50 {
-        world.f.events(&world.session).await;
-    }
+    world.f.within("the capture", world.timed(3)).await;
     world.f.interrupt(&world.session).await;
-    lock.unlock().unwrap();
+    drop(held);
     world.turn("again", &[]).await;
     let messages = json!(world.f.messages(&world.session).await);
     let reports = messages.as_array().unwrap().iter();
@@ -251,14 +269,18 @@ async fn ignored_and_large_files_are_left_alone() {
 #[tokio::test]
 async fn a_step_that_changes_very_many_files_does_not_list_them() {
     let world = World::open().await;
-    let root = world.f.project.path("many");
-    fs::create_dir(&root).unwrap();
+    let (beside, root) = (world.f.project.root().to_owned(), world.f.project.path(""));
+    let made = beside.clone();
     world.f.tool("many", move |input, _| {
-        let count = input["count"].as_u64().unwrap();
-        (0..count).for_each(|at| fs::write(root.join(at.to_string()), "").unwrap());
+        let folder = input["count"].to_string();
+        fs::rename(made.join(&folder), root.join(&folder)).unwrap();
         async { output(json!({})) }
     });
-    for count in [10_000, 20_001] {
+    for count in [10_000, 10_001] {
+        // Made before anybody waits for the step.
+        let folder = beside.join(count.to_string());
+        fs::create_dir(&folder).unwrap();
+        (0..count).for_each(|at| fs::write(folder.join(at.to_string()), "").unwrap());
         world
             .f
             .model

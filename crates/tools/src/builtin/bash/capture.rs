@@ -94,7 +94,12 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use futures::future::join;
     use proptest::prelude::*;
+    use tokio::{
+        io::{AsyncWriteExt, duplex},
+        task::yield_now,
+    };
 
     use super::*;
 
@@ -120,6 +125,22 @@ mod tests {
             truncated: true,
         };
         assert_eq!(capture(cut.as_bytes(), b"").await, expected);
+    }
+
+    #[tokio::test]
+    async fn two_streams_are_told_in_the_order_of_their_arrival() {
+        let ((mut out, from_out), (mut err, from_err)) = (duplex(8), duplex(8));
+        let mut capture = Capture::default();
+        let writing = async move {
+            for number in 0..8 {
+                let stream = if number % 3 == 0 { &mut err } else { &mut out };
+                stream.write_all(&[b'0' + number]).await.unwrap();
+                // Now the other side, which always comes first, reads it.
+                yield_now().await;
+            }
+        };
+        join(capture.read(from_out, from_err), writing).await;
+        assert_eq!(capture.finish().text, "01234567");
     }
 
     proptest! {

@@ -100,3 +100,22 @@ async fn patience(cancel: &CancellationToken) {
         () = hurry => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_command_gets_less_time_to_end_where_somebody_waits() {
+        let cancel = CancellationToken::new();
+        let begun = Instant::now();
+        patience(&cancel).await;
+        assert_eq!(begun.elapsed(), PATIENCE);
+        cancel.cancel();
+        let begun = Instant::now();
+        patience(&cancel).await;
+        assert_eq!(begun.elapsed(), SHORT_PATIENCE);
+    }
+}

@@ -1,0 +1,42 @@
+//! Bodies that are no stream although the status promised one.
+
+use super::{failure, surrogates};
+use crate::event::LlmEvent;
+
+/// Bodies are kept this far.
+const MAX_BODY: usize = 64 << 10;
+
+/// The beginning of a body, for as long as it may be one JSON value instead of a stream.
+#[derive(Default)]
+pub(super) struct Opening {
+    text: Vec<u8>,
+    is_stream: bool,
+}
+
+impl Opening {
+    /// Takes the next bytes of the body.
+    pub(super) fn push(&mut self, chunk: &[u8]) {
+        if self.is_stream {
+            return;
+        }
+        let room = MAX_BODY - self.text.len();
+        self.text.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        match self.text.trim_ascii_start().first() {
+            None | Some(b'{' | b'[') => {}
+            Some(_) => self.found_stream(),
+        }
+    }
+
+    /// Takes note that the body is a stream.
+    pub(super) fn found_stream(&mut self) {
+        *self = Self {
+            text: Vec::new(),
+            is_stream: true,
+        };
+    }
+
+    /// The failure that the body reports instead of being a stream.
+    pub(super) fn failure(&self) -> Option<LlmEvent> {
+        failure::reported(&surrogates::parse(&self.text).ok()?)
+    }
+}

@@ -1,0 +1,193 @@
+//! Escapes that stand for half a character.
+//!
+//! JSON escapes a character outside the Basic Multilingual Plane as two halves. Programs whose text
+//! consists of such units cut between them, or keep one that never had a partner; what they write
+//! is JSON all the same, but no text here can hold it. Nothing in this file runs unless a text did
+//! not parse.
+
+/// More halves at the ends of strings than one frame has use for.
+const MAX_CUTS: usize = 64;
+
+/// Stands for a half without its partner.
+const REPLACEMENT: &str = "\u{fffd}";
+
+/// JSON text without unpaired halves.
+pub(super) struct Mended {
+    /// The text, each of them replaced.
+    pub(super) text: Vec<u8>,
+    /// The strings that may have been cut within a character.
+    pub(super) cuts: Vec<Cut>,
+}
+
+/// A string that was cut within a character, at either end.
+pub(super) struct Cut {
+    /// The string, its halves replaced.
+    pub(super) text: String,
+    /// The second half of a character with which it begins.
+    pub(super) second: Option<u16>,
+    /// The first half of a character with which it ends.
+    pub(super) first: Option<u16>,
+}
+
+/// The string that is being read.
+struct Open {
+    /// Where its quote stands in what is written.
+    at: usize,
+    second: Option<u16>,
+    first: Option<u16>,
+}
+
+/// Replaces unpaired halves; none if there are none. One pass.
+pub(super) fn mend(json: &[u8]) -> Option<Mended> {
+    let mut text = Vec::with_capacity(json.len());
+    let mut cuts = Vec::new();
+    let mut open: Option<Open> = None;
+    let mut is_changed = false;
+    let mut rest = json;
+    while let Some(byte) = rest.first() {
+        let kept = match (byte, open.as_mut()) {
+            (b'"', None) => {
+                open = Some(Open {
+                    at: text.len(),
+                    second: None,
+                    first: None,
+                });
+                1
+            }
+            (b'"', Some(_)) => {
+                text.push(b'"');
+                rest = &rest[1..];
+                cuts.extend(open.take().and_then(|open| cut(&open, &text, cuts.len())));
+                continue;
+            }
+            (b'\\', Some(open)) => match unpaired(rest) {
+                Ok(kept) => kept,
+                Err(half) => {
+                    is_changed = true;
+                    let (begins, ends) = (text.len() == open.at + 1, rest.get(6) == Some(&b'"'));
+                    open.second = open.second.or((begins && is_second(half)).then_some(half));
+                    open.first = (ends && is_first(half)).then_some(half);
+                    text.extend_from_slice(REPLACEMENT.as_bytes());
+                    rest = &rest[6..];
+                    continue;
+                }
+            },
+            _ => 1,
+        };
+        let (same, after) = rest.split_at(kept.min(rest.len()));
+        text.extend_from_slice(same);
+        rest = after;
+    }
+    is_changed.then_some(Mended { text, cuts })
+}
+
+/// The value of a JSON text, unpaired halves replaced.
+pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(json).or_else(|error| match mend(json) {
+        Some(mended) => serde_json::from_slice(&mended.text),
+        None => Err(error),
+    })
+}
+
+/// The character of two halves.
+pub(super) fn joined(first: u16, second: u16) -> Option<char> {
+    char::decode_utf16([first, second]).next()?.ok()
+}
+
+/// How many bytes the escape at the beginning takes, with the second half of its character; or the
+/// half that it is.
+fn unpaired(rest: &[u8]) -> Result<usize, u16> {
+    match unit(rest) {
+        None => Ok(2),
+        Some(first) if is_first(first) => match rest.get(6..).and_then(unit) {
+            Some(second) if is_second(second) => Ok(12),
+            _ => Err(first),
+        },
+        Some(second) if is_second(second) => Err(second),
+        Some(_) => Ok(6),
+    }
+}
+
+/// What an escape of four digits stands for.
+fn unit(rest: &[u8]) -> Option<u16> {
+    let digits = rest.strip_prefix(b"\\u")?.get(..4)?;
+    let value = |sum: u16, digit: &u8| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(sum * 16 + u16::try_from(digit).ok()?)
+    };
+    digits.iter().try_fold(0, value)
+}
+
+const fn is_first(unit: u16) -> bool {
+    matches!(unit, 0xd800..=0xdbff)
+}
+
+const fn is_second(unit: u16) -> bool {
+    matches!(unit, 0xdc00..=0xdfff)
+}
+
+/// The string that ends where `text` does, if it was cut.
+fn cut(open: &Open, text: &[u8], known: usize) -> Option<Cut> {
+    let is_cut = open.first.is_some() || open.second.is_some();
+    if !is_cut || known >= MAX_CUTS {
+        return None;
+    }
+    Some(Cut {
+        text: serde_json::from_slice(&text[open.at..]).ok()?,
+        second: open.second,
+        first: open.first,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_unpaired_halves_are_replaced() {
+        let rows = [
+            (r#""a\ud83d""#, Some("\"a\u{fffd}\"")),
+            (r#""\ude00b""#, Some("\"\u{fffd}b\"")),
+            (
+                r#""\ud83d\ude00\ud83d""#,
+                Some("\"\\ud83d\\ude00\u{fffd}\""),
+            ),
+            (
+                r#""\uD83D\uD83D\uDE00""#,
+                Some("\"\u{fffd}\\uD83D\\uDE00\""),
+            ),
+            (r#""\ud83d\n\ude00""#, Some("\"\u{fffd}\\n\u{fffd}\"")),
+            (
+                r#"{"\ud800":["\\ud800","\"\ud800"]}"#,
+                Some("{\"\u{fffd}\":[\"\\\\ud800\",\"\\\"\u{fffd}\"]}"),
+            ),
+            (r#""\ud83d\ude00""#, None),
+            (r#""\\ud83d \u00e4 \n""#, None),
+            (r#""\ud8"#, None),
+            (r#""\"#, None),
+            (r"\ud800", None),
+            ("", None),
+        ];
+        for (json, expected) in rows {
+            let mended = mend(json.as_bytes()).map(|it| String::from_utf8(it.text).unwrap());
+            assert_eq!(mended.as_deref(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn strings_that_were_cut_are_named() {
+        let json = r#"["\ude00a\ud83d","x\ude00y","\ud83dz","\ud83d","\udc00"]"#;
+        let cuts = mend(json.as_bytes()).unwrap().cuts;
+        let cuts = cuts.iter().map(|it| (&*it.text, it.second, it.first));
+        assert_eq!(
+            cuts.collect::<Vec<_>>(),
+            [
+                ("\u{fffd}a\u{fffd}", Some(0xde00), Some(0xd83d)),
+                ("\u{fffd}", None, Some(0xd83d)),
+                ("\u{fffd}", Some(0xdc00), None),
+            ]
+        );
+        let many = format!("[{}]", [r#""\ud83d""#; 1000].join(","));
+        assert_eq!(mend(many.as_bytes()).unwrap().cuts.len(), MAX_CUTS);
+    }
+}
