@@ -67,11 +67,14 @@ impl SessionEvents {
         loop {
             if self.looks {
                 let end = self.tail.end();
-                if let Some(events) = self.read().await? {
+                let (found, is_rest) = self.read().await?;
+                if is_rest {
+                    self.tail.has_come_to_the_end(end);
+                }
+                if let Some(events) = found {
                     self.have(&events);
                     return Ok(events);
                 }
-                self.tail.has_found_nothing(end);
             }
             tokio::select! {
                 biased;
@@ -88,9 +91,11 @@ impl SessionEvents {
         self.looks = !self.tail.has_all();
     }
 
-    /// The next events, if there are any. Readers at the same place share one look at the database.
-    async fn read(&self) -> Result<Option<Arc<[StoredEvent]>>, RuntimeError> {
+    /// The next events, if there are any, and whether they are all that there are. Readers at the same
+    /// place share one look at the database; what somebody else found may be long ago.
+    async fn read(&self) -> Result<(Option<Arc<[StoredEvent]>>, bool), RuntimeError> {
         let reading = self.readings.at(self.after);
+        let mut is_rest = false;
         let found = reading.get_or_try_init(async || {
             let (key, after) = (self.session.key, self.after);
             let read = self
@@ -103,11 +108,13 @@ impl SessionEvents {
             if events.is_empty() {
                 return Err(Unread::Nothing);
             }
+            let bytes: usize = events.iter().map(|it| it.data.len()).sum();
+            is_rest = events.len() < BATCH && bytes < BATCH_BYTES;
             Ok(Arc::from(events))
         });
         match found.await {
-            Ok(events) => Ok(Some(Arc::clone(events))),
-            Err(Unread::Nothing) => Ok(None),
+            Ok(events) => Ok((Some(Arc::clone(events)), is_rest)),
+            Err(Unread::Nothing) => Ok((None, true)),
             Err(Unread::Failed(error)) => Err(error),
         }
     }

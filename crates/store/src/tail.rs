@@ -26,7 +26,7 @@ const UNKNOWN: u64 = u64::MAX;
 struct Signal {
     more: Notify,
     /// The end of the log as of the last signal. Before the first it is `UNKNOWN`, until the reader
-    /// has found nothing; then it is 0.
+    /// has come to the end by itself; then it is 0.
     end: AtomicU64,
     /// The end of what the reader has.
     read: AtomicU64,
@@ -131,9 +131,9 @@ impl Tail {
         self.come_to(sequence.saturating_add(1));
     }
 
-    /// Remembers that a look found nothing more, and what the end was before it began. What is there
-    /// all the same is not for the reader: not every entry is.
-    pub fn has_found_nothing(&self, end: u64) {
+    /// Remembers that a look came to the end of the log, and what the end was before it began. What is
+    /// there all the same is not for the reader: not every entry is.
+    pub fn has_come_to_the_end(&self, end: u64) {
         if end == UNKNOWN {
             // Unless more was committed meanwhile.
             let signal = &self.signal.end;

@@ -169,6 +169,18 @@ async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
 }
 
 #[tokio::test]
+async fn who_pauses_with_everything_in_hand_is_not_waited_for() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.leave(&session, "one", Delivery::Steer).await;
+    let mut events = f.runtime().events(&session, None).await.unwrap();
+    assert_eq!(take(&f, &mut events, 1).await.len(), 1);
+    // Nobody moves the clock.
+    f.close().await;
+    assert!(matches!(events.next().await, Err(RuntimeError::Closed)));
+}
+
+#[tokio::test]
 async fn who_has_stopped_reading_does_not_keep_the_host_open() {
     let f = Fixture::open().await;
     let session = f.session().await;

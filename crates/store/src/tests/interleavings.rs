@@ -94,7 +94,7 @@ impl Log {
                         continue;
                     }
                 }
-                None => tail.has_found_nothing(end),
+                None => tail.has_come_to_the_end(end),
             }
             block_on(tail.changed());
         }
@@ -222,7 +222,7 @@ fn who_waits_for_all_readers_waits_for_who_has_just_come() {
             tail.has_read(log.last(1).unwrap());
             assert!(!tail.has_all());
             *looks.lock().unwrap() = true;
-            tail.has_found_nothing(end);
+            tail.has_come_to_the_end(end);
             assert!(tail.has_all());
             // And nobody wakes whoever has everything.
             log.commit_hidden(&[2]);
