@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { createInterface } from "node:readline";
 
 // No program takes longer unless it hangs.
 const DEADLINE = 110_000;
@@ -28,8 +27,12 @@ export class Child {
       killSignal: "SIGABRT",
     });
     this.#process.stderr.on("data", (data) => (this.#errors += data));
-    createInterface(this.#process.stdout).on("line", (line) => {
-      this.lines.push(JSON.parse(line));
+    // A line without an end was cut by what killed the program.
+    let begun = "";
+    this.#process.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const whole = (begun + text).split("\n");
+      begun = whole.pop() ?? "";
+      this.lines.push(...whole.map((line) => JSON.parse(line)));
       this.#notify();
     });
     this.exited = new Promise((resolve, reject) => {
