@@ -9,7 +9,7 @@ export function writeRepository(directory, files) {
     if (n % 100 === 0) fs.mkdirSync(folder, { recursive: true })
     fs.writeFileSync(path.join(folder, `file-${n}.ts`), source(n))
   }
-  const git = (...args) => execFileSync("git", ["-c", "user.name=Bench", "-c", "user.email=bench@localhost", ...args], { cwd: directory })
+  const git = (...args) => execFileSync("git", ["-c", "user.name=Bench", "-c", "user.email=bench@localhost", "-c", "maintenance.auto=false", ...args], { cwd: directory })
   git("init", "--quiet")
   git("add", ".")
   git("commit", "--quiet", "--message", "All of it")
