@@ -3,6 +3,7 @@
 use opencode_llm::ErrorKind;
 use proptest::prelude::*;
 
+use super::outcome::check_one_outcome;
 use super::*;
 
 fn failure_of(events: &[Value]) -> (Vec<LlmEvent>, String, ErrorKind) {
@@ -289,28 +290,6 @@ fn arbitrary_event() -> impl Strategy<Value = String> {
     ]
 }
 
-fn check_one_outcome(wire: &[u8], cuts: &[usize]) {
-    let mut decoder = decoder();
-    let mut events = Vec::new();
-    let mut errors = 0;
-    let mut rest = wire;
-    for cut in cuts {
-        let (head, tail) = rest.split_at(*cut % (rest.len() + 1));
-        errors += usize::from(decoder.push(head, &mut events).is_err());
-        rest = tail;
-    }
-    errors += usize::from(decoder.push(rest, &mut events).is_err());
-    errors += usize::from(decoder.end(&mut events).is_err());
-    assert!(decoder.is_over());
-    let before = events.len();
-    let _ = decoder.push(wire, &mut events);
-    let _ = decoder.end(&mut events);
-    assert_eq!(before, events.len());
-    let terminals = events.iter().filter(|event| event.is_terminal()).count();
-    assert_eq!(terminals + errors, 1, "{events:?}");
-    assert!(terminals == 0 || events.last().is_some_and(LlmEvent::is_terminal));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -320,7 +299,7 @@ proptest! {
         cuts in prop::collection::vec(any::<usize>(), 0..6),
     ) {
         let wire: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        check_one_outcome(wire.as_bytes(), &cuts);
+        check_one_outcome(decoder(), wire.as_bytes(), &cuts);
     }
 
     #[test]
@@ -328,7 +307,7 @@ proptest! {
         wire in prop::collection::vec(any::<u8>(), 0..200),
         cuts in prop::collection::vec(any::<usize>(), 0..6),
     ) {
-        check_one_outcome(&wire, &cuts);
+        check_one_outcome(decoder(), &wire, &cuts);
     }
 
     #[test]

@@ -7,6 +7,8 @@
 
 mod dialects;
 mod failures;
+#[path = "../common/outcome.rs"]
+mod outcome;
 mod properties;
 mod replies;
 mod surrogates;

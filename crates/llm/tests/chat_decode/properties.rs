@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::outcome::check_one_outcome;
 use super::*;
 
 fn arbitrary_text() -> impl Strategy<Value = Value> {
@@ -44,41 +45,6 @@ fn arbitrary_chunk() -> impl Strategy<Value = String> {
     ]
 }
 
-fn check_one_outcome(wire: &[u8], cuts: &[usize]) {
-    let mut decoder = decoder();
-    let mut events = Vec::new();
-    let mut errors = Vec::new();
-    let mut rest = wire;
-    for cut in cuts {
-        let (head, tail) = rest.split_at(*cut % (rest.len() + 1));
-        errors.extend(decoder.push(head, &mut events).err());
-        rest = tail;
-    }
-    errors.extend(decoder.push(rest, &mut events).err());
-    errors.extend(decoder.end(&mut events).err());
-    assert!(decoder.is_over());
-    let before = (events.len(), errors.len());
-    let _ = decoder.push(wire, &mut events);
-    let _ = decoder.end(&mut events);
-    assert_eq!(before, (events.len(), errors.len()));
-
-    let terminals = events.iter().filter(|event| event.is_terminal()).count();
-    assert_eq!(terminals + errors.len(), 1, "{events:?} {errors:?}");
-    assert!(terminals == 0 || events.last().is_some_and(LlmEvent::is_terminal));
-    let starts = events
-        .iter()
-        .filter(|event| matches!(event, LlmEvent::StepStart { .. }))
-        .count();
-    assert_eq!(starts, usize::from(!events.is_empty()));
-    let empty = |event: &LlmEvent| match event {
-        LlmEvent::TextDelta { text, .. }
-        | LlmEvent::ReasoningDelta { text, .. }
-        | LlmEvent::ToolInputDelta { text, .. } => text.is_empty(),
-        _ => false,
-    };
-    assert!(!events.iter().any(empty));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -88,7 +54,7 @@ proptest! {
         cuts in prop::collection::vec(any::<usize>(), 0..6),
     ) {
         let wire: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-        check_one_outcome(wire.as_bytes(), &cuts);
+        check_one_outcome(decoder(), wire.as_bytes(), &cuts);
     }
 
     #[test]
@@ -96,7 +62,7 @@ proptest! {
         wire in prop::collection::vec(any::<u8>(), 0..200),
         cuts in prop::collection::vec(any::<usize>(), 0..6),
     ) {
-        check_one_outcome(&wire, &cuts);
+        check_one_outcome(decoder(), &wire, &cuts);
     }
 
     #[test]

@@ -5,6 +5,8 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
+#[path = "../common/growing.rs"]
+mod growing;
 mod parts;
 mod prefix;
 mod settings;

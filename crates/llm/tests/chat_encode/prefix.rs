@@ -1,7 +1,6 @@
 //! Requests of one conversation continue each other.
 
-use opencode_llm::{Prefix, PrefixReport};
-
+use super::growing::{check_prefix_grows, check_written_as_if_anew, report};
 use super::*;
 
 /// A conversation with every kind of message, as it grows.
@@ -29,15 +28,7 @@ fn long_conversation() -> Vec<Message> {
 fn a_growing_conversation_is_written_as_if_anew() {
     for provider in ["mock", "mistral", "deepseek"] {
         let model = model(|model| model.provider_id = provider.into());
-        let messages = long_conversation();
-        let mut growing = request_to(Arc::clone(&model), vec![]);
-        growing.system = vec![SystemPart::new("s")];
-        for end in 0..=messages.len() {
-            growing.messages = messages[..end].to_vec().into();
-            let mut fresh = request_to(Arc::clone(&model), messages[..end].to_vec());
-            fresh.system = growing.system.clone();
-            assert_eq!(bytes(&growing), bytes(&fresh), "{provider} {end}");
-        }
+        check_written_as_if_anew(&model, &long_conversation());
     }
 }
 
@@ -97,39 +88,12 @@ fn a_different_conversation_is_not_continued() {
     });
 }
 
-fn report(request: &LlmRequest, former: Option<&Prefix>) -> PrefixReport {
-    let adapter = protocol::adapter(ProtocolId::OpenAiChat);
-    adapter.prefix(request, former).unwrap()
-}
-
-/// The report of somebody who knows nothing but what the former prefix hashed to.
-fn report_anew(request: &LlmRequest, former: Option<&Prefix>) -> PrefixReport {
-    let fresh = LlmRequest {
-        prefix: PrefixCache::default(),
-        ..request.clone()
-    };
-    report(&fresh, former)
-}
-
 #[test]
 fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
     for provider in ["mock", "mistral"] {
-        let messages = long_conversation();
-        let mut request = request_to(model(|model| model.provider_id = provider.into()), vec![]);
-        request.system = vec![SystemPart::new("s")];
-        let mut former: Option<Prefix> = None;
-        for end in 1..=messages.len() {
-            request.messages = messages[..end].to_vec().into();
-            let told = report(&request, former.as_ref());
-            // A tool's image waits for the end of a run that another result may go on with.
-            let reused = former.as_ref().map_or(0, |former| former.bytes);
-            assert_eq!(told.reused, reused, "{provider} {end}");
-            let anew = report_anew(&request, former.as_ref());
-            assert_eq!(anew.prefix, told.prefix, "{provider} {end}");
-            assert_eq!(anew.reused, reused, "{provider} {end}");
-            bytes(&request);
-            former = Some(told.prefix);
-        }
+        let model = model(|model| model.provider_id = provider.into());
+        // A tool's image waits for the end of a run that another result may go on with.
+        check_prefix_grows(&model, &long_conversation());
     }
 }
 

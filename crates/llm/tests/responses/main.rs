@@ -8,7 +8,11 @@
 
 mod decode;
 mod failures;
+#[path = "../common/growing.rs"]
+mod growing;
 mod items;
+#[path = "../common/outcome.rs"]
+mod outcome;
 mod prefix;
 mod settings;
 mod surrogates;
@@ -18,9 +22,9 @@ use std::sync::Arc;
 
 use opencode_llm::protocol::{self, Decoder, WireRequest};
 use opencode_llm::{
-    Capabilities, JsonMap, LlmError, LlmEvent, LlmRequest, Media, Message, Part, PrefixCache,
-    ProtocolId, ReasoningPart, ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart,
-    ToolChoice, ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
+    Capabilities, JsonMap, LlmError, LlmEvent, LlmRequest, Media, Message, Part, ProtocolId,
+    ReasoningPart, ResolvedModel, Sources, SystemPart, TextPart, ToolCallPart, ToolChoice,
+    ToolContent, ToolDefinition, ToolResultPart, ToolResultValue,
 };
 use serde_json::{Value, json};
 

@@ -1,7 +1,6 @@
 //! Requests of one conversation continue each other.
 
-use opencode_llm::{Prefix, PrefixReport};
-
+use super::growing::{check_prefix_grows, check_written_as_if_anew, report};
 use super::*;
 
 /// A conversation with every kind of message, as it grows.
@@ -34,50 +33,14 @@ fn models() -> [Arc<ResolvedModel>; 2] {
 #[test]
 fn a_growing_conversation_is_written_as_if_anew() {
     for model in models() {
-        let messages = long_conversation();
-        let mut growing = request_to(Arc::clone(&model), vec![]);
-        growing.system = vec![SystemPart::new("s")];
-        for end in 0..=messages.len() {
-            growing.messages = messages[..end].to_vec().into();
-            let mut fresh = request_to(Arc::clone(&model), messages[..end].to_vec());
-            fresh.system = growing.system.clone();
-            assert_eq!(text_of(&growing), text_of(&fresh), "{end}");
-        }
+        check_written_as_if_anew(&model, &long_conversation());
     }
-}
-
-fn report(request: &LlmRequest, former: Option<&Prefix>) -> PrefixReport {
-    let adapter = protocol::adapter(ProtocolId::OpenAiResponses);
-    adapter.prefix(request, former).unwrap()
 }
 
 #[test]
 fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
     for model in models() {
-        let messages = long_conversation();
-        let mut request = request_to(model, vec![]);
-        request.system = vec![SystemPart::new("s")];
-        let mut former: Option<Prefix> = None;
-        for end in 1..=messages.len() {
-            request.messages = messages[..end].to_vec().into();
-            // What closes a request is not repeated.
-            request.closing = (end % 3 == 0).then(|| Message::assistant([Part::text("In short:")]));
-            let told = report(&request, former.as_ref());
-            let reused = former.as_ref().map_or(0, |former| former.bytes);
-            assert_eq!(told.reused, reused, "{end}");
-            let anew = LlmRequest {
-                prefix: PrefixCache::default(),
-                ..request.clone()
-            };
-            let anew = report(&anew, former.as_ref());
-            assert_eq!(
-                (anew.prefix, anew.reused),
-                (told.prefix.clone(), reused),
-                "{end}"
-            );
-            text_of(&request);
-            former = Some(told.prefix);
-        }
+        check_prefix_grows(&model, &long_conversation());
     }
 }
 
