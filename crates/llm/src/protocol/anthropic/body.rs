@@ -17,7 +17,8 @@ const USUAL_MAX_TOKENS: u64 = 4096;
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let options = request.effective_options(NAMESPACE);
     let policy = Policy::of(&options)?;
-    // The server has no way to offer tools that must not be used.
+    // A turn without tools is sent without their definitions, as the protocol was recorded. It costs the
+    // cached prefix once, at the end of an activity.
     let offers_tools = request.tool_choice != Some(ToolChoice::None);
     let has_tools = offers_tools && !request.tools.is_empty();
     let frame = Frame {
