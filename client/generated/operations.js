@@ -788,6 +788,7 @@ exports.operations = /** @type {const} */ ([
 ]);
 
 exports.tags = /** @type {const} */ ([
+  "AddonUnavailableError",
   "AddressUnavailableError",
   "ConflictError",
   "DatabaseInUseError",

@@ -4342,6 +4342,15 @@ export interface UnavailableSource {
   readonly count: number;
 }
 
+/** The native addon of this platform is missing, of another version, or cannot be loaded. */
+export interface AddonUnavailableError extends Error {
+  readonly _tag: "AddonUnavailableError";
+  /** The npm package that holds the addon for this platform. Absent when there is none for it. */
+  readonly package?: string;
+  /** The cause, and the command that mends it. */
+  readonly message: string;
+}
+
 /** A listener cannot have the address. */
 export interface AddressUnavailableError extends Error {
   readonly _tag: "AddressUnavailableError";
@@ -4549,6 +4558,7 @@ export type SessionMessageNotFoundError = MessageNotFoundError;
 
 /** Every failure that has a tag, to be told apart by `_tag`. */
 export type OpenCodeError =
+  | AddonUnavailableError
   | AddressUnavailableError
   | ConflictError
   | DatabaseInUseError
@@ -4571,6 +4581,9 @@ export type OpenCodeError =
   | StorePoisonedError
   | UnauthorizedError
   | UnknownError;
+
+/** Whether a value is the failure `AddonUnavailableError`. It looks at `_tag` alone. */
+export declare function isAddonUnavailableError(value: unknown): value is AddonUnavailableError;
 
 /** Whether a value is the failure `AddressUnavailableError`. It looks at `_tag` alone. */
 export declare function isAddressUnavailableError(value: unknown): value is AddressUnavailableError;
