@@ -33,9 +33,11 @@ function findAddon(platform) {
  * Where the code of this package is, as files: this one, the bundle it is in, the executable.
  * Never the working directory: it may hold a project that is not trusted.
  */
-function places() {
-  const own = typeof __filename === "string" ? __filename : undefined;
-  return [own, runningFile(), process.execPath].filter(isLocation);
+function* places() {
+  if (typeof __filename === "string" && isLocation(__filename)) yield __filename;
+  const running = runningFile();
+  if (isLocation(running)) yield running;
+  yield process.execPath;
 }
 
 /**
@@ -54,13 +56,22 @@ function isLocation(file) {
  */
 function runningFile() {
   const { prepareStackTrace } = Error;
+  // Unlike an assignment, this does not throw where the program has frozen `Error`.
+  Reflect.set(Error, "prepareStackTrace", firstFile);
   try {
-    Error.prepareStackTrace = (_, sites) => sites[0]?.getFileName();
     const file = /** @type {unknown} */ (new Error("Where is this?").stack);
     return typeof file === "string" ? file : undefined;
   } finally {
-    Error.prepareStackTrace = prepareStackTrace;
+    Reflect.set(Error, "prepareStackTrace", prepareStackTrace);
   }
+}
+
+/**
+ * @param {Error} _error
+ * @param {NodeJS.CallSite[]} sites
+ */
+function firstFile(_error, sites) {
+  return sites[0]?.getFileName();
 }
 
 /**

@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { packAll } from "../lib/pack.mjs";
 import { inProject, readJson } from "../lib/project.mjs";
 import { node, npm, tool } from "../lib/tools.mjs";
+import { bundlerChecks } from "./bundlers.mjs";
 import { mustContain, mustRun, runChecks } from "./checks.mjs";
 import { modelEnv, withModel } from "./model.mjs";
 import { realmChecks } from "./realms.mjs";
@@ -46,6 +47,7 @@ function checks(root, platform, project) {
     ...typeChecks(project),
     ...runtimeChecks(project),
     ...realmChecks(project),
+    ...bundlerChecks(project),
     ["the programs of the README compile", () => build(project, "readme", "../built")],
     ["the first program of the README", () => runFirstProgram(project)],
   ];
