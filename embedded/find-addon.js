@@ -23,7 +23,7 @@ const { name } = require("./package.js");
 function findAddon(platform) {
   for (const place of places()) {
     const require = createRequire(place);
-    const found = findCopy(require, platform) ?? findInPackage(require, platform);
+    const found = findCopy(require, platform) ?? findInPackage(require, platform) ?? findBesideUs(require, platform);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -96,6 +96,17 @@ function findInPackage(require, platform) {
   if (file === undefined || manifest === undefined) return undefined;
   const { version } = JSON.parse(fs.readFileSync(manifest, "utf8"));
   return { file, version, load: require };
+}
+
+/**
+ * Finds the package of the platform for a bundle where only our package may import it, as with pnpm.
+ *
+ * @param {NodeJS.Require} require
+ * @param {string} platform
+ */
+function findBesideUs(require, platform) {
+  const manifest = resolve(require, `${name}/package.json`);
+  return manifest === undefined ? undefined : findInPackage(createRequire(manifest), platform);
 }
 
 /**

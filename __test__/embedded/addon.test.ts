@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { buildSync } from "esbuild";
 import { describePlatform } from "../../embedded/platform.js";
 
 const root = path.resolve(__dirname, "../..");
@@ -127,6 +128,22 @@ test("the working directory is no place for binaries, because its project may no
   install("planted", { into: project });
   fs.writeFileSync(path.join(project, binary), "planted");
   expect(createIn(project)).toEqual(failure("is not installed"));
+});
+
+test("a bundle finds the package of the platform where pnpm puts it: beside the package, not in the project", () => {
+  const store = path.join(folder, "store");
+  const [link, stored] = [folder, store].map((place) => path.join(place, "node_modules/opencode-embedded"));
+  fs.mkdirSync(path.dirname(stored!), { recursive: true });
+  fs.renameSync(link!, stored!);
+  fs.symlinkSync(stored!, link!, "junction");
+  install("", { into: store, as: "0.0.9" });
+  const contents = `
+    import { OpenCode } from "opencode-embedded";
+    OpenCode.create({ database: ":memory:" }).catch((error) => console.log(error.message));
+  `;
+  const outfile = path.join(folder, "dist/main.mjs");
+  buildSync({ stdin: { contents, resolveDir: folder }, bundle: true, platform: "node", format: "esm", outfile });
+  expect(run([outfile])).toContain(`The package ${packageName} has version 0.0.9`);
 });
 
 test("OPENCODE_EMBEDDED_ADDON names the binary, by an absolute path", () => {
