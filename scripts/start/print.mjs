@@ -1,4 +1,4 @@
-// Events of a session as lines of a terminal.
+// The parts of a run as lines of a terminal.
 
 import { cyan, dim, formatDuration, green, red } from "../lib/terminal.mjs";
 
@@ -6,56 +6,37 @@ import { cyan, dim, formatDuration, green, red } from "../lib/terminal.mjs";
 const SHOWN_LINES = 6;
 
 export class Printer {
-  /** Whether nothing more will come. */
-  isSettled = false;
-  /** @type {import("./explain.mjs").Problem | undefined} */
-  failure = undefined;
   #began = performance.now();
   #firstTextMs = 0;
-  #turns = 0;
-  #tokens = { input: 0, output: 0 };
-  /** @type {Map<string, string>} The tool calls of the turn. */
+  /** @type {Map<string, string>} Tool calls by id. */
   #calls = new Map();
   #isInLine = false;
 
-  /** @param {import("../../index.js").OpenCodeEvent} event */
-  print({ type, data }) {
-    switch (type) {
-      case "session.next.step.started":
-        this.#calls.clear();
-        break;
-      case "session.next.text.delta":
-        this.#firstTextMs ||= performance.now() - this.#began;
-        process.stdout.write(data.delta);
-        this.#isInLine = !data.delta.endsWith("\n");
-        break;
-      case "session.next.text.ended":
-        this.#endLine();
-        break;
-      case "session.next.tool.called":
-        this.#endLine();
-        this.#calls.set(data.callID, `${data.tool} ${JSON.stringify(data.input)}`);
-        console.log(`${cyan("→")} ${this.#calls.get(data.callID)}`);
-        break;
-      case "session.next.tool.success":
-        this.#endLine();
-        // Calls run side by side, so a result says whose it is.
-        console.log(`${green("←")} ${this.#calls.get(data.callID)}\n${renderResult(data)}\n`);
-        break;
-      case "session.next.tool.failed":
-        this.#endLine();
-        console.log(`${red("←")} ${this.#calls.get(data.callID)}\n  ${data.error.message}\n`);
-        break;
-      case "session.next.step.ended":
-        this.#endStep(data);
-        break;
-      case "session.next.step.failed":
-        this.#fail(data.error);
-        break;
-      case "session.error":
-        this.#fail({ message: data.error.data.message, cause: data.error.cause });
-        break;
+  /** @param {import("../../index.js").RunPart} part */
+  print(part) {
+    if (part.type === "text") this.#printText(part.text);
+    if (part.type === "tool") this.#printTool(part);
+    if (part.type === "end") this.#endLine();
+  }
+
+  /** @param {string} text */
+  #printText(text) {
+    this.#firstTextMs ||= performance.now() - this.#began;
+    process.stdout.write(text);
+    this.#isInLine = !text.endsWith("\n");
+  }
+
+  /** @param {import("../../index.js").RunTool} part */
+  #printTool({ status, callID, tool, input, output = "", structured, error }) {
+    this.#endLine();
+    if (status === "running" && input !== undefined) {
+      this.#calls.set(callID, `${tool} ${JSON.stringify(input)}`);
+      console.log(`${cyan("→")} ${this.#calls.get(callID)}`);
     }
+    // Calls run side by side, so a result says which call it belongs to.
+    const shown = typeof structured?.content === "string" ? structured.content : output;
+    if (status === "completed") console.log(`${green("←")} ${this.#calls.get(callID)}\n${clip(shown)}\n`);
+    if (status === "failed") console.log(`${red("←")} ${this.#calls.get(callID)}\n  ${error?.message}\n`);
   }
 
   /** Text arrives in pieces and other things happen meanwhile: they begin a line of their own. */
@@ -64,40 +45,23 @@ export class Printer {
     this.#isInLine = false;
   }
 
-  /** @param {{ tokens: import("../../index.js").Tokens }} step */
-  #endStep({ tokens }) {
-    this.#turns += 1;
-    this.#tokens.input += tokens.input + tokens.cache.read + tokens.cache.write;
-    this.#tokens.output += tokens.output + tokens.reasoning;
-    // The results of tools go back to the model, which then says more.
-    this.isSettled = this.#calls.size === 0;
-  }
-
-  /** @param {import("./explain.mjs").Problem} failure */
-  #fail(failure) {
-    this.#endLine();
-    this.failure = failure;
-    this.isSettled = true;
-  }
-
-  statistics() {
-    const { input, output } = this.#tokens;
+  /** @param {import("../../index.js").RunResult} result */
+  statistics({ messages, usage: { input, output, reasoning, cache } }) {
+    const read = input + cache.read + cache.write;
     const took = formatDuration(performance.now() - this.#began);
     const first = formatDuration(this.#firstTextMs);
-    return `${this.#turns} turns, ${input} tokens in, ${output} out, first text after ${first}, ${took} in all`;
+    const tokens = `${read} tokens in, ${output + reasoning} out`;
+    return `${messages.length} turns, ${tokens}, first text after ${first}, ${took} in all`;
   }
 }
 
 /**
- * What the model sees of a result: its content, or without content the value for programs.
+ * The first lines of a result.
  *
- * @param {{ content: readonly import("../../index.js").ToolContent[], structured: Record<string, unknown> }} result
+ * @param {string} text
  */
-function renderResult({ content, structured }) {
-  const texts = content.map((part) => (part.type === "text" ? part.text : part.mime));
-  const value = typeof structured.content === "string" ? structured.content : JSON.stringify(structured);
-  if (texts.length === 0) texts.push(value);
-  const lines = texts.join("\n").trimEnd().split("\n");
+function clip(text) {
+  const lines = text.trimEnd().split("\n");
   const shown = lines.slice(0, SHOWN_LINES);
   if (lines.length > SHOWN_LINES) shown.push(`… ${lines.length - SHOWN_LINES} more lines`);
   return shown.map((line) => dim(`  ${line}`)).join("\n");

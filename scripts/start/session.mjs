@@ -62,23 +62,15 @@ function tell(error) {
  * @param {string} prompt
  */
 async function runSession(opencode, prompt) {
-  const session = await opencode.sessions.create();
-  const events = opencode.events.subscribe()[Symbol.asyncIterator]();
-  // The first event says that the subscription stands: from here on nothing is missed.
-  await events.next();
   console.log(`${cyan(">")} ${prompt}\n`);
   const printer = new Printer();
-  await opencode.sessions.prompt({ sessionID: session.id, prompt: { text: prompt } });
-  while (!printer.isSettled) {
-    const { done, value } = await events.next();
-    if (done) throw new Failure("The host was closed");
-    if ("sessionID" in value.data && value.data.sessionID === session.id) printer.print(value);
-  }
-  await events.return?.();
-  await opencode.sessions.wait({ sessionID: session.id });
-  if (printer.failure !== undefined) throw new Failure(explain(printer.failure));
-  console.log(`\n${dim(printer.statistics())}`);
-  return session.id;
+  const run = opencode.sessions.run({ prompt });
+  for await (const part of run) printer.print(part);
+  const result = await run.result;
+  if (result.error !== undefined) throw new Failure(explain(result.error));
+  if (result.outcome !== "completed") throw new Failure(`The session is ${result.outcome}: ${result.reason ?? ""}`);
+  console.log(`\n${dim(printer.statistics(result))}`);
+  return result.sessionID;
 }
 
 /**

@@ -153,7 +153,7 @@ exports.tags = /** @type {const} */ ([
     fn declarations_are_exact() {
         let text = declarations::emit(&contract()).unwrap();
         for part in [
-            "export interface OpenCodeClient {\n  readonly sessions: {\n    readonly revert: {\n      /**\n       * Stages *\\/ it.\n       *\n       * Twice.\n       */\n      stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;\n    };\n    /** Copies. */\n    copy(lines: SessionsCopyInput, options?: RequestOptions): AsyncIterable<SessionsCopyOutput>;\n  };\n}\n",
+            "export interface OpenCodeOperations {\n  readonly sessions: {\n    readonly revert: {\n      /**\n       * Stages *\\/ it.\n       *\n       * Twice.\n       */\n      stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;\n    };\n    /** Copies. */\n    copy(lines: SessionsCopyInput, options?: RequestOptions): AsyncIterable<SessionsCopyOutput>;\n  };\n}\n",
             "/** The input of `sessions.revert.stage`. */\nexport interface SessionsRevertStageInput {\n  /** The session. */\n  readonly sessionID: string;\n}\n",
             "export type SessionsRevertStageOutput = Thing;\n",
             "/** The input of `sessions.copy`. */\nexport type SessionsCopyInput = Lines;\n\n/** One line of `sessions.copy`. */\nexport type SessionsCopyOutput = string;\n",

@@ -49,7 +49,7 @@ async fn an_interruption_leaves_a_beginning_and_nothing_else() {
         recent.ends_with("[User]: Next\n\n[User]: Again"),
         "{recent}"
     );
-    assert_eq!(f.events_after(&session, GROWN + 7).await, ANSWERED);
+    assert_eq!(f.events_after(&session, GROWN + 8).await, ANSWERED);
 }
 
 #[tokio::test]

@@ -90,7 +90,6 @@ async fn it_waits_for_a_drain_and_keeps_others_waiting() {
             "prompt.admitted Next",
             "compaction.ended manual SUMMARY",
             "prompted Next",
-            "interrupted",
             "step.started",
             "text.started",
             "text.ended Yes.",
@@ -119,6 +118,7 @@ async fn an_interruption_of_the_drain_that_it_waits_for_is_none_of_it() {
         [
             "prompt.admitted Next",
             "prompted Next",
+            "interrupted",
             "compaction.started manual",
             "compaction.ended manual SUMMARY",
         ]
