@@ -9,7 +9,7 @@
  * @property {string} title What the picture shows, for readers who do not see it.
  * @property {string} command The command line that the user typed.
  * @property {readonly Chunk[]} chunks In the order of printing.
- * @property {number} [columns] Width of the terminal in characters. Default: 90.
+ * @property {number} [columns] Width of the terminal in characters. Default: 98.
  *
  * @typedef {{ ms: number, style: string, text: string }} Run Characters of one line that share style and time.
  */
@@ -52,7 +52,7 @@ const CSS = [
  * @param {Recording} recording
  * @returns {string} The whole SVG document.
  */
-export function renderTerminal({ title, command, chunks, columns = 90 }) {
+export function renderTerminal({ title, command, chunks, columns = 98 }) {
   const typed = { ms: 0, text: `\u001b[36m$\u001b[0m \u001b[1m${command}\u001b[0m\n\n` };
   const lines = layOut([typed, ...chunks], columns);
   const width = Math.ceil(columns * FONT_SIZE * ASPECT) + 2 * PADDING;
