@@ -306,7 +306,7 @@ export declare const OpenCode: {
   /**
    * Opens a host on one SQLite file, which is created when it does not exist.
    *
-   * Rejects with `InvalidOptionError`, `DatabaseUnavailableError`, `DatabaseVersionError` or
+   * Rejects with `InvalidOptionError`, `AddonUnavailableError`, `DatabaseUnavailableError`, `DatabaseVersionError` or
    * `DatabaseInUseError`.
    *
    * @example

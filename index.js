@@ -2,6 +2,8 @@
 
 // The facade: the client, and the host that answers it in memory.
 
+require("./embedded/node-version.js").requireSupportedNode();
+
 const client = require("./client/index.js");
 const { operations } = require("./client/generated/operations.js");
 const { openHost } = require("./embedded/host.js");

@@ -22,7 +22,7 @@ const { createStream } = require("./stream.js");
  * @param {readonly Operation[]} operations
  * @param {import("./internal.js").Transport} transport
  * @param {import("./types.js").HeadersInput} [headers]
- * @returns {Record<string, unknown>}
+ * @returns {import("./generated/types.js").OpenCodeOperations}
  */
 function buildClient(operations, transport, headers) {
   const connection = { transport, headers: createHeaders(headers) };
@@ -34,7 +34,8 @@ function buildClient(operations, transport, headers) {
     const group = path.reduce((node, key) => /** @type {Record<string, unknown>} */ (node[key] ??= {}), client);
     group[name] = createMethod(operation, connection);
   }
-  return client;
+  // The table and the declarations are generated from the same contract.
+  return /** @type {import("./generated/types.js").OpenCodeOperations} */ (/** @type {unknown} */ (client));
 }
 
 /**

@@ -1,15 +1,39 @@
 // The client alone: the same methods as the embedded host, over the network. No native code; runs in browsers.
 
 import type {
-  OpenCodeClient,
   OpenCodeError,
+  OpenCodeOperations,
   ServiceUnavailableError,
   SessionDurableEvent,
 } from "./generated/types.js";
-import type { ClientErrorReason, HeadersInput } from "./types.js";
+import type { RunInput, SessionRun } from "./run.js";
+import type { ClientErrorReason, HeadersInput, RequestOptions } from "./types.js";
 
+export type * from "./run.js";
 export type * from "./types.js";
 export * from "./generated/types.js";
+
+/** A client: the operations of the HTTP contract, and `sessions.run`, which is made of them. */
+export interface OpenCodeClient extends OpenCodeOperations {
+  readonly sessions: OpenCodeOperations["sessions"] & {
+    /**
+     * Prompts a session and follows the work on this prompt to its outcome. Without `sessionID` it creates a session.
+     *
+     * It always ends. Prompts beside it neither end it nor are mixed into it: it ends with the first turn after which
+     * the model waits for nothing. `signal` stops the work, as `abort()` does.
+     *
+     * @example
+     * ```ts
+     * for await (const part of opencode.sessions.run({ prompt: "What does src/main.ts do?" })) {
+     *   if (part.type === "text") process.stdout.write(part.text)
+     * }
+     *
+     * const { outcome, text } = await opencode.sessions.run({ prompt: "Summarise README.md" }).result
+     * ```
+     */
+    run(input: RunInput, options?: RequestOptions): SessionRun;
+  };
+}
 
 /** Settings of `createClient`. */
 export interface ClientOptions {

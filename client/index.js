@@ -6,13 +6,14 @@ const { buildClient } = require("./core.js");
 const { ClientError, createGuards, isClientError, isTagged } = require("./errors.js");
 const { operations, tags } = require("./generated/operations.js");
 const { resumeEvents } = require("./resume.js");
+const { addRuns } = require("./run/index.js");
 const { createFetchTransport } = require("./transport.js");
 
 /**
  * @param {import("./index.js").ClientOptions} options
  */
 function createClient(options) {
-  return buildClient(operations, createFetchTransport(options), options.headers);
+  return addRuns(buildClient(operations, createFetchTransport(options), options.headers));
 }
 
 module.exports = { createClient, resumeEvents, ClientError, isClientError, isTagged, ...createGuards(tags) };

@@ -18,6 +18,8 @@ export interface Operation {
    * body; null when there is no body.
    */
   readonly payload: readonly string[] | "lines" | null;
+  /** Names of fields for which a caller may give the text alone: `"hi"` is sent as `{ text: "hi" }`. */
+  readonly texts?: readonly string[];
   readonly input: "none" | "optional" | "required";
   readonly success: Success;
   /** The statuses whose body is a declared failure. */

@@ -20,7 +20,7 @@ function encodeRequest(operation, input) {
   return {
     method: operation.method,
     path: encodePath(operation.path, input) + encodeQuery(operation.query, input),
-    body: Array.isArray(operation.payload) ? encodeBody(operation.payload, input) : undefined,
+    body: Array.isArray(operation.payload) ? encodeBody(operation.payload, operation.texts, input) : undefined,
   };
 }
 
@@ -117,12 +117,16 @@ function appendQuery(pairs, name, value) {
 
 /**
  * @param {readonly string[]} names
+ * @param {readonly string[] | undefined} texts The fields that stand for `{ text }` when they are text.
  * @param {Input} input
  */
-function encodeBody(names, input) {
+function encodeBody(names, texts, input) {
   /** @type {Record<string, unknown>} */
   const body = {};
-  for (const name of names) if (input[name] !== undefined) body[name] = input[name];
+  for (const name of names) {
+    const value = input[name];
+    if (value !== undefined) body[name] = typeof value === "string" && texts?.includes(name) ? { text: value } : value;
+  }
   try {
     return encodeJson(body);
   } catch (cause) {

@@ -1,7 +1,8 @@
 "use strict";
 
-const { ClientError, HOST_CLOSED, isClientError, isTagged } = require("./errors.js");
+const { ClientError } = require("./errors.js");
 const { createHeaders } = require("./request.js");
+const { isPassing, retryDelay } = require("./retry.js");
 const { createStream } = require("./stream.js");
 
 /**
@@ -141,7 +142,7 @@ class ResumedEvents {
     this.#disconnect();
     this.#failures += 1;
     if (!isPassing(failure) || this.#failures > this.#pace.maxRetries) throw failure;
-    const delayMs = this.#delay();
+    const delayMs = retryDelay(this.#pace, this.#failures);
     this.#options.onRetry?.({ failure, retry: this.#failures, delayMs, after: this.#after });
     // The caller may have ended the iteration just now.
     if (!this.#cancelled) await this.#wait(delayMs);
@@ -151,13 +152,6 @@ class ResumedEvents {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.return?.().catch(() => {});
-  }
-
-  /** Twice as long with every failure, and between half and all of that, so that clients do not come in waves. */
-  #delay() {
-    const { min, max } = this.#pace;
-    const whole = Math.min(max, min * 2 ** (this.#failures - 1));
-    return Math.round(whole * (0.5 + Math.random() / 2));
   }
 
   /** @param {number} delayMs */
@@ -170,35 +164,6 @@ class ResumedEvents {
       };
     });
   }
-}
-
-/**
- * Whether a failure may be gone at the next attempt: the way to the server broke, somebody on the way or the
- * server itself cannot answer at the moment. What the server says of the session or of the request, and what
- * cannot be read, would be the same again.
- *
- * @param {unknown} failure
- * @returns {failure is import("./index.js").EventsRetry["failure"]}
- */
-function isPassing(failure) {
-  if (isTagged(failure, "ServiceUnavailableError")) return true;
-  if (!isClientError(failure)) return false;
-  const cause = /** @type {{ code?: unknown, status?: unknown } | null | undefined} */ (failure.cause);
-  switch (failure.reason) {
-    case "Transport":
-      // A list is what the server told of its own failure in the middle of the stream.
-      return !Array.isArray(cause) && cause?.code !== HOST_CLOSED;
-    case "UnexpectedStatus":
-    case "UnsupportedContentType":
-      return isPassingStatus(cause?.status);
-    default:
-      return false;
-  }
-}
-
-/** @param {unknown} status */
-function isPassingStatus(status) {
-  return typeof status === "number" && (status >= 500 || status === 408 || status === 425 || status === 429);
 }
 
 module.exports = { resumeEvents };

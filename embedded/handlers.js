@@ -51,6 +51,10 @@ class Handlers {
     return registration(() => this.#remove(handler));
   }
 
+  get isEmpty() {
+    return this.#handlers.length === 0;
+  }
+
   #begin() {
     const attendance = this.#attend((request) => {
       // What was on its way when the last function went comes once more to the next one.
@@ -125,6 +129,8 @@ function createHandlers(connection, client) {
   /** @type {Handlers<QuestionRequest>} */
   const questions = new Handlers("questions", (callback) => connection.attend("askedQuestions", callback));
   return {
+    /** @param {"permission" | "question"} kind */
+    isHandled: (kind) => !(kind === "permission" ? permissions : questions).isEmpty,
     /** @param {PermissionHandler} handler */
     handlePermissions(handler) {
       checkFunction("permissions", handler);

@@ -3,6 +3,7 @@
 const { buildClient } = require("../client/core.js");
 const { taggedError, transportError } = require("../client/errors.js");
 const { encodeJson } = require("../client/request.js");
+const { addRuns } = require("../client/run/index.js");
 const { NativeConnection } = require("./connection.js");
 const { TerminalEnvironment } = require("./environment.js");
 const { createFetch } = require("./fetch.js");
@@ -13,7 +14,6 @@ const { createNativeTransport } = require("./transport.js");
 
 /**
  * @typedef {import("../client/internal.js").Operation} Operation
- * @typedef {import("../index.js").OpenCodeClient} OpenCodeClient
  * @typedef {import("./native.js").Addon} Addon
  */
 
@@ -28,7 +28,8 @@ async function openHost(options, operations, loadAddon) {
   const { keepAlive, ptyEnvironment, ...resolved } = resolveOptions(options);
   const opened = await open(loadAddon(), encodeJson(resolved));
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
-  const host = createHost(new NativeConnection(opened, keepAlive), operations);
+  const isLimited = /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
+  const host = createHost(new NativeConnection(opened, keepAlive), operations, isLimited);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   return host;
 }
@@ -50,12 +51,13 @@ async function open(addon, options) {
  *
  * @param {NativeConnection} connection
  * @param {readonly Operation[]} operations
+ * @param {boolean} isLimited Whether the host says what happens to requests that are not answered.
  */
-function createHost(connection, operations) {
+function createHost(connection, operations, isLimited) {
   const close = () => connection.close();
-  const built = /** @type {unknown} */ (buildClient(operations, createNativeTransport(connection)));
-  const client = /** @type {OpenCodeClient} */ (built);
-  const { handlePermissions, handleQuestions } = createHandlers(connection, client);
+  const built = buildClient(operations, createNativeTransport(connection));
+  const { handlePermissions, handleQuestions, isHandled } = createHandlers(connection, built);
+  const client = addRuns(built, (kind) => isLimited || isHandled(kind));
   const environment = new TerminalEnvironment(connection);
   const host = {
     ...client,

@@ -1,5 +1,12 @@
 "use strict";
 
+const { loadInlinedAddon } = require("#inlined-addon");
+const failures = require("./addon-failures.js");
+const { createRequire, path } = require("./builtins.js");
+const { findAddon } = require("./find-addon.js");
+const { platforms, version } = require("./package.js");
+const { describePlatform } = require("./platform.js");
+
 /**
  * The addon as this package sees it. Only text crosses the border: it is parsed here, in the realm of the
  * caller, and failures are data that become errors here.
@@ -44,14 +51,63 @@
  * @property {(options: string) => Promise<string | NativeHost>} open A string is a tagged failure as JSON.
  */
 
+/** @type {Addon | undefined} */
+let loaded;
+
 /**
  * Loads the addon of this platform: on first use, because a program that never opens a host needs none.
+ * Throws the tagged failure `AddonUnavailableError`.
  *
  * @returns {Addon}
  */
 function loadAddon() {
-  // @ts-ignore: the loader is written by the build.
-  return require("../native.js");
+  loaded ??= load(describePlatform());
+  return loaded;
+}
+
+/** @param {string} platform */
+function load(platform) {
+  const given = process.env[failures.OVERRIDE];
+  if (given) return loadGiven(platform, given);
+  if (!platforms.includes(platform)) throw failures.unsupported(platform);
+  const inlined = loadInlinedAddon(platform);
+  if (inlined !== undefined) {
+    requireSameVersion(platform, inlined.version);
+    return inlined.addon;
+  }
+  const found = findAddon(platform);
+  if (found === undefined) throw failures.missing(platform);
+  if (found.version !== undefined) requireSameVersion(platform, found.version);
+  return loadFile(platform, found);
+}
+
+/**
+ * @param {string} platform
+ * @param {string} file
+ */
+function loadGiven(platform, file) {
+  if (!path.isAbsolute(file)) throw failures.notAbsolute(file);
+  return loadFile(platform, { file, load: createRequire(file) });
+}
+
+/**
+ * @param {string} platform
+ * @param {import("./find-addon.js").FoundAddon} found
+ */
+function loadFile(platform, found) {
+  try {
+    return found.load(found.file);
+  } catch (error) {
+    throw failures.unloadable(platform, found, error);
+  }
+}
+
+/**
+ * @param {string} platform
+ * @param {string} found
+ */
+function requireSameVersion(platform, found) {
+  if (found !== version) throw failures.otherVersion(platform, found);
 }
 
 module.exports = { loadAddon };

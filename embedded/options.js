@@ -1,7 +1,6 @@
 "use strict";
 
-const os = require("node:os");
-const path = require("node:path");
+const { os, path } = require("./builtins.js");
 const { checkOptions } = require("./checks.js");
 
 /**

@@ -1,7 +1,9 @@
-// Writes the packages of the platforms in `npm/`, after a change of the version or of the targets.
+// Writes the packages of the platforms in `npm/` and the files of the loader that name them, after a change of the
+// version, of the targets or of the oldest Node.
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { runScript } from "./lib/failure.mjs";
+import { loaderFiles } from "./lib/loader.mjs";
 import { listPlatforms, platformFiles } from "./lib/platforms.mjs";
 import { inProject } from "./lib/project.mjs";
 
@@ -13,4 +15,5 @@ await runScript(async () => {
       writeFileSync(inProject("npm", platform.name, file), text);
     }
   }
+  for (const [file, text] of Object.entries(loaderFiles())) writeFileSync(inProject(file), text);
 });

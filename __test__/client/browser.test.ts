@@ -48,7 +48,7 @@ test("the bundle is the client and nothing else", () => {
   expect(client.inputs).toContain("client/resume.js");
 });
 
-test.each(["fs", "node:fs", "./native.js", "./index.js"])("a bundle with %s would fail", (name) => {
+test.each(["fs", "node:fs", "./embedded/native.js", "./index.js"])("a bundle with %s would fail", (name) => {
   expect(() => bundle(`import ${JSON.stringify(name)}`)).toThrow();
 });
 

@@ -13,6 +13,7 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
   ClientError: true,
   isClientError: true,
   isTagged: true,
+  isAddonUnavailableError: true,
   isAddressUnavailableError: true,
   isConflictError: true,
   isDatabaseInUseError: true,

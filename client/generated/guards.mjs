@@ -2,6 +2,7 @@
 import client from "../index.js";
 
 export const {
+  isAddonUnavailableError,
   isAddressUnavailableError,
   isConflictError,
   isDatabaseInUseError,

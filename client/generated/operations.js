@@ -196,6 +196,7 @@ exports.operations = /** @type {const} */ ([
     path: ["/api/session/", { param: "sessionID" }, "/prompt"],
     query: [],
     payload: ["id", "prompt", "delivery", "resume"],
+    texts: ["prompt"],
     input: "required",
     success: { kind: "value", unwrap: true },
     errors: [400, 401, 404, 408, 409, 413, 429, 500, 503],
@@ -787,6 +788,7 @@ exports.operations = /** @type {const} */ ([
 ]);
 
 exports.tags = /** @type {const} */ ([
+  "AddonUnavailableError",
   "AddressUnavailableError",
   "ConflictError",
   "DatabaseInUseError",

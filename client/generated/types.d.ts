@@ -6,12 +6,12 @@ import type { Lines, Page, RequestOptions } from "../types.js";
 declare const brand: unique symbol;
 
 /**
- * The methods of a client, each of which is one operation of the HTTP contract.
+ * The operations of the HTTP contract, each of which is one method of a client.
  *
  * A method rejects with a failure that its operation declares, or with a `ClientError` when no
  * declared answer came back.
  */
-export interface OpenCodeClient {
+export interface OpenCodeOperations {
   readonly health: {
     /** Says that the host is there. */
     get(options?: RequestOptions): Promise<HealthGetOutput>;
@@ -652,7 +652,7 @@ export interface SessionsPromptInput {
   /** The caller's own id for the prompt and its message; begins with `msg_`. */
   readonly id?: string | undefined;
   /** The prompt. */
-  readonly prompt: PromptInput;
+  readonly prompt: string | PromptInput;
   /** How it enters the session, `steer` by default. */
   readonly delivery?: Delivery | undefined;
   /** `false` admits it without waking the session. */
@@ -1603,6 +1603,7 @@ export type ErrorKind =
   | "timeout"
   | "invalid-output"
   | "interrupted"
+  | "declined"
   | "step-limit"
   | "tool"
   | "permission"
@@ -2208,6 +2209,8 @@ export type OpenCodeEvent =
   | ServerConnected
   | GlobalDisposed
   | SessionError
+  | SessionStatusChanged
+  | SessionIdle
   | PermissionAsked
   | PermissionReplied
   | QuestionAsked
@@ -2258,6 +2261,7 @@ export type OpenCodeEvent =
   | SessionNextRevertStaged
   | SessionNextRevertCleared
   | SessionNextRevertCommitted
+  | SessionNextInterrupted
   | SessionNextTextDelta
   | SessionNextReasoningDelta
   | SessionNextToolInputDelta
@@ -2906,7 +2910,8 @@ export type SessionDurableEvent =
   | SessionNextCompactionEnded
   | SessionNextRevertStaged
   | SessionNextRevertCleared
-  | SessionNextRevertCommitted;
+  | SessionNextRevertCommitted
+  | SessionNextInterrupted;
 
 /** A Session Drain could not do something before its request. */
 export interface SessionError {
@@ -2940,6 +2945,20 @@ export interface SessionHistory {
   readonly data: SessionDurableEvent[];
   /** Whether more follow. */
   readonly hasMore: boolean;
+}
+
+/** The session has nothing more to do. */
+export interface SessionIdle {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "session.idle";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  /** What happened. */
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+  };
 }
 
 /** A session as every read shows it. */
@@ -3244,6 +3263,31 @@ export interface SessionNextContextUpdated {
     readonly messageID: string;
     /** What the model is told. */
     readonly text: string;
+  };
+  /** Additive values the runtime set. */
+  readonly metadata?: Record<string, unknown>;
+}
+
+/**
+ * A user stopped the work before its first output. Where output was on record, the failed step
+ * or the failed calls say it.
+ */
+export interface SessionNextInterrupted {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "session.next.interrupted";
+  /** Where it stands in its log. */
+  readonly durable: DurablePosition;
+  /** Where the session lives; on the live stream only. */
+  readonly location?: LocationRef;
+  /** What happened. */
+  readonly data: {
+    /** When, epoch milliseconds. */
+    readonly timestamp: number;
+    /** The session. */
+    readonly sessionID: string;
+    /** The prompt without an answer, or the answer whose results the model has not seen. */
+    readonly messageID?: string;
   };
   /** Additive values the runtime set. */
   readonly metadata?: Record<string, unknown>;
@@ -4043,6 +4087,37 @@ export interface SessionRecord {
   readonly permission?: RecordedRule[];
 }
 
+/** Whether a session works. */
+export type SessionStatus =
+  | SessionStatusIdle
+  | SessionStatusBusy;
+
+/** It has a Session Drain, a compaction or a revert under way. */
+export interface SessionStatusBusy {
+  readonly type: "busy";
+}
+
+/** The session began to work, or has nothing more to do. */
+export interface SessionStatusChanged {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "session.status";
+  /** Where it happened. */
+  readonly location?: LocationRef;
+  /** What happened. */
+  readonly data: {
+    /** The session. */
+    readonly sessionID: string;
+    /** Its status from now on. */
+    readonly status: SessionStatus;
+  };
+}
+
+/** It has nothing to do. */
+export interface SessionStatusIdle {
+  readonly type: "idle";
+}
+
 /** Times of a session, epoch milliseconds. */
 export interface SessionTime {
   /** Creation. */
@@ -4267,6 +4342,15 @@ export interface UnavailableSource {
   readonly count: number;
 }
 
+/** The native addon of this platform is missing, of another version, or cannot be loaded. */
+export interface AddonUnavailableError extends Error {
+  readonly _tag: "AddonUnavailableError";
+  /** The npm package that holds the addon for this platform. Absent when there is none for it. */
+  readonly package?: string;
+  /** The cause, and the command that mends it. */
+  readonly message: string;
+}
+
 /** A listener cannot have the address. */
 export interface AddressUnavailableError extends Error {
   readonly _tag: "AddressUnavailableError";
@@ -4474,6 +4558,7 @@ export type SessionMessageNotFoundError = MessageNotFoundError;
 
 /** Every failure that has a tag, to be told apart by `_tag`. */
 export type OpenCodeError =
+  | AddonUnavailableError
   | AddressUnavailableError
   | ConflictError
   | DatabaseInUseError
@@ -4496,6 +4581,9 @@ export type OpenCodeError =
   | StorePoisonedError
   | UnauthorizedError
   | UnknownError;
+
+/** Whether a value is the failure `AddonUnavailableError`. It looks at `_tag` alone. */
+export declare function isAddonUnavailableError(value: unknown): value is AddonUnavailableError;
 
 /** Whether a value is the failure `AddressUnavailableError`. It looks at `_tag` alone. */
 export declare function isAddressUnavailableError(value: unknown): value is AddressUnavailableError;

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { DECLARATIONS, readDeclarations } from "../lib/declarations.mjs";
+import { loaderFiles } from "../lib/loader.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
@@ -16,6 +17,7 @@ export const agreement = {
       [
         ["one version", checkVersions],
         ["packages of the platforms", checkPlatforms],
+        ["the loader knows the manifest", checkLoader],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
         ["the public declarations are those that were reviewed", checkDeclarations],
@@ -46,11 +48,23 @@ function checkPlatforms() {
   const stale = platforms.flatMap((platform) =>
     Object.entries(platformFiles(platform)).flatMap(([name, text]) => {
       const file = `npm/${platform.name}/${name}`;
-      const isFresh = existsSync(inProject(file)) && readFileSync(inProject(file), "utf8") === text;
-      return isFresh ? [] : [`${file} is stale: run node scripts/platforms.mjs`];
+      return isWritten(file, text) ? [] : [`${file} is stale: run node scripts/platforms.mjs`];
     }),
   );
   mustBeEmpty([...unknown.map((name) => `npm/${name} belongs to no target`), ...stale]);
+}
+
+function checkLoader() {
+  const stale = Object.entries(loaderFiles()).filter(([file, text]) => !isWritten(file, text));
+  mustBeEmpty(stale.map(([file]) => `${file} is stale: run node scripts/platforms.mjs`));
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+function isWritten(file, text) {
+  return existsSync(inProject(file)) && readFileSync(inProject(file), "utf8") === text;
 }
 
 /**

@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync } from "node:fs";
 import { packAll } from "../lib/pack.mjs";
 import { inProject, readJson } from "../lib/project.mjs";
 import { npm, tool } from "../lib/tools.mjs";
+import { bundlerChecks } from "./bundlers.mjs";
 import { mustRun, runChecks } from "./checks.mjs";
 import { documentProgramChecks } from "./document-programs.mjs";
 import { realmChecks } from "./realms.mjs";
@@ -46,6 +47,7 @@ function checks(root, platform, project) {
     ...typeChecks(project),
     ...runtimeChecks(project),
     ...realmChecks(project),
+    ...bundlerChecks(project),
     ...documentProgramChecks(project),
   ];
 }

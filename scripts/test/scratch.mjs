@@ -45,8 +45,6 @@ export function userlessEnv(scratch, more = {}) {
     // The toolchain lies in the user's home directory, but says nothing about the user.
     CARGO_HOME: process.env.CARGO_HOME ?? path.join(os.homedir(), ".cargo"),
     RUSTUP_HOME: process.env.RUSTUP_HOME ?? path.join(os.homedir(), ".rustup"),
-    // A loader that takes a binary of another version would hide a broken release.
-    NAPI_RS_ENFORCE_VERSION_CHECK: "1",
     ...more,
   };
 }

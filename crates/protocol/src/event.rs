@@ -29,6 +29,7 @@ const EXTENSIONS: &[&str] = &[
     "session.next.prompt.withdrawn",
     "session.next.prompt.redelivered",
     "session.next.pruned",
+    "session.next.interrupted",
 ];
 
 impl JsonSchema for SessionDurableEvent {

@@ -233,6 +233,14 @@ failures! {
         /// The same in words.
         message: String,
     }
+    /// The native addon of this platform is missing, of another version, or cannot be loaded.
+    None => AddonUnavailable "AddonUnavailableError", extension: true {
+        /// The npm package that holds the addon for this platform. Absent when there is none for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        package: Option<String>,
+        /// The cause, and the command that mends it.
+        message: String,
+    }
     /// A listener cannot have the address.
     None => AddressUnavailable "AddressUnavailableError", extension: true {
         /// Host name and port.

@@ -7,7 +7,8 @@ use opencode_location::locations::Locations;
 use opencode_pty::Terminals;
 use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::event::{
-    LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError,
+    LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError, SessionIdle,
+    SessionStatus, SessionStatusChanged,
 };
 use opencode_schema::id::{EventID, IdSource, SessionID};
 use opencode_schema::location::LocationRef;
@@ -129,6 +130,22 @@ impl Core {
             error,
         });
         self.notify(location, &failure);
+    }
+
+    /// Tells connected clients whether a session works.
+    pub(crate) fn announce_status(&self, session: &SessionID, active: bool) {
+        let session_id = session.clone();
+        let status = if active {
+            SessionStatus::Busy
+        } else {
+            SessionStatus::Idle
+        };
+        let changed = SessionStatusChanged { session_id, status };
+        self.notify(None, &Notice::SessionStatusChanged(changed));
+        if !active {
+            let session_id = session.clone();
+            self.notify(None, &Notice::SessionIdle(SessionIdle { session_id }));
+        }
     }
 
     /// Tells connected clients something that is never stored.

@@ -151,7 +151,10 @@ impl Runtime {
         tasks.close();
         let shared = Shared::new(tasks.clone());
         let drains = drains(&core, &shared);
-        let coordinator = Coordinator::new(drains, tasks.clone(), closing.clone());
+        let announcing = Arc::clone(&core);
+        let listener =
+            Box::new(move |session: &_, active| announcing.announce_status(session, active));
+        let coordinator = Coordinator::new(drains, tasks.clone(), closing.clone(), listener);
         if options.recovery == Recovery::Resume {
             let recovery = recover(Arc::clone(&core), coordinator.clone(), closing.clone());
             tasks.spawn(recovery);

@@ -88,7 +88,7 @@ pub use live::*;
 pub use notice::{NOTICES, Nothing, Notice, NoticeSpec};
 pub use values::{
     EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRule, RetryError,
-    SessionError, SessionRecord,
+    SessionError, SessionIdle, SessionRecord, SessionStatus, SessionStatusChanged,
 };
 
 /// One kind of event of the catalogue.

@@ -133,6 +133,7 @@ pub enum ErrorKind {
     Timeout,
     InvalidOutput,
     Interrupted,
+    Declined,
     StepLimit,
     Tool,
     Permission,

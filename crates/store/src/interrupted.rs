@@ -4,7 +4,7 @@
 //! is exactly what cannot be done. What was cut is seen in the history it left.
 
 use opencode_schema::clock::Millis;
-use opencode_schema::event::SessionEvent;
+use opencode_schema::event::{self, SessionEvent};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use rusqlite::{OptionalExtension, Params, Row};
@@ -111,6 +111,26 @@ impl Reader<'_> {
     }
 
     fn cut(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
+        let state = self.unfinished(newest)?;
+        if state.is_some() && self.was_stopped(newest)? {
+            return Ok(None);
+        }
+        Ok(state)
+    }
+
+    /// Whether a user stopped the work on the newest prompt or answer, which the log says where no
+    /// output does.
+    fn was_stopped(&self, newest: &Newest) -> Result<bool, StoreError> {
+        let interrupted = event::Interrupted { message_id: None };
+        let number = SessionEvent::from(interrupted).number();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM event WHERE aggregate = ? AND seq > ? AND type = ?)",
+        )?;
+        let values = (newest.session, newest.seq, number);
+        Ok(statement.query_row(values, |row| row.get(0))?)
+    }
+
+    fn unfinished(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
         let state = match newest.settled {
             _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
             // No drain leaves a step open, however many turns it has made.
@@ -151,7 +171,7 @@ impl Reader<'_> {
             }
             is_due = true;
             if let Some(settled) = settled.filter(|settled| *settled < ended)
-                && self.was_interrupted(session, settled)?
+                && self.was_ended(session, settled)?
             {
                 return Ok(false);
             }
@@ -166,11 +186,12 @@ impl Reader<'_> {
         }
     }
 
-    fn was_interrupted(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
+    /// Whether an interruption or a declined request ended the call, and the activity with it.
+    fn was_ended(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
         Ok(match self.payload_at(session, settled)? {
             SessionEvent::ToolFailed(it) => {
                 let kind = it.error.cause.map(|ErrorCause { kind, .. }| kind);
-                kind == Some(ErrorKind::Interrupted)
+                matches!(kind, Some(ErrorKind::Interrupted | ErrorKind::Declined))
             }
             _ => false,
         })

@@ -155,7 +155,7 @@ impl Transaction<'_> {
                 "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
                 [aggregate],
             )?,
-            SessionEvent::CompactionStarted(_) => {}
+            SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
             assistant => return self.project_assistant(aggregate, seq, time, assistant),
         }
         Ok(Ok(Target::default()))

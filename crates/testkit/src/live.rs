@@ -12,6 +12,8 @@ pub struct LiveLog {
     subscription: LiveSubscription,
     waiting: VecDeque<Value>,
     seen: Vec<Value>,
+    /// When the session began and stopped to work, apart from the rest: every test has these.
+    statuses: Vec<String>,
 }
 
 impl LiveLog {
@@ -20,6 +22,7 @@ impl LiveLog {
             subscription,
             waiting: VecDeque::new(),
             seen: Vec::new(),
+            statuses: Vec::new(),
         }
     }
 
@@ -33,11 +36,16 @@ impl LiveLog {
         &self.seen
     }
 
+    /// Every `session.status` and `session.idle` taken so far, such as `busy`, `idle` and `session.idle`.
+    pub fn statuses(&self) -> &[String] {
+        &self.statuses
+    }
+
     /// Takes events up to the one that reads so. Fails when the stream ends before it.
     pub(crate) async fn until(&mut self, wanted: &str) {
         while let Some(event) = self.next().await {
             let found = compacted(&event) == wanted;
-            self.seen.push(event);
+            self.keep(event);
             if found {
                 return;
             }
@@ -51,7 +59,19 @@ impl LiveLog {
     /// Takes everything up to the end of the stream. Fails when it is cut instead.
     pub(crate) async fn rest(&mut self) {
         while let Some(event) = self.next().await {
-            self.seen.push(event);
+            self.keep(event);
+        }
+    }
+
+    fn keep(&mut self, event: Value) {
+        let status = match event["type"].as_str() {
+            Some("session.status") => event["data"]["status"]["type"].as_str(),
+            Some(idle @ "session.idle") => Some(idle),
+            _ => None,
+        };
+        match status {
+            Some(status) => self.statuses.push(status.to_owned()),
+            None => self.seen.push(event),
         }
     }
 

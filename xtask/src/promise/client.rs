@@ -25,12 +25,12 @@ pub(super) fn emit(contract: &Contract) -> String {
     }
     let common = contract.common_errors();
     let mut text = doc(
-        "The methods of a client, each of which is one operation of the HTTP contract.\n\n\
+        "The operations of the HTTP contract, each of which is one method of a client.\n\n\
          A method rejects with a failure that its operation declares, or with a `ClientError` when no\n\
          declared answer came back.",
         "",
     );
-    text += "export interface OpenCodeClient ";
+    text += "export interface OpenCodeOperations ";
     text += &group(&groups, "", &common);
     text + "\n"
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use opencode_protocol::contract::{Contract, InputField, Operation, Page, Payload, Success};
+use opencode_protocol::contract::{Contract, InputField, Operation, Page, Payload, Success, Type};
 
 use super::source::{definition, doc, expression, member};
 use super::{HEADER, client, failures, pascal_case};
@@ -124,6 +124,11 @@ fn page_input(operation: &Operation, page: &Page) -> String {
     )
 }
 
+/// Whether the client takes the text alone for an object whose only required member is `text`.
+pub(super) fn takes_text(field: &InputField) -> bool {
+    matches!(&field.r#type, Type::Ref { name } if name == "PromptInput")
+}
+
 /// Whether a field is there.
 enum Presence {
     Required,
@@ -152,7 +157,10 @@ fn interface(
         .fields
         .iter()
         .map(|field| {
-            let value = expression(&field.r#type, "  ");
+            let mut value = expression(&field.r#type, "  ");
+            if takes_text(field) {
+                value = format!("string | {value}");
+            }
             match presence(field) {
                 Presence::Required => member(&field.name, "", &value, &field.doc, "  "),
                 Presence::Optional => {

@@ -5,6 +5,7 @@ use opencode_protocol::operation::Channel;
 use serde_json::Value;
 
 use super::HEADER;
+use super::declarations::takes_text;
 
 pub(super) fn emit(contract: &Contract) -> String {
     let operations: String = contract.operations.iter().map(operation).collect();
@@ -26,6 +27,7 @@ fn operation(operation: &Operation) -> String {
         ("headers", headers(operation)),
         ("query", names(operation, Channel::Query)),
         ("payload", payload(operation)),
+        ("texts", texts(operation)),
         ("input", json(mode(operation.input.mode))),
         ("success", success(&operation.success)),
         ("errors", errors(operation)),
@@ -71,6 +73,19 @@ fn names(operation: &Operation, channel: Channel) -> String {
     let fields = operation.input.fields.iter();
     let fields = fields.filter(|field| field.channel == channel);
     list(fields.map(|field| json(&field.name)))
+}
+
+/// The fields that may be given as text alone; nothing for an operation without any, as nearly all are.
+fn texts(operation: &Operation) -> String {
+    let fields = operation.input.fields.iter();
+    let fields: Vec<String> = fields
+        .filter(|field| takes_text(field))
+        .map(|field| json(&field.name))
+        .collect();
+    if fields.is_empty() {
+        return String::new();
+    }
+    list(fields.into_iter())
 }
 
 fn mode(mode: InputMode) -> &'static str {

@@ -49,6 +49,7 @@ const NAMES: &[(&str, &str)] = &[
     ("SavedPermission", "PermissionSavedInfo"),
     ("SessionInfo", "SessionV2Info"),
     ("SessionRecord", "Session"),
+    ("SessionStatusChanged", "session.status"),
     ("SkillInfo", "SkillV2Info"),
     ("ToolContent", "LLMToolContent"),
     ("ToolContentFile", "ToolFileContent"),

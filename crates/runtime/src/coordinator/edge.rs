@@ -26,6 +26,10 @@ pub(crate) type DrainExit = Exit<DrainError>;
 /// What somebody is told who asked for a run, an interruption or idleness.
 pub(crate) type RunAnswer = Answer<DrainError>;
 
+/// Hears of every session that begins to be active (`true`) or is active no more (`false`), in order.
+/// It is called inside the transition, so it must return at once.
+pub(crate) type ActivityListener = Box<dyn Fn(&SessionID, bool) + Send + Sync>;
+
 /// Owns the drains of all sessions of a host.
 #[derive(Clone)]
 pub(crate) struct Coordinator {
@@ -37,6 +41,7 @@ struct Inner {
     tasks: TaskTracker,
     /// Ends every drain when the host closes.
     closing: CancellationToken,
+    listener: ActivityListener,
     /// Held for one transition; never across an await.
     table: Mutex<Table>,
 }
@@ -72,13 +77,19 @@ struct Waiting {
 }
 
 impl Coordinator {
-    pub(crate) fn new(drain: Drain, tasks: TaskTracker, closing: CancellationToken) -> Self {
+    pub(crate) fn new(
+        drain: Drain,
+        tasks: TaskTracker,
+        closing: CancellationToken,
+        listener: ActivityListener,
+    ) -> Self {
         let table = Mutex::default();
         Self {
             inner: Arc::new(Inner {
                 drain,
                 tasks,
                 closing,
+                listener,
                 table,
             }),
         }
@@ -162,7 +173,14 @@ impl Coordinator {
     }
 
     fn step(&self, table: &mut Table, session: &SessionID, input: Input<DrainError>) {
-        for effect in table.state.step(session, input) {
+        let was_active = table.state.is_active(session);
+        let effects = table.state.step(session, input);
+        let is_active = table.state.is_active(session);
+        if was_active != is_active {
+            // Before the effects: a caller that is answered may rely on it.
+            (self.inner.listener)(session, is_active);
+        }
+        for effect in effects {
             match effect {
                 Effect::Start { force } => {
                     let cancel = self.inner.closing.child_token();
@@ -182,7 +200,7 @@ impl Coordinator {
                 }
             }
         }
-        if !table.state.is_active(session) {
+        if !is_active {
             table.cancels.remove(session);
         }
     }
@@ -219,6 +237,11 @@ impl Stopper {
     /// Fires when the drain must stop.
     pub(crate) fn stopped(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Whether the host closes, which stops every drain without a user's decision.
+    pub(crate) fn host_closes(&self) -> bool {
+        self.coordinator.inner.closing.is_cancelled()
     }
 
     /// Who runs the drain, and those of other sessions.

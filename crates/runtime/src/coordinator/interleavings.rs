@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt;
 use opencode_interleave::{self as sync, block_on, check, thread, yield_now};
@@ -10,7 +11,7 @@ use sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::edge::{Coordinator, DrainExit, RunAnswer, Stopper};
+use self::edge::{ActivityListener, Coordinator, DrainExit, RunAnswer, Stopper};
 use super::state::{self, Answer, Exit};
 
 #[path = "edge.rs"]
@@ -60,6 +61,18 @@ struct Host {
     tasks: TaskTracker,
 }
 
+/// A listener that takes nothing but the changes of one session, in turn.
+fn alternating() -> ActivityListener {
+    let was_active = AtomicBool::new(false);
+    Box::new(move |_, is_active| {
+        let was_active = was_active.swap(is_active, Ordering::SeqCst);
+        assert_ne!(
+            was_active, is_active,
+            "a session changes between active and idle"
+        );
+    })
+}
+
 impl Host {
     fn open(turn: Turn) -> Self {
         let house = Arc::new(House {
@@ -74,6 +87,7 @@ impl Host {
             Arc::new(move |_, force, stopper| drain(Arc::clone(&drained), force, stopper).boxed()),
             tasks.clone(),
             closing.clone(),
+            alternating(),
         );
         Self {
             house,

@@ -33,6 +33,8 @@ struct Call {
     provider_executed: bool,
     /// Its arguments are complete and it may run.
     called: bool,
+    /// A person declined the permission or the question it asked for.
+    declined: bool,
     settled: bool,
 }
 
@@ -84,6 +86,7 @@ impl Calls {
             id: id.to_owned(),
             provider_executed: false,
             called: false,
+            declined: false,
             settled: false,
         });
     }
@@ -170,6 +173,9 @@ impl Calls {
             return std::future::pending().await;
         };
         let declined = settlement == Settlement::Declined;
+        if declined && let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+            call.declined = true;
+        }
         let explored = match &mut settlement {
             Settlement::Success { explored, .. } => std::mem::take(explored),
             _ => Vec::new(),
@@ -256,10 +262,15 @@ impl Calls {
         });
         open.map(|call| {
             call.settled = true;
+            let error = if call.declined {
+                SessionErrorUnknown::of(ErrorKind::Declined, INTERRUPTED_CALL)
+            } else {
+                error.clone()
+            };
             ToolFailed {
                 assistant_message_id: assistant_message_id.clone(),
                 call_id: call.id.clone(),
-                error: error.clone(),
+                error,
                 result: None,
                 provider: EventProvider {
                     executed: call.provider_executed,

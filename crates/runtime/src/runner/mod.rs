@@ -26,7 +26,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use opencode_schema::event::ToolFailed;
+use opencode_schema::event::{Interrupted, ToolFailed};
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
@@ -158,10 +158,16 @@ impl Runner {
             let session = self.session.clone();
             self.shared.conversations.keep(session, conversation);
         }
-        let ended = ended.unwrap_or_else(|panic| {
+        let mut ended = ended.unwrap_or_else(|panic| {
             let message = format!("the Session Drain panicked: {}", panic_text(&*panic));
             Err(DrainError::Internal(message).into())
         });
+        if let Err(Stop::Interrupted) = ended
+            && !self.stopper.host_closes()
+            && let Err(error) = self.record_interruption().await
+        {
+            ended = Err(error.into());
+        }
         let (error, is_recorded) = match ended {
             Ok(exit) => return exit,
             Err(Stop::Interrupted | Stop::Moved) => return Exit::Interrupted,
@@ -278,6 +284,25 @@ impl Runner {
             session.map_or(Ok(false), |session| says_anything(reader, session.key))
         });
         Ok(found.await?)
+    }
+
+    /// Records that a user stopped the work, where nothing else on record says so: before the first
+    /// output of a turn. Without it, recovery would go on with the session.
+    async fn record_interruption(&self) -> Result<(), DrainError> {
+        let (id, now) = (self.session.clone(), self.core.now());
+        let recorded = self.core.store.write(move |transaction| {
+            let reader = transaction.reader();
+            let Some(session) = reader.session(&id)? else {
+                return Ok(Ok(()));
+            };
+            let Some(unfinished) = reader.interruption(session.key)? else {
+                return Ok(Ok(()));
+            };
+            let message_id = Some(unfinished.message_id);
+            append(transaction, &session, now, Interrupted { message_id })?;
+            Ok(Ok::<(), DrainError>(()))
+        });
+        recorded.await?
     }
 
     /// Fails the tool calls that a former process, or a failed turn, left open. They are never run

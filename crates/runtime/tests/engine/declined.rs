@@ -54,6 +54,11 @@ async fn a_declined_call_ends_the_drain_with_a_closed_step() {
             "step.ended tool-calls",
         ]
     );
+    // The log tells a person's decision from its consequence.
+    let failed = f.payloads(&session, "tool.failed").await;
+    let kinds = failed.iter().map(|it| &it["error"]["cause"]["kind"]);
+    assert_eq!(kinds.collect::<Vec<_>>(), ["interrupted", "declined"]);
+    assert_eq!(f.runtime().interrupted().await.unwrap(), []);
     // What was pending waits for the next wake.
     f.model
         .reply(Reply::says("Fine."))

@@ -139,7 +139,7 @@ async fn an_interruption_of_an_unfinished_answer_fails_its_calls_then_its_step()
 }
 
 #[tokio::test]
-async fn an_interruption_before_any_output_leaves_the_prompt_unanswered() {
+async fn an_interruption_before_any_output_is_on_record() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
@@ -148,8 +148,13 @@ async fn an_interruption_before_any_output_leaves_the_prompt_unanswered() {
     f.reached(&gate).await;
     f.interrupt(&session).await;
     f.dropped(&gate).await;
-    let events = ["prompt.admitted Hi", "prompted Hi"];
+    let events = ["prompt.admitted Hi", "prompted Hi", "interrupted"];
     assert_eq!(f.events(&session).await, events);
+    let admitted = &f.payloads(&session, "prompt.admitted").await[0];
+    let recorded = &f.payloads(&session, "interrupted").await[0];
+    assert_eq!(recorded["messageID"], admitted["messageID"]);
+    // The user stopped it: recovery does not go on with it, in this host or the next.
+    assert_eq!(f.runtime().interrupted().await.unwrap(), []);
     // Nobody is there to interrupt any more.
     f.interrupt(&session).await;
     assert_eq!(f.events(&session).await, events);
@@ -179,6 +184,7 @@ async fn what_was_pending_waits_for_a_later_prompt() {
             "prompted Go",
             "prompt.admitted Queued (queue)",
             "prompt.admitted Steer",
+            "interrupted",
             "prompt.admitted New",
             "prompted Steer",
             "prompted New",
@@ -270,7 +276,7 @@ async fn an_interruption_waits_for_what_is_about_to_be_written() {
         drop(hold);
     };
     let (events, ()) = tokio::join!(interrupted, release);
-    assert_eq!(events, ["prompt.admitted Hi", "prompted Hi"]);
+    assert_eq!(events, ["prompt.admitted Hi", "prompted Hi", "interrupted"]);
     let outcome = f.within("run", run).await.unwrap().unwrap();
     assert!(matches!(outcome, DrainOutcome::Interrupted), "{outcome:?}");
     assert_eq!(f.model.requests().len(), 0);

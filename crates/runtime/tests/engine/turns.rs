@@ -236,6 +236,8 @@ async fn fragments_are_announced_between_the_records_around_them_and_never_store
     all.extend(expected("Two"));
     all.push("global.disposed".to_owned());
     assert_eq!(live.events(), all);
+    let drain = ["busy", "idle", "session.idle"];
+    assert_eq!(live.statuses(), [drain, drain].concat());
     let location = json!({"directory": f.project.directory()});
     for event in &live.values()[..all.len() - 1] {
         let is_fragment = event["type"].as_str().unwrap().ends_with(".delta");

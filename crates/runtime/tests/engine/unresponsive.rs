@@ -172,7 +172,7 @@ async fn a_history_that_takes_long_to_read_is_not_waited_for() {
     });
     let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&stuck))).await;
     let session = interrupt_at(&f, &gate).await;
-    let asked = ["prompt.admitted Go", "prompted Go"];
+    let asked = ["prompt.admitted Go", "prompted Go", "interrupted"];
     assert_eq!(f.events(&session).await, asked);
     drop(release);
     // Nothing was lost.

@@ -342,4 +342,11 @@ events! {
         #[serde(rename = "messageID")]
         message_id: MessageID,
     }
+    /// A user stopped the work before its first output. Where output was on record, the failed step
+    /// or the failed calls say it.
+    41 "session.next.interrupted" 1 Interrupted {
+        /// The prompt without an answer, or the answer whose results the model has not seen.
+        #[serde(rename = "messageID", skip_serializing_if = "Option::is_none", default)]
+        message_id: Option<MessageID>,
+    }
 }

@@ -5,7 +5,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::SessionError;
+use super::{SessionError, SessionIdle, SessionStatusChanged};
 use crate::file_system::FileWatcherUpdated;
 use crate::integration::IntegrationConnectionUpdated;
 use crate::mcp::{McpBrowserOpenFailed, McpToolsChanged};
@@ -67,6 +67,10 @@ macro_rules! notices {
 notices! {
     /// A Session Drain could not do something before its request.
     "session.error" SessionError(SessionError),
+    /// The session began to work, or has nothing more to do.
+    "session.status" SessionStatusChanged(SessionStatusChanged),
+    /// The session has nothing more to do.
+    "session.idle" SessionIdle(SessionIdle),
     /// A permission is asked for.
     "permission.v2.asked" PermissionAsked(PermissionRequest),
     /// A permission request is answered.

@@ -118,6 +118,36 @@ impl From<RecordedRule> for PermissionRule {
     }
 }
 
+/// Whether a session works: a live event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SessionStatusChanged {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+    /// Its status from now on.
+    pub status: SessionStatus,
+}
+
+/// Whether a session works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum SessionStatus {
+    /// It has nothing to do.
+    Idle,
+    /// It has a Session Drain, a compaction or a revert under way.
+    Busy,
+}
+
+/// A session that has nothing more to do: a live event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SessionIdle {
+    /// The session.
+    #[serde(rename = "sessionID")]
+    pub session_id: SessionID,
+}
+
 /// What a Session Drain could not do before its request, and why: a live event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]

@@ -126,6 +126,7 @@ fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
             ),
         ),
         ("step.failed", of(json!({"error": error}))),
+        ("interrupted", json!({"messageID": "msg_u"})),
         (
             "retried",
             json!({"attempt": 1, "error": {"message": "cut", "statusCode": 500, "isRetryable": true}}),

@@ -36,7 +36,8 @@ async fn an_interruption_leaves_a_beginning_and_nothing_else() {
     f.interrupt(&session).await;
     f.dropped(&gate).await;
     assert_eq!(f.runtime().active(), []);
-    assert_eq!(f.events_after(&session, GROWN).await, STARTED);
+    let events = f.events_after(&session, GROWN).await;
+    assert_eq!(events, [&STARTED[..], &["interrupted"]].concat());
     // What was asked is still there, and the session goes on.
     f.model
         .reply(Reply::says("SUMMARY"))

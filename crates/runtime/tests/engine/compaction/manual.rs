@@ -90,6 +90,7 @@ async fn it_waits_for_a_drain_and_keeps_others_waiting() {
             "prompt.admitted Next",
             "compaction.ended manual SUMMARY",
             "prompted Next",
+            "interrupted",
             "step.started",
             "text.started",
             "text.ended Yes.",

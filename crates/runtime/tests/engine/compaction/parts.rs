@@ -176,7 +176,8 @@ async fn an_interruption_ends_it_at_once() {
     f.interrupt(&session).await;
     f.dropped(&gate).await;
     assert_eq!(f.runtime().active(), []);
-    assert_eq!(f.events_after(&session, OUTGROWN).await, STARTED);
+    let events = f.events_after(&session, OUTGROWN).await;
+    assert_eq!(events, [&STARTED[..], &["interrupted"]].concat());
     assert_eq!(f.model.requests().len(), asked);
 }
 

@@ -1,0 +1,180 @@
+import { rmSync } from "node:fs";
+import { isClientError } from "../../index.js";
+import { finish, ofType, readHistory, readUntil, setUpClient, streamedText, WAYS } from "./support";
+
+describe.each(WAYS)("a run %s", (way) => {
+  test("that is answered is completed", async () => {
+    const { client, model } = await setUpClient(way);
+    model.reply(
+      { tools: [{ name: "glob", input: { pattern: "*" }, id: "call_a" }], usage: { input: 100, output: 7 } },
+      { reasoning: "Hm.", deltas: ["It ", "is ", "empty."], usage: { input: 120, cached: 100, output: 5 } },
+    );
+    const { parts, result } = await finish(client, { prompt: "What is here?" });
+    expect(result).toMatchObject({
+      outcome: "completed",
+      text: "It is empty.",
+      usage: { input: 120, output: 12, cache: { read: 100 } },
+      messages: [{ type: "assistant" }, { type: "assistant" }],
+    });
+    expect(result).not.toHaveProperty("error");
+    expect(streamedText(parts)).toBe("It is empty.");
+    expect(ofType(parts, "reasoning").map(({ text }) => text).join("")).toBe("Hm.");
+    expect(ofType(parts, "tool").map(({ tool, status, callID }) => [tool, status, callID])).toEqual([
+      ["glob", "pending", "call_a"],
+      ["glob", "running", "call_a"],
+      ["glob", "completed", "call_a"],
+    ]);
+    // The durable events of this prompt's work, each once and in order.
+    const { sessionID, messageID } = result;
+    const history = await readHistory(client, sessionID);
+    const events = ofType(parts, "event").map(({ event }) => event);
+    expect(events).toEqual(history.slice(1));
+    expect(events[0]).toMatchObject({ type: "session.next.prompted", data: { messageID } });
+    const message = await client.sessions.message({ sessionID, messageID });
+    expect(message).toMatchObject({ type: "user", text: "What is here?" });
+  });
+
+  test("without a usable model is not started, and says why", async () => {
+    const { client, host } = await setUpClient(way, { config: {} });
+    const { parts, result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({ outcome: "not-started", reason: expect.stringContaining("model"), text: "" });
+    expect(parts.map(({ type }) => type)).toEqual(["end"]);
+    await expect(host.sessions.inbox.list({ sessionID: result.sessionID })).resolves.toMatchObject([
+      { id: result.messageID },
+    ]);
+  });
+
+  test("in a directory that is missing is not started, and says why", async () => {
+    const { client, setup } = await setUpClient(way);
+    rmSync(setup.directory, { recursive: true });
+    const { result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({ outcome: "not-started", reason: expect.stringContaining(setup.directory) });
+  });
+
+  test("whose provider refuses is failed, with the cause", async () => {
+    const { client, model } = await setUpClient(way);
+    model.reply({ status: 400, body: { error: { message: "No such thing" } } });
+    const { result } = await finish(client, { prompt: "Hi" });
+    expect(result).toMatchObject({
+      outcome: "failed",
+      error: { message: expect.stringContaining("No such thing"), cause: { kind: "invalid-request", status: 400 } },
+    });
+  });
+
+  test("whose permission is not answered goes on without it", async () => {
+    const { client, model, setup } = await setUpClient(way);
+    setup.write(".env", "SECRET=1");
+    model.reply({ tools: [{ name: "read", input: { path: ".env" } }] }, { text: "I may not read it." });
+    const { parts, result } = await finish(client, { prompt: "Read .env", unanswered: { denyAfterMs: 20 } });
+    expect(result).toMatchObject({ outcome: "completed", text: "I may not read it." });
+    expect(ofType(parts, "needs-input")).toMatchObject([{ kind: "permission", request: { action: "read" } }]);
+    expect(ofType(parts, "tool").at(-1)).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringContaining("not answered within 0.02 s") },
+    });
+  });
+
+  test("whose permission is granted goes on with it", async () => {
+    const { client, model, setup } = await setUpClient(way);
+    setup.write(".env", "SECRET=1");
+    model.reply({ tools: [{ name: "read", input: { path: ".env" } }] }, { text: "It says 1." });
+    const run = client.sessions.run({ prompt: "Read .env" });
+    for await (const part of run) {
+      if (part.type !== "needs-input") continue;
+      const { sessionID, id: requestID } = part.request;
+      await client.permissions.reply({ sessionID, requestID, reply: "once" });
+    }
+    await expect(run.result).resolves.toMatchObject({ outcome: "completed", text: "It says 1." });
+  });
+
+  test("whose permission is rejected is declined", async () => {
+    const { client, model, setup } = await setUpClient(way);
+    setup.write(".env", "SECRET=1");
+    model.reply({ tools: [{ name: "read", input: { path: ".env" } }] });
+    const run = client.sessions.run({ prompt: "Read .env", unanswered: "wait" });
+    const parts = run[Symbol.asyncIterator]();
+    const asked = (await readUntil(parts, ({ type }) => type === "needs-input")).at(-1);
+    if (asked?.type !== "needs-input") throw new Error("No request");
+    const { sessionID, id: requestID } = asked.request;
+    await client.permissions.reply({ sessionID, requestID, reply: "reject" });
+    await expect(run.result).resolves.toMatchObject({ outcome: "declined", reason: "A request was rejected" });
+  });
+
+  test("whose question is not answered is declined, and says why", async () => {
+    const { client, model } = await setUpClient(way);
+    const questions = [{ question: "Which?", header: "Which", options: [{ label: "A", description: "a" }] }];
+    model.reply({ tools: [{ name: "question", input: { questions } }] });
+    const { parts, result } = await finish(client, { prompt: "Choose", unanswered: "deny" });
+    expect(result).toMatchObject({ outcome: "declined", reason: "This run answers no requests" });
+    expect(ofType(parts, "needs-input")).toMatchObject([{ kind: "question", request: { questions } }]);
+  });
+
+  test("that is interrupted during a tool is interrupted", async () => {
+    const { client, model } = await setUpClient(way);
+    model.reply({ tools: [{ name: "bash", input: { command: "sleep 60", description: "Waits" } }] });
+    const run = client.sessions.run({ prompt: "Wait" });
+    const parts = run[Symbol.asyncIterator]();
+    await readUntil(parts, (part) => part.type === "tool" && part.status === "running");
+    await client.sessions.interrupt({ sessionID: await run.sessionID });
+    await expect(run.result).resolves.toMatchObject({ outcome: "interrupted", messages: [{ type: "assistant" }] });
+  });
+
+  test("that is interrupted before the first byte is interrupted, and nothing goes on with it", async () => {
+    const { client, model, setup, host } = await setUpClient(way);
+    model.reply({ text: "Never.", gate: "start" });
+    const run = client.sessions.run({ prompt: "Hi" });
+    await model.reached("start");
+    await client.sessions.interrupt({ sessionID: await run.sessionID });
+    const result = await run.result;
+    expect(result).toMatchObject({ outcome: "interrupted", text: "", messages: [] });
+    const { sessionID, messageID } = result;
+    expect((await readHistory(client, sessionID)).at(-1)).toMatchObject({
+      type: "session.next.interrupted",
+      data: { messageID },
+    });
+    await expect(client.sessions.interrupted()).resolves.toEqual([]);
+    await host.close();
+    const again = await setup.open({ recovery: "resume" });
+    await again.sessions.wait({ sessionID });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("that calls tools for ever ends at the step limit", async () => {
+    const { client, model } = await setUpClient(way);
+    for (let turn = 0; turn < 25; turn += 1) {
+      model.reply({ tools: [{ name: "glob", input: { pattern: `${turn}*` } }] });
+    }
+    const { result } = await finish(client, { prompt: "Look" });
+    expect(result).toMatchObject({ outcome: "step-limit", reason: expect.stringContaining("25") });
+    expect(result.messages).toHaveLength(25);
+  });
+
+  test("of an unknown session rejects, and its iteration throws the same", async () => {
+    const { client } = await setUpClient(way);
+    const run = client.sessions.run({ sessionID: "ses_unknown", prompt: "Hi" });
+    const failure = { _tag: "SessionNotFoundError", sessionID: "ses_unknown" };
+    await expect(run.result).rejects.toMatchObject(failure);
+    await expect(run.text).rejects.toMatchObject(failure);
+    await expect(run[Symbol.asyncIterator]().next()).rejects.toMatchObject(failure);
+    await expect(run.abort()).resolves.toBeUndefined();
+  });
+
+  test("whose host closes is interrupted", async () => {
+    const { client, host, model } = await setUpClient(way);
+    model.reply({ deltas: ["Half", " an answer"], gate: "middle" });
+    const run = client.sessions.run({ prompt: "Hi" });
+    const parts = run[Symbol.asyncIterator]();
+    await readUntil(parts, ({ type }) => type === "text");
+    await host.close();
+    await expect(run.result).resolves.toMatchObject({ outcome: "interrupted" });
+    const rest = await readUntil(parts, ({ type }) => type === "end");
+    expect(rest.at(-1)).toMatchObject({ result: { outcome: "interrupted" } });
+  });
+});
+
+test("a run of a host that is closed rejects", async () => {
+  const { client, host } = await setUpClient("in memory");
+  await host.close();
+  const failure = await client.sessions.run({ prompt: "Hi" }).result.catch((error: unknown) => error);
+  expect(isClientError(failure) && failure.reason).toBe("Transport");
+});

@@ -1,0 +1,192 @@
+// `sessions.run`: one prompt, from its admission to an outcome. Written by hand, made of public operations.
+
+import type {
+  Delivery,
+  ErrorCause,
+  LocationRef,
+  ModelRef,
+  PermissionRequest,
+  PromptInput,
+  QuestionRequest,
+  SessionDurableEvent,
+  SessionErrorUnknown,
+  SessionMessage,
+} from "./generated/types.js";
+
+/** The input of `sessions.run`. */
+export interface RunInput {
+  /** The session that answers. Default: a new one. */
+  readonly sessionID?: string | undefined;
+  /** The prompt, as text or with files and agents. */
+  readonly prompt: string | PromptInput;
+  /**
+   * Your own id of the prompt; begins with `msg_`. A repeated call with the same id, session and prompt follows the
+   * same work and starts it no second time. Default: a new id.
+   */
+  readonly id?: string | undefined;
+  /** The agent. In an existing session it stays chosen. Default: the session's, or the default one. */
+  readonly agent?: string | undefined;
+  /**
+   * The model, as `"provider/model"` or as a reference. In an existing session it stays chosen. Default: the
+   * session's, or the default one.
+   */
+  readonly model?: string | ModelRef | undefined;
+  /**
+   * How the prompt enters a session that works: `"steer"` shows it to the model at the next turn, `"queue"` answers it
+   * when everything before it is done. Default: `"steer"`.
+   */
+  readonly delivery?: Delivery | undefined;
+  /** Where a new session lives. Default: the host's directory. */
+  readonly location?: LocationRef | undefined;
+  /**
+   * How long a permission or a question of this work, or of its subagents, waits for an answer. `"wait"`: for ever.
+   * `"deny"`: not at all. `{ denyAfterMs }`: so many milliseconds, from 1 to 2147483647. Then the run refuses it: the
+   * model reads that the permission was refused and goes on; a refused question ends the work as `"declined"`.
+   *
+   * Default: `{ denyAfterMs: 60000 }`. On a host with a handler for this kind of request, or with the option
+   * `permissions.unanswered`, the default is `"wait"`, because these end it.
+   */
+  readonly unanswered?: RunUnanswered | undefined;
+}
+
+/** How long a request waits for an answer before a run refuses it. */
+export type RunUnanswered = "wait" | "deny" | { readonly denyAfterMs: number };
+
+/** Token counts, as the provider reports them. */
+export interface RunUsage {
+  /** Input that no cache served. */
+  readonly input: number;
+  /** Visible output. */
+  readonly output: number;
+  /** Reasoning output. */
+  readonly reasoning: number;
+  /** Input that the provider's prompt cache served (`read`) or stored (`write`). */
+  readonly cache: { readonly read: number; readonly write: number };
+}
+
+/** What went wrong. */
+export interface RunFailure {
+  readonly message: string;
+  /** What kind of failure, and whether the same request may succeed later. */
+  readonly cause?: ErrorCause;
+}
+
+/**
+ * How the work on a prompt ended.
+ *
+ * - `completed`: the model has answered and waits for nothing.
+ * - `failed`: `error` says why.
+ * - `interrupted`: a user, `abort()`, the signal, or the end of the host stopped it.
+ * - `declined`: a rejected permission or question ended it.
+ * - `step-limit`: the model called tools in as many turns as one prompt may take.
+ * - `not-started`: the session did not take the prompt; `reason` says why, such as an unusable model or a missing
+ *   directory. The prompt stays pending, unless it was withdrawn: the session takes it when it next runs.
+ */
+export type RunOutcome = "completed" | "failed" | "interrupted" | "declined" | "step-limit" | "not-started";
+
+/** What a run came to. */
+export interface RunResult {
+  readonly outcome: RunOutcome;
+  /** The session that answered. */
+  readonly sessionID: string;
+  /** The id of the prompt, which is the id of its user message. */
+  readonly messageID: string;
+  /** The text of the newest turn that said something: the answer. Empty if there is none. */
+  readonly text: string;
+  /** The assistant messages that answer the prompt, oldest first. */
+  readonly messages: readonly SessionMessage[];
+  /** What all turns used together. */
+  readonly usage: RunUsage;
+  /** What all turns cost together, in the currency of the configured prices. */
+  readonly cost: number;
+  /** With `failed`, and with `not-started` where the session named a failure. */
+  readonly error?: RunFailure;
+  /** A sentence for every outcome but `completed` and `failed`, where one is known. */
+  readonly reason?: string;
+}
+
+/** A piece of text, as it arrives. All pieces of one block add up to the text that is stored. */
+export interface RunText {
+  readonly type: "text";
+  readonly text: string;
+  /** The assistant message. */
+  readonly messageID: string;
+  /** The block within it. */
+  readonly textID: string;
+}
+
+/** A piece of reasoning, as it arrives. */
+export interface RunReasoning {
+  readonly type: "reasoning";
+  readonly text: string;
+  /** The assistant message. */
+  readonly messageID: string;
+  /** The block within it. */
+  readonly reasoningID: string;
+}
+
+/** A tool call that changed. */
+export interface RunTool {
+  readonly type: "tool";
+  /** `pending` while the model writes the arguments. */
+  readonly status: "pending" | "running" | "completed" | "failed";
+  /** The name of the tool. */
+  readonly tool: string;
+  readonly callID: string;
+  /** The assistant message. */
+  readonly messageID: string;
+  /** The arguments, when the call begins to run. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** What the model reads of the result, or of the progress so far. */
+  readonly output?: string;
+  /** The same for programs. */
+  readonly structured?: Readonly<Record<string, unknown>>;
+  /** Why it failed. */
+  readonly error?: SessionErrorUnknown;
+}
+
+/**
+ * The work waits for a person. Answer with `permissions.reply`, or `questions.reply` and `questions.reject`; any client
+ * may. The request may come from a child session.
+ */
+export type RunNeedsInput =
+  | { readonly type: "needs-input"; readonly kind: "permission"; readonly request: PermissionRequest }
+  | { readonly type: "needs-input"; readonly kind: "question"; readonly request: QuestionRequest };
+
+/** A durable event of the work on the prompt. */
+export interface RunEvent {
+  readonly type: "event";
+  readonly event: SessionDurableEvent;
+}
+
+/** The last part of every run. */
+export interface RunEnd {
+  readonly type: "end";
+  readonly result: RunResult;
+}
+
+/** What a run yields. */
+export type RunPart = RunText | RunReasoning | RunTool | RunNeedsInput | RunEvent | RunEnd;
+
+/**
+ * The work on one prompt. It began with the call, whether it is iterated or not. Iterating late or slowly loses
+ * nothing, and leaving the loop stops nothing: `abort()` does.
+ */
+export interface SessionRun extends AsyncIterable<RunPart> {
+  /**
+   * What it came to. Rejects only if the prompt could not be admitted: with a failure of `sessions.create`,
+   * `switchAgent`, `switchModel` or `prompt`, or with a `ClientError`. The iteration then throws the same.
+   */
+  readonly result: Promise<RunResult>;
+  /** The text of the result. Rejects as `result` does. */
+  readonly text: Promise<string>;
+  /** The session, as soon as the prompt is admitted. Rejects as `result` does. */
+  readonly sessionID: Promise<string>;
+  /** The id of the prompt, as soon as it is admitted. Rejects as `result` does. */
+  readonly messageID: Promise<string>;
+  /**
+   * Stops the work: withdraws the prompt if the session has not taken it yet, else interrupts the session. Resolves
+   * when that is done; the outcome then is `interrupted`, unless the work had ended before. Never rejects.
+   */
+  abort(): Promise<void>;
+}

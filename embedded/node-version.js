@@ -1,0 +1,14 @@
+"use strict";
+
+// The first file that runs: older versions of Node must be able to parse it.
+
+const { oldestNode } = require("./package.js");
+
+/** Throws when this is a Node that the package does not support. Bun and Deno only tell which Node they resemble. */
+function requireSupportedNode() {
+  if (typeof process !== "object" || process.versions.bun || process.versions.deno) return;
+  if (parseInt(process.versions.node, 10) >= oldestNode) return;
+  throw new Error(`opencode-embedded needs Node ${oldestNode} or newer; this is ${process.version}`);
+}
+
+module.exports = { requireSupportedNode };
