@@ -88,7 +88,7 @@ function checkErrors() {
   const headings = Array.from(page.matchAll(/^### (\w+Error)$/gm), ([, tag]) => tag);
   const kinds = types.ErrorKind.type.variants.map((/** @type {any} */ variant) => variant.type.value);
   const reasons = wordsOf(read("client/types.d.ts"), '"Transport"');
-  const outcomes = wordsOf(read("docs/declarations.txt"), '"not-started"');
+  const outcomes = wordsOf(read("client/run.d.ts"), '"not-started"');
   const rows = [...kinds, ...reasons, ...outcomes].filter((word) => !page.includes(`| \`${word}\` |`));
   mustBeEmpty([
     ...tags.filter((tag) => !headings.includes(tag)).map((tag) => `docs/errors.md does not describe ${tag}`),
@@ -105,7 +105,8 @@ function checkErrors() {
  */
 function wordsOf(declarations, word) {
   const unions = Array.from(declarations.matchAll(/"[\w-]+"(?:\s*\|\s*"[\w-]+")+/g), ([union]) => union);
-  const found = unions.find((union) => union.includes(word)) ?? "";
+  const found = unions.find((union) => union.includes(word));
+  if (found === undefined) throw new Error(`No union declares ${word}`);
   return Array.from(found.matchAll(/"([\w-]+)"/g), ([, text]) => text);
 }
 
