@@ -1,18 +1,4 @@
-// The model of the examples: any server that speaks OpenAI Chat Completions.
+// The model of the examples. The key comes from OPENAI_API_KEY, and another address from OPENAI_BASE_URL.
 
-const model = process.env.OPENAI_MODEL ?? "gpt-4.1-mini";
-
-/** The option `config`. The same keys may stand in an `opencode.json`. */
-exports.config = {
-  model: `openai/${model}`,
-  provider: {
-    openai: {
-      npm: "@ai-sdk/openai-compatible",
-      options: {
-        baseURL: process.env.OPENAI_BASE_URL ?? "https://api.openai.com/v1",
-        apiKey: process.env.OPENAI_API_KEY,
-      },
-      models: { [model]: { tool_call: true } },
-    },
-  },
-};
+/** Options for `OpenCode.create`: any model of OpenAI, or of a server that is compatible with it. */
+exports.options = { model: `openai/${process.env.OPENAI_MODEL ?? "gpt-4.1-mini"}` };

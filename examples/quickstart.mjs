@@ -1,26 +1,20 @@
-// One question about the working directory, the answer as it streams:
+// One question about the working directory. Text and tool calls are shown as they arrive:
 //
 //   OPENAI_API_KEY=... node examples/quickstart.mjs "What is this?"
 
 import { OpenCode } from "opencode-embedded";
-import { config } from "./config.cjs";
+import { options } from "./config.cjs";
 
-const opencode = await OpenCode.create({ directory: process.cwd(), config });
-const session = await opencode.sessions.create();
-const prompt = { text: process.argv[2] ?? "What is in this directory?" };
-
-for await (const event of opencode.events.subscribe()) {
-  // The stream stands: nothing that happens from here on is missed.
-  if (event.type === "server.connected") await opencode.sessions.prompt({ sessionID: session.id, prompt });
-
-  if (event.type === "session.next.text.delta") process.stdout.write(event.data.delta);
-  if (event.type === "session.next.text.ended") process.stdout.write("\n");
-  if (event.type === "session.next.tool.called") console.log(`→ ${event.data.tool}`, event.data.input);
-
-  // After tool calls the model goes on; whatever else ends a turn ends the answer.
-  if (event.type === "session.next.step.ended" && event.data.finish !== "tool-calls") break;
-  if (event.type === "session.next.step.failed") throw new Error(event.data.error.message);
-  if (event.type === "session.error") throw new Error(event.data.error.data.message);
+const opencode = await OpenCode.create(options);
+try {
+  const run = opencode.sessions.run({ prompt: process.argv[2] ?? "What is in this directory?" });
+  for await (const part of run) {
+    if (part.type === "text") process.stdout.write(part.text);
+    if (part.type === "tool" && part.status === "running") console.log(`\n→ ${part.tool}`, part.input);
+  }
+  const { outcome, error, reason, usage } = await run.result;
+  console.log(`\n${outcome}, ${usage.output} tokens`);
+  if (outcome !== "completed") throw new Error(error?.message ?? reason);
+} finally {
+  await opencode.close();
 }
-
-await opencode.close();

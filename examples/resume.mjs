@@ -1,18 +1,18 @@
-// A reader that goes away in the middle and comes back misses nothing:
+// A reader that stops in the middle and continues later misses nothing:
 //
 //   OPENAI_API_KEY=... node examples/resume.mjs
 
 import { isClientError, OpenCode } from "opencode-embedded";
-import { config } from "./config.cjs";
+import { options } from "./config.cjs";
 
-const opencode = await OpenCode.create({ directory: process.cwd(), database: ":memory:", config });
-const session = await opencode.sessions.create();
-const sessionID = session.id;
+const opencode = await OpenCode.create({ ...options, database: ":memory:" });
+const { id: sessionID } = await opencode.sessions.create();
+const run = opencode.sessions.run({ sessionID, prompt: "Say hello" });
 
-// What is durable has a sequence. Whoever remembers the last one can go on from there, on any day.
+// Each durable event has a sequence number. A reader that stores the last one can continue after it on any day.
 let after;
 
-/** Prints events from `after` on, until `isEnough` says so. */
+/** Prints events after `after`, until `isEnough` returns true. */
 async function follow(isEnough, signal) {
   for await (const event of opencode.sessions.events({ sessionID, after }, { signal })) {
     after = event.durable.seq;
@@ -21,19 +21,17 @@ async function follow(isEnough, signal) {
   }
 }
 
-await opencode.sessions.prompt({ sessionID, prompt: { text: "Say hello" } });
-
 const controller = new AbortController();
 try {
   await follow((event) => {
-    // An abort closes the stream. The session runs on: it is not the reader's.
-    if (event.type === "session.next.prompted") controller.abort(new Error("The reader has to go"));
+    // The abort closes this stream only. The run goes on.
+    if (event.type === "session.next.prompted") controller.abort(new Error("The reader stops"));
   }, controller.signal);
 } catch (error) {
   if (!isClientError(error)) throw error;
-  console.log(`— ${error.cause.message}, after ${after} —`);
+  console.log(`— ${error.cause.message} after ${after} —`);
 }
 
-await opencode.sessions.wait({ sessionID });
+await run.result;
 await follow((event) => event.type === "session.next.step.ended" || event.type === "session.next.step.failed");
 await opencode.close();

@@ -1,6 +1,6 @@
 // What the scripts print: colours where they are wanted, and a line that says what goes on.
 
-const colours = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+const colours = (process.stdout.isTTY || process.env.FORCE_COLOR !== undefined) && process.env.NO_COLOR === undefined;
 const live = process.stdout.isTTY && process.env.CI === undefined;
 
 /** How often a log, which cannot be overwritten, hears from something that takes long. */

@@ -12,7 +12,7 @@ const { startModel } = createRequire(import.meta.url)("../../testkit/model.js");
 const FILES = {
   "README.md": "# Greeter\n\nPrints a greeting.\n",
   "src/greeting.js": [
-    "// Greets whoever is named on the command line.",
+    "// Greets the person whom the command line names.",
     'const name = process.argv[2] ?? "world";',
     "",
     "console.log(`Hello, ${name}!`);",

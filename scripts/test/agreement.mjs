@@ -7,6 +7,7 @@ import { loaderFiles } from "../lib/loader.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
+import { documentChecks } from "./documents.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const agreement = {
@@ -19,9 +20,9 @@ export const agreement = {
         ["the loader knows the manifest", checkLoader],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
-        ["the README has every option", checkOptions],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
+        ...documentChecks,
       ],
       say,
     ),
@@ -108,15 +109,6 @@ function checkDependencies() {
     ...missing.map((name) => `docs/dependencies.md does not say why ${name} is here`),
     ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not here`),
   ]);
-}
-
-function checkOptions() {
-  const declarations = readFileSync(inProject("index.d.ts"), "utf8");
-  const declared = declarations.match(/interface OpenCodeOptions \{(.*?)^\}/ms)?.[1] ?? "";
-  const options = Array.from(declared.matchAll(/^ {2}readonly (\w+)\?:/gm), ([, name]) => name);
-  const readme = readFileSync(inProject("README.md"), "utf8");
-  const missing = options.filter((name) => !readme.includes(`| \`${name}\``));
-  mustBeEmpty(missing.map((name) => `README.md does not describe ${name}`));
 }
 
 function checkDeclarations() {

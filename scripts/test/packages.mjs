@@ -1,16 +1,16 @@
 // The tarballs of a release, as their users get them: installed into an empty project, without install scripts.
 
-import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { packAll } from "../lib/pack.mjs";
 import { inProject, readJson } from "../lib/project.mjs";
-import { node, npm, tool } from "../lib/tools.mjs";
+import { npm, tool } from "../lib/tools.mjs";
 import { bundlerChecks } from "./bundlers.mjs";
-import { mustContain, mustRun, runChecks } from "./checks.mjs";
-import { modelEnv, withModel } from "./model.mjs";
+import { mustRun, runChecks } from "./checks.mjs";
+import { documentProgramChecks } from "./document-programs.mjs";
 import { realmChecks } from "./realms.mjs";
 import { runtimeChecks } from "./runtimes.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
-import { build, typeChecks } from "./type-project.mjs";
+import { typeChecks } from "./type-project.mjs";
 
 /** Where the programs lie that are copied into the project. */
 const PROGRAMS = inProject("scripts/test/smoke");
@@ -48,8 +48,7 @@ function checks(root, platform, project) {
     ...runtimeChecks(project),
     ...realmChecks(project),
     ...bundlerChecks(project),
-    ["the programs of the README compile", () => build(project, "readme", "../built")],
-    ["the first program of the README", () => runFirstProgram(project)],
+    ...documentProgramChecks(project),
   ];
 }
 
@@ -63,28 +62,8 @@ function checks(root, platform, project) {
 async function install(project, tarballs) {
   project.write("package.json", JSON.stringify({ name: "empty", private: true, type: "module" }));
   for (const file of readdirSync(PROGRAMS)) copyFileSync(`${PROGRAMS}/${file}`, project.path(file));
-  firstPrograms().forEach((text, index) => project.write(`readme/${index + 1}.ts`, text));
   const flags = ["--ignore-scripts", "--offline", "--no-audit", "--no-fund"];
   await mustRun(npm("install", ...flags, ...tarballs), { cwd: project.folder, env: userlessEnv(project) });
   const { version } = readJson(project.path("node_modules/opencode-embedded/package.json"));
   if (version !== readJson(inProject("package.json")).version) throw new Error(`Version ${version} was installed`);
-}
-
-/** The TypeScript programs of the README: what people copy has to compile. */
-function firstPrograms() {
-  const readme = readFileSync(inProject("README.md"), "utf8");
-  return Array.from(readme.matchAll(/^```ts\n(.*?)^```$/gms), ([, text]) => text);
-}
-
-/** @param {import("./scratch.mjs").Scratch} project */
-async function runFirstProgram(project) {
-  project.write("src/main.ts", "console.log(1)\n");
-  await withModel(async (model) => {
-    model.reply({ text: "It prints 1." });
-    const output = await mustRun(node(project.path("built/1.js")), {
-      cwd: project.folder,
-      env: userlessEnv(project, modelEnv(model)),
-    });
-    mustContain(output, "It prints 1.");
-  });
 }

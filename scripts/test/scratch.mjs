@@ -25,7 +25,7 @@ export function createScratch() {
 }
 
 /** What an environment may say about the user's models, configuration and folders. */
-const ABOUT_THE_USER = /^(OPENAI_|OPENCODE_|XDG_|INIT_CWD$|HOME$|USERPROFILE$)/;
+const ABOUT_THE_USER = /^(ANTHROPIC_|OPENAI_|OPENCODE_|XDG_|INIT_CWD$|HOME$|USERPROFILE$)/;
 
 /**
  * The environment of this process without the user: the home directory is in the scratch folder.

@@ -73,9 +73,10 @@ async function checkTypes(project, { name, type, options, without = [] }) {
  * @param {Scratch} project
  * @param {string} folder
  * @param {string} outDir
+ * @param {object} [more] Further options of the compiler.
  */
-export function build(project, folder, outDir) {
-  return compile(project, folder, { ...NODE, module: "node16", rewriteRelativeImportExtensions: true, outDir });
+export function build(project, folder, outDir, more) {
+  return compile(project, folder, { ...NODE, module: "node16", rewriteRelativeImportExtensions: true, outDir, ...more });
 }
 
 /**
