@@ -1,6 +1,8 @@
 // The Rust side: tests, lints, formatting, generated files.
 
+import { existsSync, readFileSync } from "node:fs";
 import { run } from "../lib/process.mjs";
+import { inProject } from "../lib/project.mjs";
 import { cargo, isInstalled } from "../lib/tools.mjs";
 import { programStage, withoutNoise } from "./checks.mjs";
 
@@ -17,14 +19,39 @@ export const codegen = programStage("Generated files are fresh", () => cargo("xt
 /** @type {Stage} */
 export const rustTests = {
   title: "Rust tests",
-  async run(say) {
-    const common = ["--workspace", "--all-targets", "--locked", "--no-fail-fast", "--color=never"];
-    if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common), say);
+  takesFilters: true,
+  async run(say, filters) {
+    const { packages, names } = splitFilters(filters);
+    const common = [...packages, "--all-targets", "--locked", "--no-fail-fast", "--color=never"];
+    if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
     const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar"];
-    const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet), say);
+    const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
     return judge(code, output, countNextest(output));
   },
 };
+
+/**
+ * A filter that is the folder of a crate, such as `runtime`, chooses that crate. Any other one is a part of the names
+ * of tests.
+ *
+ * @param {readonly string[]} filters
+ */
+export function splitFilters(filters) {
+  const crates = filters.map(packageIn).filter((name) => name !== undefined);
+  return {
+    packages: crates.length === 0 ? ["--workspace"] : crates.flatMap((name) => ["--package", name]),
+    names: filters.filter((filter) => packageIn(filter) === undefined),
+  };
+}
+
+/**
+ * @param {string} folder
+ * @returns {string | undefined}
+ */
+function packageIn(folder) {
+  const manifest = [`crates/${folder}`, folder].map((place) => inProject(place, "Cargo.toml")).find((file) => existsSync(file));
+  return manifest && readFileSync(manifest, "utf8").match(/^\[package\]\nname = "(.+)"$/m)?.[1];
+}
 
 /** @type {Stage} */
 export const docTests = {
