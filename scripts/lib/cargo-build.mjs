@@ -11,7 +11,7 @@ import { cargo } from "./tools.mjs";
 /** @typedef {"release" | "debug"} Profile */
 
 /** The crate of the addon. */
-const CRATE = "opencode-node";
+export const CRATE = "opencode-node";
 
 /** Measured: link-time optimisation takes about as long as 700 libraries. */
 const RELEASE_LAST_WEIGHT = 700;
@@ -26,13 +26,11 @@ const REFRESH_MS = 1000;
 /** Lines of cargo that say only that something goes on. */
 const PROGRESS = /^ *(?:Compiling|Downloading|Downloaded|Updating|Blocking) .*\n/gm;
 
-/**
- * The flags of a build. The debug addon has the features that tests turn on in libraries, so that the tests find
- * these compiled.
- *
- * @param {Profile} profile
- */
-const flagsOf = (profile) => (profile === "release" ? ["--release"] : []);
+/** Gives the libraries of a build the features that the tests of the workspace turn on, so that both share them. */
+export const AS_TESTED = ["--features", `${CRATE}/as-tested`];
+
+/** @type {Record<Profile, string[]>} */
+const FLAGS = { debug: AS_TESTED, release: ["--release"] };
 
 /**
  * Builds the library unless it is up to date, and gives its file.
@@ -49,7 +47,7 @@ export async function buildLibrary(profile, say) {
   let timer;
   let library = "";
   const format = "--message-format=json-render-diagnostics";
-  const command = cargo("build", "--locked", "--color=never", "--package", CRATE, format, ...flagsOf(profile));
+  const command = cargo("build", "--locked", "--color=never", "--package", CRATE, format, ...FLAGS[profile]);
   const { code, stderr } = await run(command, {
     onStdoutLine(line) {
       const message = JSON.parse(line);

@@ -1,12 +1,16 @@
 // The Rust side: tests, lints, formatting, generated files.
 
 import { existsSync, readFileSync } from "node:fs";
+import { AS_TESTED, CRATE } from "../lib/cargo-build.mjs";
 import { run } from "../lib/process.mjs";
 import { inProject } from "../lib/project.mjs";
 import { cargo, isInstalled } from "../lib/tools.mjs";
-import { programStage, withoutNoise } from "./checks.mjs";
+import { mustRun, programStage, runChecks, withoutNoise } from "./checks.mjs";
 
 /** @typedef {import("./report.mjs").Stage} Stage */
+
+/** With the crate of the addon, which has no tests, a build of one crate has the features of the whole workspace. */
+const WITH_ADDON = ["--package", CRATE, ...AS_TESTED];
 
 export const format = programStage("Rust formatting", () => cargo("fmt", "--all", "--check"));
 
@@ -14,7 +18,34 @@ export const clippy = programStage("Rust lints", () =>
   cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"),
 );
 
-export const codegen = programStage("Generated files are fresh", () => cargo("xtask", "codegen", "--check"));
+/**
+ * `cargo xtask` alone would compile its libraries with other features than the tests do.
+ *
+ * @type {Stage}
+ */
+export const codegen = {
+  title: "Generated files are fresh",
+  run: (say) =>
+    runChecks(
+      [
+        [
+          "cargo xtask codegen",
+          async () => {
+            const build = ["--package", "xtask", "--bin", "xtask", "--message-format=json-render-diagnostics"];
+            const messages = await mustRun(cargo("build", "--locked", ...build, ...WITH_ADDON), { onLine: say, onStdoutLine() {} });
+            await mustRun([findExecutable(messages), "codegen", "--check"]);
+          },
+        ],
+      ],
+      say,
+    ),
+};
+
+/** @param {string} messages What cargo tells of a build, one message a line. */
+function findExecutable(messages) {
+  const all = messages.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  return all.find(({ executable }) => typeof executable === "string").executable;
+}
 
 /** @type {Stage} */
 export const rustTests = {
@@ -22,7 +53,7 @@ export const rustTests = {
   takesFilters: true,
   async run(say, filters) {
     const { packages, names } = splitFilters(filters);
-    const common = [...packages, "--all-targets", "--locked", "--no-fail-fast", "--color=never"];
+    const common = [...packages, ...WITH_ADDON, "--tests", "--locked", "--no-fail-fast", "--color=never"];
     if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
     const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar"];
     const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
