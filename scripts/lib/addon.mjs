@@ -58,10 +58,17 @@ export async function buildAddon(profile, show = showTask) {
 
 /** @param {Profile} profile */
 function requireInstalled(profile) {
+  const problem = describeProblem(profile);
+  if (problem === undefined) return;
+  throw new Failure(`cargo does not run, and ${problem}: install a Rust toolchain (https://rustup.rs), then run this again`);
+}
+
+/** @param {Profile} profile */
+function describeProblem(profile) {
   const installed = readInstalled();
-  if (installed?.profile === profile && isUpToDate(installed)) return;
-  const found = installed === undefined ? "no addon was built here" : `the ${installed.profile} build here is stale or not wanted`;
-  throw new Failure(`cargo does not run, and ${found}: install a Rust toolchain (https://rustup.rs), then run this again`);
+  if (installed === undefined) return "no addon was built here";
+  if (!isUpToDate(installed)) return "the addon here is older than its sources";
+  return installed.profile === profile ? undefined : `the addon here is the ${installed.profile} build, not the ${profile} build`;
 }
 
 /** Where the package looks for the addon of this platform. */
