@@ -2,7 +2,7 @@
 
 import * as fs from "node:fs";
 import path from "node:path";
-import { buildLibrary } from "./cargo-build.mjs";
+import { buildLibrary, describeFirstBuild } from "./cargo-build.mjs";
 import { Failure, messageOf } from "./failure.mjs";
 import { currentPlatform } from "./platforms.mjs";
 import { inProject, readJson, readManifest } from "./project.mjs";
@@ -49,11 +49,12 @@ export async function ensureAddon(show = showTask) {
  */
 export async function buildAddon(profile, show = showTask) {
   if (!(await isInstalled(cargo("--version")))) return requireInstalled(profile);
-  await show(`Building the addon (${profile})`, async (say) => {
+  const build = async (/** @type {(line: string) => void} */ say) => {
     const beganMs = Date.now();
     const library = await buildLibrary(profile, say);
     install({ profile, library, beganMs });
-  });
+  };
+  await show(`Building the addon (${profile})`, build, describeFirstBuild(profile));
 }
 
 /** @param {Profile} profile */

@@ -25,16 +25,21 @@ export class BuildProgress {
   #total = 0;
   #totalWeight = 0;
   #lastWeight;
-  #began;
+  #beganMs = 0;
   #heardMs = 0;
 
-  /**
-   * @param {number} nowMs
-   * @param {number} [lastWeight] The weight of the last crate, which a release build optimises as a whole.
-   */
-  constructor(nowMs, lastWeight = OWN_WEIGHT) {
-    this.#began = nowMs;
+  /** @param {number} [lastWeight] The weight of the last crate, which a release build optimises as a whole. */
+  constructor(lastWeight = OWN_WEIGHT) {
     this.#lastWeight = lastWeight;
+  }
+
+  /**
+   * Takes the time from now on: what came before, such as downloads, says nothing about the rest.
+   *
+   * @param {number} nowMs
+   */
+  begin(nowMs) {
+    this.#beganMs = nowMs;
   }
 
   /**
@@ -64,7 +69,7 @@ export class BuildProgress {
     this.#readyWeight += weight;
     if (fresh) return;
     this.#compiledWeight += weight;
-    this.#heardMs = nowMs - this.#began;
+    this.#heardMs = nowMs - this.#beganMs;
   }
 
   /**
@@ -94,7 +99,7 @@ export class BuildProgress {
    * @param {number} nowMs
    */
   #estimateMs(nowMs) {
-    const tookMs = nowMs - this.#began;
+    const tookMs = nowMs - this.#beganMs;
     if (tookMs < SILENT_MS || this.#compiledWeight === 0) return undefined;
     const restMs = ((this.#totalWeight - this.#readyWeight) * this.#heardMs) / this.#compiledWeight;
     return restMs - (tookMs - this.#heardMs);

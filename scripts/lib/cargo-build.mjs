@@ -16,10 +16,8 @@ export const CRATE = "opencode-node";
 /** Measured: link-time optimisation takes about as long as 700 libraries. */
 const RELEASE_LAST_WEIGHT = 700;
 
-const FIRST_BUILD = {
-  debug: "the first build takes about 3 minutes on two cores",
-  release: "the first build takes about 11 minutes on two cores",
-};
+/** On two cores. */
+const FIRST_BUILD_MINUTES = { debug: 3, release: 11 };
 
 const REFRESH_MS = 1000;
 
@@ -33,6 +31,17 @@ export const AS_TESTED = ["--features", `${CRATE}/as-tested`];
 const FLAGS = { debug: AS_TESTED, release: ["--release"] };
 
 /**
+ * A sentence about a build that has to compile everything; empty where an earlier build has left something.
+ *
+ * @param {Profile} profile
+ */
+export function describeFirstBuild(profile) {
+  const target = process.env.CARGO_TARGET_DIR ?? inProject("target");
+  if (existsSync(path.join(target, profile, "deps"))) return "";
+  return `The first ${profile} build of the addon takes about ${FIRST_BUILD_MINUTES[profile]} minutes on two cores.`;
+}
+
+/**
  * Builds the library unless it is up to date, and gives its file.
  *
  * @param {Profile} profile
@@ -40,9 +49,8 @@ const FLAGS = { debug: AS_TESTED, release: ["--release"] };
  * @returns {Promise<string>}
  */
 export async function buildLibrary(profile, say) {
-  const isFirst = !existsSync(path.join(process.env.CARGO_TARGET_DIR ?? inProject("target"), profile, "deps"));
-  const progress = new BuildProgress(performance.now(), profile === "release" ? RELEASE_LAST_WEIGHT : undefined);
-  const show = () => say([progress.describe(performance.now()), ...(isFirst ? [FIRST_BUILD[profile]] : [])].join("; "));
+  const progress = new BuildProgress(profile === "release" ? RELEASE_LAST_WEIGHT : undefined);
+  const show = () => say(progress.describe(performance.now()));
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let library = "";
@@ -58,6 +66,7 @@ export async function buildLibrary(profile, say) {
     onLine(line) {
       if (/^(Updating|Blocking|Downloading|Downloaded) /.test(line)) say(line);
       if (timer !== undefined || !line.startsWith("Compiling ")) return;
+      progress.begin(performance.now());
       timer = setInterval(show, REFRESH_MS);
       show();
       void readPackages().then((tree) => progress.expect(tree));

@@ -11,9 +11,10 @@ import { bold, dim, formatDuration, green, red, startProgress } from "./terminal
  * @template T
  * @param {string} title
  * @param {(say: (line: string) => void) => Promise<T>} work
+ * @param {string} [note] A sentence that is printed before the work, if it is not over at once.
  * @returns {Promise<T>}
  */
-export async function showTask(title, work) {
+export async function showTask(title, work, note = "") {
   /** @type {ReturnType<typeof startProgress> | undefined} */
   let progress;
   const finish = (/** @type {string} */ mark) => {
@@ -21,6 +22,7 @@ export async function showTask(title, work) {
   };
   try {
     const result = await work((line) => {
+      if (progress === undefined && note !== "") console.log(note);
       progress ??= startProgress(bold(title));
       progress.say(line);
     });

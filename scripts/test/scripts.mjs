@@ -83,7 +83,7 @@ const library = (name, fresh = false, kind = "lib") => ({
 });
 
 function countsPackages() {
-  const progress = new BuildProgress(0);
+  const progress = new BuildProgress();
   assert.equal(progress.describe(0), "0 crates");
   progress.expect(TREE);
   progress.hear(library("a", false, "custom-build"), 100);
@@ -94,7 +94,8 @@ function countsPackages() {
 }
 
 function estimates() {
-  const progress = new BuildProgress(1000, 32);
+  const progress = new BuildProgress(32);
+  progress.begin(1000);
   progress.expect(TREE);
   // Ten libraries are ready after ten seconds. The crate that is left weighs 8, and the last one 32.
   for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`), 1000 + index * 1000);
@@ -105,7 +106,7 @@ function estimates() {
 }
 
 function ignoresFresh() {
-  const progress = new BuildProgress(0, 1);
+  const progress = new BuildProgress(1);
   progress.expect(TREE);
   for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`, true), 10);
   assert.equal(progress.describe(5000), "10 of 12 crates");
@@ -114,7 +115,7 @@ function ignoresFresh() {
 }
 
 function countsDown() {
-  const progress = new BuildProgress(0, 32);
+  const progress = new BuildProgress(32);
   progress.expect(TREE);
   for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`), index * 1000);
   assert.equal(progress.describe(20_000), "10 of 12 crates, about 30 s left");
