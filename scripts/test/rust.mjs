@@ -53,15 +53,26 @@ export const rustTests = {
   takesFilters: true,
   async run(say, filters) {
     const { packages, names } = splitFilters(filters);
-    const common = [...packages, ...WITH_ADDON, "--tests", "--locked", "--no-fail-fast", "--color=never"];
-    if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
-    const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar"];
-    const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
-    const counts = countNextest(output);
-    // It counts what the filters leave out as skipped.
-    return judge(code, output, names.length === 0 ? counts : { ...counts, ignored: 0 });
+    const result = await runRustTests([...packages, ...WITH_ADDON, "--tests"], names, say);
+    if (result.passed > 0 || result.failures.length > 0) return result;
+    return { passed: 0, failures: [{ name: "no test was run", detail: `No name of a test contains ${names.join(" or ")}` }] };
   },
 };
+
+/**
+ * @param {readonly string[]} targets
+ * @param {readonly string[]} names
+ * @param {(line: string) => void} say
+ */
+async function runRustTests(targets, names, say) {
+  const common = [...targets, "--locked", "--no-fail-fast", "--color=never"];
+  if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
+  const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar", "--no-tests=pass"];
+  const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
+  const counts = countNextest(output);
+  // It counts what the filters leave out as skipped.
+  return judge(code, output, names.length === 0 ? counts : { ...counts, ignored: 0 });
+}
 
 /**
  * A filter that is the folder of a crate, such as `runtime`, chooses that crate. Any other one is a part of the names
