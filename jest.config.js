@@ -12,6 +12,8 @@ const compiled = (syntax) => [
 /** @type {import("jest").Config} */
 module.exports = {
   testEnvironment: "node",
+  // By default one core is left free; of two that is half. The tests wait more than they compute.
+  maxWorkers: "100%",
   roots: ["<rootDir>/__test__"],
   testMatch: ["**/*.test.ts"],
   // The package itself is tested as it is shipped; only the tests are TypeScript.

@@ -1,6 +1,6 @@
 // Runs the benches with the addon as it is released: npm run bench [-- names].
 
-import { ensureAddon } from "./lib/addon.mjs";
+import { buildAddon } from "./lib/addon.mjs";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { runInForeground } from "./lib/process.mjs";
@@ -9,6 +9,6 @@ import { node } from "./lib/tools.mjs";
 
 await runScript(async () => {
   await ensureDependencies();
-  await ensureAddon("release");
+  await buildAddon("release");
   process.exitCode = await runInForeground(node(inProject("bench/run.mjs"), ...process.argv.slice(2)));
 });

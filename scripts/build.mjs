@@ -1,13 +1,12 @@
-// Builds the addon and its loader: npm run build, or npm run build:debug.
+// Builds the addon: npm run build as it is released, npm run build:debug as npm start and npm test do.
 
 import { parseArgs } from "node:util";
-import { ensureAddon } from "./lib/addon.mjs";
-import { ensureDependencies } from "./lib/dependencies.mjs";
+import { buildAddon } from "./lib/addon.mjs";
 import { runScript } from "./lib/failure.mjs";
 
 await runScript(async () => {
   const { values } = parseArgs({ options: { debug: { type: "boolean", default: false } } });
-  await ensureDependencies();
-  await ensureAddon(values.debug ? "debug" : "release");
-  console.log("The addon is up to date");
+  const profile = values.debug ? "debug" : "release";
+  await buildAddon(profile);
+  console.log(`The addon is the ${profile} build, and up to date`);
 });

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import path from "node:path";
-import { ensureAddon } from "./lib/addon.mjs";
+import { buildAddon } from "./lib/addon.mjs";
 import { ensureDependencies } from "./lib/dependencies.mjs";
 import { runScript } from "./lib/failure.mjs";
 import { packAll } from "./lib/pack.mjs";
@@ -10,7 +10,7 @@ import { root } from "./lib/project.mjs";
 
 await runScript(async () => {
   await ensureDependencies();
-  await ensureAddon("release");
+  await buildAddon("release");
   for (const file of await packAll()) {
     console.log(`${path.relative(root, file)}  ${(statSync(file).size / 1024).toFixed(0)} KiB`);
   }

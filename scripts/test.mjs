@@ -1,30 +1,38 @@
-// Everything that has to hold, one stage after the other: npm test [-- stages].
+// Everything that has to hold, one stage after the other: npm test [-- [--release] stages and filters].
 //
-// A failure stops nothing. The last line is `N passed, N failed`: tests of cargo and Jest, and every other check.
+// `npm test -- jest sessions` runs the Jest files that match `sessions`, `npm test -- rust runtime` the tests of one
+// crate. With `--release` the addon under test is the release build. A failure stops nothing. The last line is
+// `N passed, N failed`: tests of cargo and Jest, and every other check.
 
 import { ensureDependencies } from "./lib/dependencies.mjs";
-import { Failure, runScript } from "./lib/failure.mjs";
-import { addon } from "./test/addon.mjs";
+import { runScript } from "./lib/failure.mjs";
+import { addon, releaseAddon } from "./test/addon.mjs";
 import { agreement } from "./test/agreement.mjs";
+import { parseStages } from "./test/arguments.mjs";
 import { examples, start } from "./test/programs.mjs";
 import { jest, lint, types } from "./test/javascript.mjs";
 import { packages } from "./test/packages.mjs";
 import { Report } from "./test/report.mjs";
 import { clippy, codegen, docTests, format, rustTests } from "./test/rust.mjs";
+import { scripts } from "./test/scripts.mjs";
 import { tidy } from "./test/tidy.mjs";
 
-/** What is quick comes first. */
+const words = process.argv.slice(2);
+const isRelease = words[0] === "--release";
+
+/** What is quick comes first, and what it builds is there for the next one. */
 const STAGES = {
   tidy,
   agreement,
+  scripts,
   types,
   lint,
   format,
+  addon: isRelease ? releaseAddon : addon,
   rust: rustTests,
   doc: docTests,
   codegen,
   clippy,
-  addon,
   jest,
   packages,
   examples,
@@ -34,16 +42,12 @@ const STAGES = {
 const NEED_THE_ADDON = ["jest", "packages", "examples", "start"];
 
 await runScript(async () => {
-  const names = process.argv.slice(2);
-  const unknown = names.filter((name) => !Object.hasOwn(STAGES, name));
-  if (unknown.length > 0) {
-    throw new Failure(`There is no stage ${unknown.join(", ")}; there are ${Object.keys(STAGES).join(", ")}`);
-  }
-  if (names.some((name) => NEED_THE_ADDON.includes(name))) names.push("addon");
+  const chosen = parseStages(isRelease ? words.slice(1) : words, STAGES);
+  if (NEED_THE_ADDON.some((name) => chosen.has(name))) chosen.set("addon", []);
   await ensureDependencies();
   const report = new Report();
   for (const [name, stage] of Object.entries(STAGES)) {
-    if (names.length === 0 || names.includes(name)) await report.run(stage);
+    if (chosen.size === 0 || chosen.has(name)) await report.run(stage, chosen.get(name) ?? []);
   }
   report.print();
   if (report.failed > 0) process.exitCode = 1;

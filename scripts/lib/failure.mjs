@@ -2,15 +2,25 @@
 
 import { red } from "./terminal.mjs";
 
-/** What went wrong is the user's to mend: the message says it, a stack would not help. */
-export class Failure extends Error {}
+/** The user can mend the cause: the message says how, a stack would not help. */
+export class Failure extends Error {
+  /**
+   * @param {string} message One sentence.
+   * @param {string} [detail] The output of the program that failed. It is shown before the sentence.
+   */
+  constructor(message, detail = "") {
+    super(message);
+    this.detail = detail.trimEnd();
+  }
+}
 
 /**
- * What an error says.
+ * The message of an error, with the detail of a `Failure`.
  *
  * @param {unknown} error
  */
 export function messageOf(error) {
+  if (error instanceof Failure && error.detail !== "") return `${error.message}\n${error.detail}`;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -23,6 +33,7 @@ export async function runScript(main) {
   try {
     await main();
   } catch (error) {
+    if (error instanceof Failure && error.detail !== "") console.error(error.detail);
     console.error(error instanceof Failure ? `${red("error")}  ${error.message}` : error);
     process.exitCode = 1;
   }

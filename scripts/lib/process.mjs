@@ -4,9 +4,6 @@ import { spawn } from "node:child_process";
 import { root } from "./project.mjs";
 import { formatDuration } from "./terminal.mjs";
 
-/** Where a line that is shown is looked for. */
-const MOST_OF_LINE = 1000;
-
 /** A program that could not be started at all. */
 export class NotStarted extends Error {}
 
@@ -14,7 +11,8 @@ export class NotStarted extends Error {}
  * @typedef {object} RunOptions
  * @property {string} [cwd] Default: the project.
  * @property {NodeJS.ProcessEnv} [env] Default: ours.
- * @property {(line: string) => void} [onLine] Hears the last whole line when something was printed.
+ * @property {(line: string) => void} [onLine] Hears each whole line of both streams that is not empty.
+ * @property {(line: string) => void} [onStdoutLine] Hears those of standard output instead of `onLine`.
  * @property {number} [timeoutMs] When to end it by force. Default: never.
  */
 
@@ -23,9 +21,11 @@ export class NotStarted extends Error {}
  *
  * @param {readonly string[]} command The program and its arguments.
  * @param {RunOptions} [options]
- * @returns {Promise<{ code: number, stdout: string, output: string }>} `output` has both streams as they came.
+ * @returns {Promise<{ code: number, stdout: string, stderr: string, output: string }>} `output` has both streams as
+ *   they came.
  */
-export function run([program, ...args], { cwd = root, env = process.env, onLine = () => {}, timeoutMs = 0 } = {}) {
+export function run([program, ...args], options = {}) {
+  const { cwd = root, env = process.env, onLine = () => {}, onStdoutLine = onLine, timeoutMs = 0 } = options;
   return new Promise((resolve, reject) => {
     const began = performance.now();
     const child = spawn(program, args, {
@@ -36,24 +36,40 @@ export function run([program, ...args], { cwd = root, env = process.env, onLine 
       killSignal: "SIGKILL",
     });
     let stdout = "";
+    let stderr = "";
     let output = "";
-    const read = (/** @type {string} */ text) => {
-      output += text;
-      // Pieces end anywhere, so the last line may not be whole yet.
-      const line = output.slice(-MOST_OF_LINE).split("\n").at(-2)?.trim();
-      if (line) onLine(line);
-    };
+    const readStdout = splitLines(onStdoutLine);
+    const readStderr = splitLines(onLine);
     child.stdout.setEncoding("utf8").on("data", (text) => {
       stdout += text;
-      read(text);
+      output += text;
+      readStdout(text);
     });
-    child.stderr.setEncoding("utf8").on("data", read);
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
+      output += text;
+      readStderr(text);
+    });
     child.on("error", (error) => reject(new NotStarted(`${program} could not be started: ${error.message}`)));
     child.on("close", (code, signal) => {
       if (signal !== null) output += `\n${signal} ended it after ${formatDuration(performance.now() - began)}\n`;
-      resolve({ code: code ?? 1, stdout, output });
+      resolve({ code: code ?? 1, stdout, stderr, output });
     });
   });
+}
+
+/**
+ * Collects pieces, which end anywhere, and hands on each line when it is whole.
+ *
+ * @param {(line: string) => void} onLine
+ */
+function splitLines(onLine) {
+  let rest = "";
+  return (/** @type {string} */ text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.trim() !== "") onLine(line.trim());
+  };
 }
 
 /**

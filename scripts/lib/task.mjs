@@ -1,27 +1,49 @@
-// A program that is run while the terminal shows how far it is.
+// Work that takes a while, with a line in the terminal that says how far it is.
 
 import { Failure } from "./failure.mjs";
 import { run } from "./process.mjs";
 import { bold, dim, formatDuration, green, red, startProgress } from "./terminal.mjs";
 
 /**
+ * Does the work, and says that it is done or has failed. Work that says nothing is over at once, and nothing is
+ * printed about it.
+ *
+ * @template T
+ * @param {string} title
+ * @param {(say: (line: string) => void) => Promise<T>} work
+ * @param {string} [note] A sentence that is printed before the work, if it is not over at once.
+ * @returns {Promise<T>}
+ */
+export async function showTask(title, work, note = "") {
+  /** @type {ReturnType<typeof startProgress> | undefined} */
+  let progress;
+  const finish = (/** @type {string} */ mark) => {
+    if (progress !== undefined) console.log(`${mark}  ${title}  ${dim(formatDuration(progress.end()))}`);
+  };
+  try {
+    const result = await work((line) => {
+      if (progress === undefined && note !== "") console.log(note);
+      progress ??= startProgress(bold(title));
+      progress.say(line);
+    });
+    finish(green("done"));
+    return result;
+  } catch (error) {
+    finish(red("failed"));
+    throw error;
+  }
+}
+
+/**
  * Runs a program that has to succeed.
  *
  * @param {string} title
  * @param {readonly string[]} command
- * @param {{ env?: NodeJS.ProcessEnv }} [options]
  */
-export async function runTask(title, command, options) {
-  const progress = startProgress(bold(title));
-  let result;
-  let took;
-  try {
-    result = await run(command, { ...options, onLine: progress.say });
-  } finally {
-    took = progress.end();
-  }
-  console.log(`${result.code === 0 ? green("done") : red("failed")}  ${title}  ${dim(formatDuration(took))}`);
-  if (result.code === 0) return;
-  console.log(result.output.trimEnd());
-  throw new Failure(`${title} failed: ${command[0]} ended with exit code ${result.code}`);
+export function runTask(title, command) {
+  return showTask(title, async (say) => {
+    say("");
+    const { code, output } = await run(command, { onLine: say });
+    if (code !== 0) throw new Failure(`${title} failed: ${command[0]} ended with exit code ${code}`, output);
+  });
 }

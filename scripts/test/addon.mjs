@@ -1,13 +1,42 @@
-// The addon as it is released.
+// The addon that the stages after it use.
 
-import { ensureAddon } from "../lib/addon.mjs";
-import { mustRun } from "./checks.mjs";
+import { buildAddon, ensureAddon } from "../lib/addon.mjs";
+import { AS_TESTED, CRATE } from "../lib/cargo-build.mjs";
+import { cargo } from "../lib/tools.mjs";
+import { mustBeEmpty, mustRun, runChecks } from "./checks.mjs";
 
-/** @type {import("./report.mjs").Stage} */
+/** @typedef {import("./report.mjs").Stage} Stage */
+
+/** @type {Stage} */
 export const addon = {
-  title: "Build of the addon",
+  title: "Addon",
   async run(say) {
-    await ensureAddon("release", (_title, command) => mustRun(command, { onLine: say, timeoutMs: 0 }));
-    return { passed: 1, failures: [] };
+    const profile = await ensureAddon((_title, work) => work(say));
+    const result = await runChecks([["the debug addon shares its libraries with the tests", checkSharing]], say);
+    return { ...result, passed: result.passed + 1, note: `the ${profile} build` };
   },
 };
+
+/** @type {Stage} */
+export const releaseAddon = {
+  title: "Addon",
+  async run(say) {
+    await buildAddon("release", (_title, work) => work(say));
+    return { passed: 1, failures: [], note: "the release build" };
+  },
+};
+
+/** A library with other features is another library: cargo would compile it, and all that stands on it, twice. */
+async function checkSharing() {
+  const tested = await listLibraries("--workspace", "--edges", "normal,build,dev");
+  const built = await listLibraries("--package", CRATE, ...AS_TESTED, "--edges", "normal,build");
+  const others = built.filter((library) => !tested.includes(library) && !library.startsWith(`${CRATE} `));
+  mustBeEmpty(others.map((library) => `The tests have other features than ${library}: mend the feature as-tested of ${CRATE}`));
+}
+
+/** @param {string[]} flags */
+async function listLibraries(...flags) {
+  const output = await mustRun(cargo("tree", "--locked", "--prefix", "none", "--format", "{p} {f}", ...flags));
+  const lines = output.split("\n").map((line) => line.replace(/ \(\*\)$/, "").trim());
+  return [...new Set(lines)].filter((line) => line !== "");
+}

@@ -1,6 +1,6 @@
 // The JavaScript side: types, lints, and Jest on the package as it is built.
 
-import { readJson } from "../lib/project.mjs";
+import { inProject, readJson } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
 import { node, tool } from "../lib/tools.mjs";
 import { mustRun, programStage, runChecks } from "./checks.mjs";
@@ -27,12 +27,13 @@ const PATIENCE_MS = 3_600_000;
 /** @type {import("./report.mjs").Stage} */
 export const jest = {
   title: "Jest",
-  async run(say) {
+  takesFilters: true,
+  async run(say, filters) {
     const scratch = createScratch();
     try {
       const file = scratch.path("jest.json");
       const [, program] = tool("jest", "jest");
-      const { output } = await run(node(program, "--ci", "--json", `--outputFile=${file}`), {
+      const { output } = await run(node(program, "--ci", "--json", `--outputFile=${file}`, ...filters.map(toPattern)), {
         env: userlessEnv(scratch),
         onLine: say,
         timeoutMs: PATIENCE_MS,
@@ -43,6 +44,15 @@ export const jest = {
     }
   },
 };
+
+/**
+ * Jest looks for patterns in whole paths; what lies above the project must not match.
+ *
+ * @param {string} filter A part of the path of a test file.
+ */
+function toPattern(filter) {
+  return [inProject(), filter].map((part) => part.replace(/[.+*?^${}()|[\]\\]/g, "\\$&")).join(".*");
+}
 
 /**
  * @param {string} file What Jest wrote.

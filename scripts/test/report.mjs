@@ -5,10 +5,11 @@ import { bold, dim, formatDuration, green, red, startProgress } from "../lib/ter
 
 /**
  * @typedef {{ name: string, detail: string }} Problem
- * @typedef {{ passed: number, failures: Problem[] }} Result
+ * @typedef {{ passed: number, failures: Problem[], note?: string }} Result
  * @typedef {object} Stage
  * @property {string} title
- * @property {(say: (line: string) => void) => Promise<Result>} run
+ * @property {boolean} [takesFilters] Whether words behind its name choose a part of it.
+ * @property {(say: (line: string) => void, filters: readonly string[]) => Promise<Result>} run
  */
 
 /** Lines of one problem that are shown, half of them from its end. */
@@ -25,22 +26,23 @@ export class Report {
    * Runs a stage and counts what it finds. One that breaks is a failure of its own.
    *
    * @param {Stage} stage
+   * @param {readonly string[]} filters
    */
-  async run({ title, run }) {
+  async run({ title, run }, filters) {
     const progress = startProgress(bold(title));
     /** @type {Result} */
     let result;
     try {
-      result = await run(progress.say);
+      result = await run(progress.say, filters);
     } catch (error) {
       result = { passed: 0, failures: [{ name: title, detail: messageOf(error) }] };
     }
     const took = progress.end();
-    const { passed, failures } = result;
+    const { passed, failures, note = "" } = result;
     this.passed += passed;
     this.failed += failures.length;
     const mark = failures.length === 0 ? green("ok    ") : red("FAILED");
-    console.log(`${mark}  ${title}  ${count(passed, failures.length)}  ${dim(formatDuration(took))}`);
+    console.log(`${mark}  ${title}  ${count(passed, failures.length)}  ${dim([formatDuration(took), note].join("  "))}`);
     for (const { name, detail } of failures) {
       this.#failures.push(`${title}: ${name}`);
       console.log(`${red(`  ${name}`)}\n${indent(shorten(detail))}`);

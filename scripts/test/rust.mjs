@@ -1,10 +1,16 @@
 // The Rust side: tests, lints, formatting, generated files.
 
+import { existsSync, readFileSync } from "node:fs";
+import { AS_TESTED, CRATE } from "../lib/cargo-build.mjs";
 import { run } from "../lib/process.mjs";
+import { inProject } from "../lib/project.mjs";
 import { cargo, isInstalled } from "../lib/tools.mjs";
-import { programStage, withoutNoise } from "./checks.mjs";
+import { mustRun, programStage, runChecks, withoutNoise } from "./checks.mjs";
 
 /** @typedef {import("./report.mjs").Stage} Stage */
+
+/** With the crate of the addon, which has no tests, a build of one crate has the features of the whole workspace. */
+const WITH_ADDON = ["--package", CRATE, ...AS_TESTED];
 
 export const format = programStage("Rust formatting", () => cargo("fmt", "--all", "--check"));
 
@@ -12,19 +18,84 @@ export const clippy = programStage("Rust lints", () =>
   cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"),
 );
 
-export const codegen = programStage("Generated files are fresh", () => cargo("xtask", "codegen", "--check"));
+/**
+ * `cargo xtask` alone would compile its libraries with other features than the tests do.
+ *
+ * @type {Stage}
+ */
+export const codegen = {
+  title: "Generated files are fresh",
+  run: (say) =>
+    runChecks(
+      [
+        [
+          "cargo xtask codegen",
+          async () => {
+            const build = ["--package", "xtask", "--bin", "xtask", "--message-format=json-render-diagnostics"];
+            const messages = await mustRun(cargo("build", "--locked", ...build, ...WITH_ADDON), { onLine: say, onStdoutLine() {} });
+            await mustRun([findExecutable(messages), "codegen", "--check"]);
+          },
+        ],
+      ],
+      say,
+    ),
+};
+
+/** @param {string} messages What cargo tells of a build, one message a line. */
+function findExecutable(messages) {
+  const all = messages.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  return all.find(({ executable }) => typeof executable === "string").executable;
+}
 
 /** @type {Stage} */
 export const rustTests = {
   title: "Rust tests",
-  async run(say) {
-    const common = ["--workspace", "--all-targets", "--locked", "--no-fail-fast", "--color=never"];
-    if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common), say);
-    const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar"];
-    const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet), say);
-    return judge(code, output, countNextest(output));
+  takesFilters: true,
+  async run(say, filters) {
+    const { packages, names } = splitFilters(filters);
+    const result = await runRustTests([...packages, ...WITH_ADDON, "--tests"], names, say);
+    if (result.passed > 0 || result.failures.length > 0) return result;
+    return { passed: 0, failures: [{ name: "no test was run", detail: `No name of a test contains ${names.join(" or ")}` }] };
   },
 };
+
+/**
+ * @param {readonly string[]} targets
+ * @param {readonly string[]} names
+ * @param {(line: string) => void} say
+ */
+async function runRustTests(targets, names, say) {
+  const common = [...targets, "--locked", "--no-fail-fast", "--color=never"];
+  if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
+  const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar", "--no-tests=pass"];
+  const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
+  const counts = countNextest(output);
+  // It counts what the filters leave out as skipped.
+  return judge(code, output, names.length === 0 ? counts : { ...counts, ignored: 0 });
+}
+
+/**
+ * A filter that is the folder of a crate, such as `runtime`, chooses that crate. Any other one is a part of the names
+ * of tests.
+ *
+ * @param {readonly string[]} filters
+ */
+export function splitFilters(filters) {
+  const crates = filters.map(packageIn).filter((name) => name !== undefined);
+  return {
+    packages: crates.length === 0 ? ["--workspace"] : crates.flatMap((name) => ["--package", name]),
+    names: filters.filter((filter) => packageIn(filter) === undefined),
+  };
+}
+
+/**
+ * @param {string} folder
+ * @returns {string | undefined}
+ */
+function packageIn(folder) {
+  const manifest = [`crates/${folder}`, folder].map((place) => inProject(place, "Cargo.toml")).find((file) => existsSync(file));
+  return manifest && readFileSync(manifest, "utf8").match(/^\[package\]\nname = "(.+)"$/m)?.[1];
+}
 
 /** @type {Stage} */
 export const docTests = {

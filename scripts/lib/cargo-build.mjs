@@ -1,0 +1,84 @@
+// Builds the addon's library with cargo, which knows what is stale.
+
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { BuildProgress } from "./build-progress.mjs";
+import { Failure } from "./failure.mjs";
+import { run } from "./process.mjs";
+import { inProject } from "./project.mjs";
+import { cargo } from "./tools.mjs";
+
+/** @typedef {"release" | "debug"} Profile */
+
+/** The crate of the addon. */
+export const CRATE = "opencode-node";
+
+/** Measured: link-time optimisation takes about as long as 700 libraries. */
+const RELEASE_LAST_WEIGHT = 700;
+
+/** On two cores. */
+const FIRST_BUILD_MINUTES = { debug: 3, release: 11 };
+
+const REFRESH_MS = 1000;
+
+/** Lines of cargo that say only that something goes on. */
+const PROGRESS = /^ *(?:Compiling|Downloading|Downloaded|Updating|Blocking) .*\n/gm;
+
+/** Gives the libraries of a build the features that the tests of the workspace turn on, so that both share them. */
+export const AS_TESTED = ["--features", `${CRATE}/as-tested`];
+
+/** @type {Record<Profile, string[]>} */
+const FLAGS = { debug: AS_TESTED, release: ["--release"] };
+
+/**
+ * A sentence about a build that has to compile everything; empty where an earlier build has left something.
+ *
+ * @param {Profile} profile
+ */
+export function describeFirstBuild(profile) {
+  const target = process.env.CARGO_TARGET_DIR ?? inProject("target");
+  if (existsSync(path.join(target, profile, "deps"))) return "";
+  return `The first ${profile} build of the addon takes about ${FIRST_BUILD_MINUTES[profile]} minutes on two cores.`;
+}
+
+/**
+ * Builds the library unless it is up to date, and gives its file.
+ *
+ * @param {Profile} profile
+ * @param {(line: string) => void} say Hears how far the build is; nothing when there is nothing to build.
+ * @returns {Promise<string>}
+ */
+export async function buildLibrary(profile, say) {
+  const progress = new BuildProgress(profile === "release" ? RELEASE_LAST_WEIGHT : undefined);
+  const show = () => say(progress.describe(performance.now()));
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  let library = "";
+  const format = "--message-format=json-render-diagnostics";
+  const command = cargo("build", "--locked", "--color=never", "--package", CRATE, format, ...FLAGS[profile]);
+  const { code, stderr } = await run(command, {
+    onStdoutLine(line) {
+      const message = JSON.parse(line);
+      if (message.reason !== "compiler-artifact") return;
+      progress.hear(message, performance.now());
+      if (message.target.kind.includes("cdylib")) [library] = message.filenames;
+    },
+    onLine(line) {
+      if (/^(Updating|Blocking|Downloading|Downloaded) /.test(line)) say(line);
+      if (timer !== undefined || !line.startsWith("Compiling ")) return;
+      progress.begin(performance.now());
+      timer = setInterval(show, REFRESH_MS);
+      show();
+      void readPackages().then((tree) => progress.expect(tree));
+    },
+  }).finally(() => clearInterval(timer));
+  if (code !== 0) throw new Failure("The addon could not be built: cargo says above why", stderr.replace(PROGRESS, ""));
+  return library;
+}
+
+/** The packages of the addon, one a line. An empty text where cargo cannot tell them: then they are not counted. */
+async function readPackages() {
+  const flags = ["--locked", "--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}"];
+  const { code, stdout } = await run(cargo("tree", "--package", CRATE, ...flags));
+  return code === 0 ? stdout : "";
+}

@@ -1,0 +1,146 @@
+// The parts of these scripts that decide something.
+
+import assert from "node:assert/strict";
+import { readDepInfo } from "../lib/addon.mjs";
+import { BuildProgress, formatLeft } from "../lib/build-progress.mjs";
+import { Failure } from "../lib/failure.mjs";
+import { run } from "../lib/process.mjs";
+import { node } from "../lib/tools.mjs";
+import { parseStages } from "./arguments.mjs";
+import { runChecks } from "./checks.mjs";
+import { splitFilters } from "./rust.mjs";
+
+/** @type {import("./report.mjs").Stage} */
+export const scripts = {
+  title: "Scripts",
+  run: (say) =>
+    runChecks(
+      [
+        ["a stage takes the words behind it", filters],
+        ["a word without a stage is refused", wordWithoutStage],
+        ["a word behind a stage that takes none is refused", wordBehindUnfiltered],
+        ["a filter of Rust tests is a crate or a name", rustFilters],
+        ["packages are counted once", countsPackages],
+        ["the rest of a build is estimated from what was compiled", estimates],
+        ["fresh packages take no time", ignoresFresh],
+        ["the estimate counts down between two messages", countsDown],
+        ["durations are rounded", rounds],
+        ["the sources of a library", depInfo],
+        ["lines arrive whole", wholeLines],
+      ],
+      say,
+    ),
+};
+
+const STAGES = { jest: { takesFilters: true }, rust: { takesFilters: true }, types: {} };
+
+function filters() {
+  const chosen = parseStages(["jest", "sessions", "turn", "types", "rust"], STAGES);
+  assert.deepEqual([...chosen], [["jest", ["sessions", "turn"]], ["types", []], ["rust", []]]);
+  assert.equal(parseStages([], STAGES).size, 0);
+}
+
+function wordWithoutStage() {
+  const expected = new Failure("There is no stage sessions; there are jest, rust, types");
+  assert.throws(() => parseStages(["sessions", "jest"], STAGES), expected);
+  assert.throws(() => parseStages(["toString"], STAGES), Failure);
+}
+
+function wordBehindUnfiltered() {
+  const expected = new Failure("sessions is no stage, and types cannot be filtered; jest, rust can");
+  assert.throws(() => parseStages(["types", "sessions"], STAGES), expected);
+}
+
+function rustFilters() {
+  assert.deepEqual(splitFilters([]), { packages: ["--workspace"], names: [] });
+  assert.deepEqual(splitFilters(["slug"]), { packages: ["--workspace"], names: ["slug"] });
+  assert.deepEqual(splitFilters(["runtime", "slug", "tests"]), {
+    packages: ["--package", "opencode-runtime", "--package", "opencode-tests"],
+    names: ["slug"],
+  });
+}
+
+/** Ten libraries, one of which is in the tree twice, and two crates of the project. */
+const TREE = [
+  "opencode-node v0.1.0 (/project/crates/node)",
+  "opencode-store v0.1.0 (/project/crates/store)",
+  ...Array.from({ length: 9 }, (_, index) => `library-${index} v1.${index}.0`),
+  "derive v1.0.0 (proc-macro)",
+  "library-1 v1.1.0 (*)",
+  "",
+].join("\n");
+
+/**
+ * @param {string} name
+ * @param {boolean} [fresh]
+ * @param {string} [kind]
+ */
+const library = (name, fresh = false, kind = "lib") => ({
+  reason: "compiler-artifact",
+  package_id: `registry+https://example.com/index#${name}@1.0.0`,
+  target: { kind: [kind] },
+  fresh,
+});
+
+function countsPackages() {
+  const progress = new BuildProgress();
+  assert.equal(progress.describe(0), "0 crates");
+  progress.expect(TREE);
+  progress.hear(library("a", false, "custom-build"), 100);
+  assert.equal(progress.describe(100), "0 of 12 crates");
+  progress.hear(library("a"), 200);
+  progress.hear(library("a"), 300);
+  assert.equal(progress.describe(300), "1 of 12 crates");
+}
+
+function estimates() {
+  const progress = new BuildProgress(32);
+  progress.begin(1000);
+  progress.expect(TREE);
+  // Ten libraries are ready after ten seconds. The crate that is left weighs 8, and the last one 32.
+  for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`), 1000 + index * 1000);
+  assert.equal(progress.describe(11_000), "10 of 12 crates, about 40 s left");
+  const store = { ...library("store"), package_id: "path+file:///project/crates/store#opencode-store@0.1.0" };
+  progress.hear(store, 19_000);
+  assert.equal(progress.describe(19_000), "11 of 12 crates, about 35 s left");
+}
+
+function ignoresFresh() {
+  const progress = new BuildProgress(1);
+  progress.expect(TREE);
+  for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`, true), 10);
+  assert.equal(progress.describe(5000), "10 of 12 crates");
+  progress.hear({ ...library("store"), package_id: "path+file:///project/crates/store#opencode-store@0.1.0" }, 40_000);
+  assert.equal(progress.describe(40_000), "11 of 12 crates, about 5 s left");
+}
+
+function countsDown() {
+  const progress = new BuildProgress(32);
+  progress.expect(TREE);
+  for (let index = 1; index <= 10; index += 1) progress.hear(library(`library-${index}`), index * 1000);
+  assert.equal(progress.describe(20_000), "10 of 12 crates, about 30 s left");
+  assert.equal(progress.describe(70_000), "10 of 12 crates, a few seconds left");
+}
+
+function rounds() {
+  assert.equal(formatLeft(-1), "a few seconds left");
+  assert.equal(formatLeft(5001), "about 10 s left");
+  assert.equal(formatLeft(59_000), "about 1 min left");
+  assert.equal(formatLeft(95_000), "about 1 min 40 s left");
+}
+
+function depInfo() {
+  const text = "/a b/target/lib.so: /a\\ b/src/lib.rs /c/build.rs\n\n/c/build.rs:\n";
+  assert.deepEqual(readDepInfo("/t/lib.so: /a\\ b/src/lib.rs /c/build.rs\n"), ["/a b/src/lib.rs", "/c/build.rs"]);
+  assert.deepEqual(readDepInfo(text.replace("/a b", "/a\\ b")), ["/a b/src/lib.rs", "/c/build.rs"]);
+  assert.deepEqual(readDepInfo(""), []);
+}
+
+/** A line may come in two pieces, and two lines in one. */
+async function wholeLines() {
+  const program = 'process.stdout.write("one\\ntw", () => setTimeout(() => process.stdout.write("o\\nthree\\n"), 20))';
+  /** @type {string[]} */
+  const lines = [];
+  await run(node("--eval", program), { onLine: (line) => lines.push(line) });
+  assert.deepEqual(lines, ["one", "two", "three"]);
+}
