@@ -16,6 +16,7 @@ use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
+use opencode_location::config::HostConfiguration;
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
@@ -63,7 +64,7 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
-        let (environment, config) = options.into_environment();
+        let (environment, configuration) = options.into_surroundings()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());
@@ -77,7 +78,7 @@ impl Host {
             durability,
             directory,
             locations: Arc::new(
-                Locations::new(Arc::new(environment), config).with_clock(Arc::clone(&clock)),
+                Locations::new(Arc::new(environment), configuration).with_clock(Arc::clone(&clock)),
             ),
             tools: Arc::new(tools),
             unanswered,
@@ -197,5 +198,5 @@ fn open_failure(path: String, error: &OpenError) -> Failure {
     }
 }
 
-/// What options say about the machine.
-type Surroundings = (Environment, Option<serde_json::Value>);
+/// What options say about the machine and its configuration.
+type Surroundings = (Environment, HostConfiguration);

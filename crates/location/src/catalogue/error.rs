@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelResolutionError {
     /// The catalogue has no such model, or it is switched off.
-    #[error("The model {provider_id}/{model_id} is not available: {reason}")]
+    #[error("{}", unavailable(.provider_id, .model_id, .reason))]
     ModelUnavailable {
         /// The provider asked for.
         provider_id: String,
@@ -60,7 +60,7 @@ pub enum UnavailableReason {
     )]
     Denied,
     /// It needs a key and there is none.
-    #[error("the provider has no key. {}", missing_key(.variables))]
+    #[error("{}", missing_key(.variables))]
     NoKey {
         /// The variables of the environment that may hold one.
         variables: Vec<String>,
@@ -91,19 +91,30 @@ pub enum UnsupportedReason {
     )]
     Protocol,
     /// It is unknown where the server is.
-    #[error("it has no address. Set the provider's `options.baseURL`")]
+    #[error(
+        "it has no address. Pass baseURL to OpenCode.create, or set the provider's `options.baseURL`"
+    )]
     MissingBaseUrl,
     /// The address cannot be one.
     #[error("its `baseURL` is not an absolute http or https URL")]
     InvalidBaseUrl,
 }
 
+/// A missing key is a matter of the provider, whichever model was asked for.
+fn unavailable(provider_id: &str, model_id: &str, reason: &UnavailableReason) -> String {
+    match reason {
+        UnavailableReason::NoKey { .. } => {
+            format!("No API key for provider {provider_id}: {reason}")
+        }
+        _ => format!("The model {provider_id}/{model_id} is not available: {reason}"),
+    }
+}
+
 fn missing_key(variables: &[String]) -> String {
-    if variables.is_empty() {
-        "Give one as `apiKey` in its options".to_owned()
-    } else {
-        let names = variables.join(" or ");
-        format!("Set {names}, or give one as `apiKey` in its options")
+    const PASS: &str = "pass apiKey to OpenCode.create";
+    match variables {
+        [] => PASS.to_owned(),
+        names => format!("set {} or {PASS}", names.join(" or ")),
     }
 }
 

@@ -66,11 +66,7 @@ impl Catalogue {
         let (place, variant) = match (selection, &self.default) {
             (Some(selection), _) => (self.available(selection)?, selection.variant.as_deref()),
             (None, Some(default)) => (default.place, default.variant.as_deref()),
-            (None, None) => {
-                return Err(ModelResolutionError::ModelNotSelected {
-                    models: self.models.len(),
-                });
-            }
+            (None, None) => return Err(self.no_default()),
         };
         let model = &self.models[place];
         let variant = variant_place(model, variant)?;
@@ -81,6 +77,13 @@ impl Catalogue {
                 resolve(provider, model, variant.map(|place| &model.variants[place]))
             })
             .clone()
+    }
+
+    /// Why there is no default model.
+    fn no_default(&self) -> ModelResolutionError {
+        let models = self.models.len();
+        let nothing_named = ModelResolutionError::ModelNotSelected { models };
+        self.unusable_default.clone().unwrap_or(nothing_named)
     }
 
     /// The place of the model a selection names, if it may be used.
