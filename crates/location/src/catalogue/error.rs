@@ -51,9 +51,13 @@ pub enum ModelResolutionError {
 pub enum UnavailableReason {
     /// No document describes the provider.
     #[error(
-        "no provider of this id is configured. Configure it under `provider` or select a model of another one"
+        "no provider of this id is configured.{} Configure it under `provider` or select a model of another one",
+        did_you_mean(.meant)
     )]
-    UnknownProvider,
+    UnknownProvider {
+        /// A provider of nearly this id.
+        meant: Option<String>,
+    },
     /// A policy or a list of providers leaves it out.
     #[error(
         "the provider may not be used. See `experimental.policies`, `enabled_providers` and `disabled_providers`"
@@ -67,9 +71,16 @@ pub enum UnavailableReason {
     },
     /// No document describes the model.
     #[error(
-        "the provider has no model of this id. Add it under the provider's `models` or select another one"
+        "the provider has no model of this id.{}{} Add it under the provider's `models` or select another one",
+        did_you_mean(.meant),
+        its_models(.known)
     )]
-    UnknownModel,
+    UnknownModel {
+        /// A model of nearly this id.
+        meant: Option<String>,
+        /// The models that it has.
+        known: Vec<String>,
+    },
     /// It is switched off.
     #[error(
         "it is disabled or deprecated in the configuration, or the provider's whitelist or blacklist leaves it out. Change that setting or select another model"
@@ -100,6 +111,26 @@ pub enum UnsupportedReason {
     InvalidBaseUrl,
 }
 
+/// Most models that are named.
+const MAX_NAMED: usize = 10;
+
+fn did_you_mean(meant: &Option<String>) -> String {
+    let meant = meant.as_ref();
+    meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"))
+}
+
+fn its_models(known: &[String]) -> String {
+    match known {
+        [] => String::new(),
+        names if names.len() <= MAX_NAMED => format!(" It has {}.", names.join(", ")),
+        names => format!(
+            " It has {} and {} more.",
+            names[..MAX_NAMED].join(", "),
+            names.len() - MAX_NAMED
+        ),
+    }
+}
+
 /// A missing key is a matter of the provider, whichever model was asked for.
 fn unavailable(provider_id: &str, model_id: &str, reason: &UnavailableReason) -> String {
     match reason {
@@ -128,7 +159,7 @@ fn available_variants(variants: &[String]) -> String {
 
 fn nothing_usable(models: usize) -> String {
     match models {
-        0 => "no model is configured. Configure a provider with a model, and name a default one under `model`".to_owned(),
+        0 => "no model is configured. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\", or configure a provider with a model".to_owned(),
         _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
     }
 }

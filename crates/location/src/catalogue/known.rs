@@ -84,6 +84,11 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
+/// The ids of the providers that are known.
+pub(super) fn ids() -> impl Iterator<Item = &'static str> + Clone {
+    KNOWN.iter().map(|known| known.id)
+}
+
 /// What is known of a provider, if anything.
 pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     let known = KNOWN.iter().find(|known| known.id == id)?;

@@ -269,7 +269,7 @@ fn why_a_model_is_not_available() {
         ModelResolutionError::ModelUnavailable {
             provider_id: "p".to_owned(),
             model_id: "m".to_owned(),
-            reason: UnavailableReason::UnknownProvider,
+            reason: UnavailableReason::UnknownProvider { meant: None },
         }
     );
 }
