@@ -85,8 +85,8 @@ const KNOWN: [Known; 9] = [
 ];
 
 /// The ids of the providers that are known.
-pub(super) fn ids() -> impl Iterator<Item = &'static str> + Clone {
-    KNOWN.iter().map(|known| known.id)
+pub(super) fn ids<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    KNOWN.iter().map(|known| -> &'a str { known.id })
 }
 
 /// What is known of a provider, if anything.
