@@ -192,7 +192,11 @@ fn text(request: &impl serde::Serialize) -> String {
 fn open_failure(path: String, error: &OpenError) -> Failure {
     let message = error.to_string();
     match error {
-        OpenError::InUse { .. } => Failure::DatabaseInUse { path, message },
+        OpenError::InUse { holder, .. } => Failure::DatabaseInUse {
+            path,
+            pid: holder.pid(),
+            message,
+        },
         OpenError::Version { .. } => Failure::DatabaseVersion { path, message },
         OpenError::Unavailable { .. } => Failure::DatabaseUnavailable { path, message },
     }
