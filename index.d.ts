@@ -330,7 +330,7 @@ export declare const OpenCode: {
    * Opens a host on one SQLite file, which is created when it does not exist.
    *
    * Rejects with `InvalidOptionError`, `DatabaseUnavailableError`, `DatabaseVersionError` or
-   * `DatabaseInUseError`.
+   * `DatabaseInUseError`; where a bug of this package is met, with `UnknownError`.
    *
    * @example
    * ```ts

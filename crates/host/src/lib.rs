@@ -8,13 +8,15 @@ mod dispatch;
 mod fetch;
 mod listeners;
 mod options;
+mod panics;
 mod web;
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
 use opencode_location::config::HostConfiguration;
 use opencode_location::environment::Environment;
@@ -31,6 +33,7 @@ use crate::listeners::{Defaults, Listeners};
 pub use dispatch::Closed;
 pub use opencode_server::{ListenOptions, Listener};
 pub use options::HostOptions;
+pub use panics::report_panics;
 
 /// An open host. Closing it is the caller's duty; dropping it alone interrupts what runs and lets
 /// go of the database some time later, which loses nothing that was acknowledged.
@@ -49,6 +52,10 @@ impl Host {
     ///
     /// A tagged failure that says which option or which file is at fault.
     pub async fn open(options: HostOptions) -> Result<Self, Failure> {
+        panics::caught(Self::compose(options)).await
+    }
+
+    async fn compose(options: HostOptions) -> Result<Self, Failure> {
         let database = options.database_path();
         let path = options.database.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -119,7 +126,7 @@ impl Host {
     /// `InvalidOption` names an option that cannot be used, `AddressUnavailable` says why the
     /// address cannot be had, `ServiceUnavailable` that the host is closed.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
-        self.listeners.listen(options).await
+        panics::caught(self.listeners.listen(options)).await
     }
 
     /// The permission requests of all sessions, as JSON: those that wait, then those that come, each
@@ -164,9 +171,12 @@ impl Host {
     /// streams and closes the database. Closing twice is harmless.
     pub async fn close(&self) {
         let listeners = self.listeners.stop();
-        self.runtime.close().await;
+        let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
         listeners.end().await;
         self.dispatcher.close();
+        if let Err(panic) = closed {
+            resume_unwind(panic);
+        }
     }
 }
 
