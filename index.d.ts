@@ -95,8 +95,8 @@ export interface OpenCodeOptions {
   readonly model?: string | undefined;
   /**
    * The key of the provider of `model`, which must be given too. It is sent only to an address that `baseURL`,
-   * `config` or a variable of `env` gives, or to the provider's own. Default: the variable `OPENAI_API_KEY`,
-   * `ANTHROPIC_API_KEY`, or `<PROVIDER>_API_KEY`, else `apiKey` of the configuration.
+   * `config` or a variable of `env` gives, or to the provider's own. Default: `apiKey` of the configuration,
+   * else the variable `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `<PROVIDER>_API_KEY`.
    */
   readonly apiKey?: string | undefined;
   /**

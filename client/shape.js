@@ -58,7 +58,7 @@ function plain(name) {
 }
 
 /**
- * What an input may have.
+ * The members that an input may have.
  *
  * @param {Operation} operation
  * @returns {string[]}

@@ -1,4 +1,4 @@
-// What configuration says about providers and their models, in both forms.
+// Providers and their models in the configuration, in both forms.
 
 import type { JsonValue } from "../index.js";
 
@@ -38,7 +38,7 @@ export interface ApiConfig {
   readonly settings?: Readonly<Record<string, JsonValue | undefined>> | undefined;
 }
 
-/** A provider. What is left out keeps its value. */
+/** A provider. A member that is left out keeps its value. */
 export interface ProviderConfig {
   /** The name for people. Default: the id. */
   readonly name?: string | undefined;
@@ -56,7 +56,7 @@ export interface ProviderConfig {
   readonly models?: Readonly<Record<string, ModelConfig>> | undefined;
 }
 
-/** A model. What is left out keeps its value. */
+/** A model. A member that is left out keeps its value. */
 export interface ModelConfig {
   /** The name for people. Default: the id. */
   readonly name?: string | undefined;
@@ -88,7 +88,7 @@ export interface ModelCapabilitiesConfig {
   readonly output?: readonly string[] | undefined;
 }
 
-/** A variant of a model: what its requests have beside those of the model. */
+/** A variant of a model: headers and options that its requests have beside those of the model. */
 export interface ModelVariantConfig extends RequestConfig {
   /** Its name. */
   readonly id: string;

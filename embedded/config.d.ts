@@ -1,4 +1,4 @@
-// What the option `config` may hold: the keys of `opencode.json`. `docs/configuration.md` describes each further.
+// The type of the option `config`: the keys of `opencode.json`. `docs/configuration.md` describes each further.
 
 import type { JsonValue } from "../index.js";
 import type { ModelSelection, OlderProviderConfig, ProviderConfig, RequestConfig } from "./config-models.js";
@@ -40,8 +40,8 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   /** Agents, by id: new ones, and changes to those that exist (`build`, `plan`, `general`, `explore`). */
   readonly agents?: Readonly<Record<string, AgentConfig>> | undefined;
   /**
-   * What every agent may do, at most 1,000 rules. The last rule that matches decides; where none matches, the user
-   * is asked.
+   * Permissions of every agent, at most 1,000 rules. The last rule that matches decides; without one the user is
+   * asked.
    */
   readonly permissions?: readonly PermissionRuleConfig[] | undefined;
   /** Prompts with a name, for `commands.list`. */
@@ -113,7 +113,7 @@ export interface PermissionRuleConfig {
   readonly effect: PermissionEffectConfig;
 }
 
-/** An agent. What is left out keeps its value. */
+/** An agent. A member that is left out keeps its value. */
 export interface AgentConfig {
   /** The model, where the session has chosen none. Default: that of the configuration. */
   readonly model?: ModelSelection | undefined;
@@ -150,7 +150,7 @@ export type AgentColorConfig =
   | "error"
   | "info";
 
-/** A prompt with a name. What is left out keeps its value. */
+/** A prompt with a name. A member that is left out keeps its value. */
 export interface CommandConfig {
   /** The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`. */
   readonly template?: string | undefined;

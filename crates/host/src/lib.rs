@@ -212,5 +212,5 @@ fn open_failure(path: String, error: &OpenError) -> Failure {
     }
 }
 
-/// What options say about the machine and its configuration.
+/// The machine and its configuration, as the options describe them.
 type Surroundings = (Environment, HostConfiguration);

@@ -180,7 +180,7 @@ impl HostOptions {
         }
     }
 
-    /// What these say about the machine and its configuration, or the option that says it wrongly.
+    /// The machine and its configuration, or the failure that names the wrong option.
     pub(crate) fn into_surroundings(self) -> Result<Surroundings, Failure> {
         let model = self.host_model()?;
         let environment = Environment {
@@ -236,7 +236,7 @@ fn read_model(value: &Value) -> Option<ModelRef> {
 
 const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
 
-/// A key that a header can carry. What it is stays unsaid.
+/// A key that a header can carry. A failure does not repeat it.
 fn api_key(text: &str) -> Result<Secret, Failure> {
     if text.is_empty() || text.chars().any(char::is_control) {
         let message = "apiKey must be a non-empty string without line ends and control characters";
@@ -245,7 +245,7 @@ fn api_key(text: &str) -> Result<Secret, Failure> {
     Ok(Secret::new(text))
 }
 
-/// The address stays unsaid, too: it may hold a password.
+/// An address of a server. A failure does not repeat it either: it may hold a password.
 fn base_url(text: &str) -> Result<BaseUrl, Failure> {
     let url = Url::parse(text).ok();
     if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https")) {

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, Location};
 use futures::FutureExt;
 use opencode_protocol::failure::Failure;
 
-/// Says on standard error of every panic from now on whose fault it is, where it is and where to
-/// report it. Only this library's panics: each copy of the standard library has a hook of its own.
+/// Reports every panic from now on, on standard error: the version, the place, and where to report
+/// the bug. Only this library's panics: each copy of the standard library has a hook of its own.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let report = report(panic.location(), panic.payload());
@@ -17,8 +17,8 @@ pub fn report_panics() {
     }));
 }
 
-/// What is said of a panic. Of its message only what stands in the source: a formatted one may hold
-/// what users wrote.
+/// The report of a panic. It has the panic's message only if that stands in the source: a formatted
+/// message may hold text of users.
 fn report(location: Option<&Location<'_>>, payload: &(dyn Any + Send)) -> String {
     let place = match location {
         Some(location) => format!("{}:{}", shown_file(location.file()), location.line()),

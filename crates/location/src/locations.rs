@@ -31,7 +31,7 @@ pub const IDLE_TIME: Duration = Duration::from_secs(60 * 60);
 /// go at once.
 pub struct Locations {
     environment: Arc<Environment>,
-    /// What the embedding program configures itself.
+    /// The configuration of the embedding program.
     host: Arc<HostConfiguration>,
     projects: Projects,
     models: Arc<ModelsDevFile>,

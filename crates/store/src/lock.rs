@@ -2,8 +2,8 @@
 //!
 //! The lock is advisory and on a file of its own: locking the database file itself would disturb
 //! SQLite's locks. Two handles exclude each other within one process too. The holder writes who it
-//! is into that file. What a process that died left there names no holder: it counts only while
-//! that process lives, and is emptied before the lock is given back.
+//! is into that file. The entry of a process that died does not count, and the holder
+//! empties the file before it gives the lock back.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -54,7 +54,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Writes who holds the lock. Until then the file names nobody, or a process that has died.
+/// Writes who holds the lock. Until then the file is empty, or names a process that has died.
 fn sign(mut file: &File) -> io::Result<()> {
     file.set_len(0)?;
     let pid = std::process::id();
@@ -123,7 +123,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// What tells a living process from others that have had its number: when it began. None if there
+/// When a living process began, which tells it from earlier processes with its number. None if there
 /// is no such process.
 #[cfg(target_os = "linux")]
 fn identity(pid: u32) -> Option<String> {

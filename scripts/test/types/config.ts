@@ -1,4 +1,4 @@
-// The option `config`: what configuration may hold, and what is a slip.
+// The option `config`: keys that compile, and misspelled ones that do not.
 
 import type { JsonValue, OpenCodeConfig, OpenCodeOptions } from "opencode-embedded";
 import { holds, type Same } from "./assert.js";

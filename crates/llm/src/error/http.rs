@@ -81,7 +81,7 @@ impl HttpFailure<'_> {
             .with_http(self.context(&redactor, &body))
     }
 
-    /// What is said of a page for a browser, of which there is nothing to show.
+    /// The message about an HTML page, if the body is one. The page itself is not shown.
     fn page(&self) -> Option<String> {
         let url = Url::parse(self.url).ok()?;
         let page = is_page(self.header("content-type"), self.body.as_bytes());

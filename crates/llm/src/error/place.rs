@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// `provider/model at scheme://host/path`. Of the address nothing is said that may be secret: no
-/// user, no query, no fragment.
+/// `provider/model at scheme://host/path`. The address has no user, no
+/// query and no fragment: they may be secret.
 pub(crate) fn place(model: &str, url: &Url) -> String {
     let mut shown = url.clone();
     // Neither call can fail on an address with a host.
@@ -30,8 +30,8 @@ fn begins_with(text: &[u8], beginning: &str) -> bool {
     head.is_some_and(|head| head.eq_ignore_ascii_case(beginning.as_bytes()))
 }
 
-/// The message about a page. A server that broke may show one whatever it is asked; any other has
-/// been asked at a wrong address.
+/// The message about a page. A server that failed may show one for any request. From
+/// any other server it means that the address is wrong.
 pub(crate) fn page_message(place: &str, status: u16) -> String {
     if status >= 500 {
         return format!("{place} answered with an HTML page (status {status})");

@@ -96,7 +96,7 @@ impl Reply {
         Ok(())
     }
 
-    /// What no decoder understands may be a page for a browser, of which each complains in its way.
+    /// Runs the decoder. If it fails on an HTML page, the failure names the page.
     fn decode(
         &mut self,
         decode: impl FnOnce(&mut dyn Decoder) -> Result<(), LlmError>,

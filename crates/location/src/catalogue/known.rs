@@ -105,9 +105,9 @@ pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     })
 }
 
-/// What is taken of a provider that is not known, for a model that the embedding program chose: its
-/// server is compatible with OpenAI's. The name of the variable counts only for an address that the
-/// program gave, too.
+/// The description of an unknown provider of a model that the embedding program chose: a server
+/// compatible with OpenAI's. The variable `<PROVIDER>_API_KEY` counts only if the program gave the
+/// address, too.
 pub(super) fn compatible(chosen: &HostModel) -> ProviderPatch {
     let id = &chosen.model.provider_id;
     let variable = || {

@@ -1,5 +1,5 @@
-//! What the embedding program configures itself: a document, and the model it chose with that
-//! model's key and address.
+//! The configuration of the embedding program: a document, and the model it chose, with key and
+//! address.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use super::patch::{ApiPatch, ProviderPatch};
 use crate::catalogue::API_KEY;
 use crate::secret::{BaseUrl, Members};
 
-/// What the options are called in diagnostics.
+/// The name of the options in diagnostics.
 const OPTIONS: &str = "the host's options model, apiKey and baseURL";
 
-/// What the embedding program configures itself.
+/// The configuration of the embedding program.
 #[derive(Clone, Default)]
 pub struct HostConfiguration {
     /// A document, stronger than those that are discovered.

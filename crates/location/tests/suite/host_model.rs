@@ -33,7 +33,7 @@ fn at(model: HostModel, url: &str) -> HostModel {
     }
 }
 
-/// What a machine says where the project has a document.
+/// Configuration and catalogue of a machine whose project has a document.
 fn read(machine: &Machine, project: Value, model: HostModel) -> (Configuration, Catalogue) {
     machine.write("project/opencode.json", project.to_string());
     let host = HostConfiguration {
