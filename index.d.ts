@@ -3,8 +3,10 @@
 // The facade: the client of `opencode-embedded/client`, and the host that answers the same methods in memory.
 
 import type { OpenCodeClient, PermissionReply, PermissionRequest, QuestionRequest } from "./client/index.js";
+import type { OpenCodeConfig } from "./embedded/config.js";
 
 export * from "./client/index.js";
+export type * from "./embedded/config.js";
 
 /** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -82,8 +84,29 @@ export interface OpenCodeOptions {
   readonly configDirectory?: string | undefined;
   /** What may be deleted at any time. Default: `opencode` in `XDG_CACHE_HOME`, else `.cache/opencode` in `home`. */
   readonly cacheDirectory?: string | undefined;
+  /**
+   * The model of sessions that choose none, as `"provider/model"` or `"provider/model#variant"`. No configuration
+   * need describe it: it is taken to call tools, `openai` and `anthropic` are known, and any other provider with a
+   * `baseURL` speaks OpenAI Chat Completions. Default: `model` of the configuration, else the newest model that can
+   * be used.
+   *
+   * @example "openai/gpt-4.1-mini"
+   */
+  readonly model?: string | undefined;
+  /**
+   * The key of the provider of `model`, which must be given too. It is sent only to an address that `baseURL`,
+   * `config` or a variable of `env` gives, or to the provider's own. Default: `apiKey` of the configuration,
+   * else the variable `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `<PROVIDER>_API_KEY`.
+   */
+  readonly apiKey?: string | undefined;
+  /**
+   * The address of the provider of `model`, which must be given too: an absolute http or https URL, such as
+   * `"http://127.0.0.1:8080/v1"`. Default: `baseURL` of the configuration, else the variable `OPENAI_BASE_URL` or
+   * `ANTHROPIC_BASE_URL`, else the provider's own.
+   */
+  readonly baseURL?: string | undefined;
   /** Configuration with the keys of `opencode.json`, merged over what the configuration files say. Default: none. */
-  readonly config?: JsonObject | undefined;
+  readonly config?: OpenCodeConfig | undefined;
   /**
    * The environment, instead of the one of this process. It is copied when the host is created, so later
    * changes are not seen. Default: a copy of `process.env`.
@@ -307,11 +330,11 @@ export declare const OpenCode: {
    * Opens a host on one SQLite file, which is created when it does not exist.
    *
    * Rejects with `InvalidOptionError`, `AddonUnavailableError`, `DatabaseUnavailableError`, `DatabaseVersionError` or
-   * `DatabaseInUseError`.
+   * `DatabaseInUseError`; where it meets a bug of this package, with `UnknownError`.
    *
    * @example
    * ```ts
-   * await using opencode = await OpenCode.create({ directory: "/home/me/project" })
+   * await using opencode = await OpenCode.create({ model: "openai/gpt-4.1-mini" })
    * const session = await opencode.sessions.create()
    * ```
    */

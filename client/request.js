@@ -1,6 +1,7 @@
 "use strict";
 
 const { ClientError, taggedError } = require("./errors.js");
+const { checkShape, invalidRequest, missingMember } = require("./shape.js");
 
 /**
  * @typedef {import("./internal.js").HeaderList} HeaderList
@@ -16,10 +17,11 @@ const { ClientError, taggedError } = require("./errors.js");
  * @param {Input} input
  */
 function encodeRequest(operation, input) {
+  if (operation.payload !== "lines") checkShape(operation, input);
   if (operation.success.kind === "page") refuseMixedCursor(operation.query, operation.success.continuation, input);
   return {
     method: operation.method,
-    path: encodePath(operation.path, input) + encodeQuery(operation.query, input),
+    path: encodePath(operation, input) + encodeQuery(operation.query, input),
     body: Array.isArray(operation.payload) ? encodeBody(operation.payload, operation.texts, input) : undefined,
   };
 }
@@ -40,26 +42,27 @@ function refuseMixedCursor(query, continuation, input) {
 }
 
 /**
- * @param {Operation["path"]} segments
+ * @param {Operation} operation
  * @param {Input} input
  */
-function encodePath(segments, input) {
+function encodePath(operation, input) {
   let path = "";
-  for (const segment of segments) {
+  for (const segment of operation.path) {
     if (typeof segment === "string") path += segment;
-    else if ("param" in segment) path += encodeSegments(segment.param, [readText(segment.param, input)]);
-    else path += encodeSegments(segment.rest, readText(segment.rest, input).split("/"));
+    else if ("param" in segment) path += encodeSegments(segment.param, [readText(operation, segment.param, input)]);
+    else path += encodeSegments(segment.rest, readText(operation, segment.rest, input).split("/"));
   }
   return path;
 }
 
 /**
+ * @param {Operation} operation
  * @param {string} name
  * @param {Input} input
  */
-function readText(name, input) {
+function readText(operation, name, input) {
   const value = input[name];
-  if (isAbsent(value)) throw invalidField(name, `Missing ${name}`);
+  if (isAbsent(value)) throw missingMember(operation, name, input);
   return String(value);
 }
 
@@ -71,17 +74,9 @@ function encodeSegments(name, segments) {
   // Nothing, one dot and two dots change which path is meant, escaped or not: the call would reach
   // another operation.
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
-    throw invalidField(name, `Invalid ${name}: ${JSON.stringify(segments.join("/"))}`);
+    throw invalidRequest(`Invalid ${name}: ${JSON.stringify(segments.join("/"))}`, name);
   }
   return segments.map(encodeText).join("/");
-}
-
-/**
- * @param {string} field
- * @param {string} message
- */
-function invalidField(field, message) {
-  return taggedError({ _tag: "InvalidRequestError", message, field });
 }
 
 /**

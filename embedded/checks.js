@@ -25,6 +25,9 @@ const OPTIONS = {
   dataDirectory: checkText,
   configDirectory: checkText,
   cacheDirectory: checkText,
+  model: checkModel,
+  apiKey: checkSecret,
+  baseURL: checkSecret,
   config: checkConfig,
   env: checkEnv,
   durability: oneOf("normal", "full"),
@@ -123,6 +126,18 @@ function checkText(option, value) {
 function checkSecret(option, value) {
   if (typeof value === "string" && value !== "") return;
   throw invalid(option, `Option "${option}" must be a non-empty string`);
+}
+
+/**
+ * The native host checks the form.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkModel(option, value) {
+  if (typeof value === "string") return;
+  const example = "openai/gpt-4.1-mini";
+  throw invalid(option, `${option} must be "provider/model", for example "${example}", got ${describe(value)}`);
 }
 
 /**

@@ -11,6 +11,9 @@ const { checkOptions } = require("./checks.js");
  * @property {string} dataDirectory
  * @property {string} configDirectory
  * @property {string} cacheDirectory
+ * @property {string | undefined} model
+ * @property {string | undefined} apiKey
+ * @property {string | undefined} baseURL
  * @property {object} config
  * @property {Record<string, string>} env
  * @property {"normal" | "full"} durability
@@ -51,6 +54,9 @@ function resolveOptions(given) {
     dataDirectory: path.resolve(dataDirectory),
     configDirectory: path.resolve(options.configDirectory ?? defaultFolder(xdg.XDG_CONFIG_HOME, home, ".config")),
     cacheDirectory: path.resolve(options.cacheDirectory ?? defaultFolder(xdg.XDG_CACHE_HOME, home, ".cache")),
+    model: options.model,
+    apiKey: options.apiKey,
+    baseURL: options.baseURL,
     config: options.config ?? {},
     env,
     durability: options.durability ?? "normal",

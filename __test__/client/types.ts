@@ -76,6 +76,9 @@ export const options: OpenCodeOptions[] = [
   { limits: { inbx: 10 } },
   // @ts-expect-error: no such durability
   { durability: "always" },
-  // @ts-expect-error: JSON has no functions
+  { model: "a/b", apiKey: process.env.KEY, baseURL: undefined },
+  // @ts-expect-error: a model is not a function
   { config: { model: () => "a/b" } },
+  // @ts-expect-error: no such key
+  { config: { modle: "a/b" } },
 ];

@@ -10,6 +10,9 @@ import { readTranscript, run, setUp, setUpSession, UNSCRIPTED } from "./support"
 const USER_VERSION = 60;
 const APPLICATION_ID = 68;
 
+// Elsewhere less is known of processes.
+const isLinux = process.platform === "linux";
+
 /** A closed database whose header says something else. */
 async function setUpHeader(offset: number, value: number) {
   const { setup, host } = await setUpSession();
@@ -25,7 +28,7 @@ async function setUpHeader(offset: number, value: number) {
 async function openingFails(setup: Awaited<ReturnType<typeof setUp>>, database = setup.database) {
   const error = await rejection(setup.open({ database }));
   expect(error).toBeInstanceOf(Error);
-  expect(Object.keys(error)).toEqual(["_tag", "path", "message"]);
+  expect(Object.keys(error).filter((key) => key !== "pid")).toEqual(["_tag", "path", "message"]);
   expect(error.path).toBe(database);
   return error;
 }
@@ -80,7 +83,11 @@ describe("a file that is open", () => {
     symlinkSync(setup.database, link);
     mkdirSync(path.join(setup.root, "sub"));
     for (const database of [setup.database, link]) {
-      await expect(openingFails(setup, database)).resolves.toMatchObject(inUse);
+      const error = await openingFails(setup, database);
+      expect(error).toMatchObject(inUse);
+      if (!isLinux) continue;
+      expect(error.pid).toBe(process.pid);
+      expect(error.message).toContain("is already open in another host of this process;");
     }
     const relative = path.relative(process.cwd(), setup.database);
     await expect(setup.open({ database: relative })).rejects.toMatchObject(inUse);
@@ -105,17 +112,40 @@ describe("a file that is open", () => {
     await expect(tryElsewhere(free)).resolves.toBe("opened");
   });
 
+  test("names the process that has it open, and never one that has died", async () => {
+    const setup = await setUp();
+    const child = startElsewhere(setup.database, "setInterval(() => {}, 1000), console.log('opened')");
+    await once(child.stdout, "data");
+    const name = path.basename(process.execPath);
+    const error = await openingFails(setup);
+    expect(error).toMatchObject(inUse);
+    if (isLinux) expect(error.pid).toBe(child.pid);
+    if (isLinux) expect(error.message).toContain(`is already open in the process ${child.pid} (${name});`);
+    const gone = once(child, "close");
+    child.kill("SIGKILL");
+    await gone;
+    await setup.open();
+    const own = await openingFails(setup);
+    expect(own).toMatchObject(inUse);
+    if (isLinux) expect(own.pid).toBe(process.pid);
+  });
+
   async function tryElsewhere(database: string) {
-    const program = `
-      const { OpenCode } = require(${JSON.stringify(path.resolve(__dirname, "../../index.js"))});
-      OpenCode.create({ database: process.argv[1] }).then(
-        async (host) => (await host.close(), console.log("opened")),
-        (error) => console.log(error._tag),
-      );`;
-    const child = spawn(process.execPath, ["-e", program, database], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = startElsewhere(database, "await host.close(), console.log('opened')");
     let output = "";
     child.stdout.on("data", (data) => (output += data));
     await once(child, "close");
     return output.trim();
+  }
+
+  /** A process that opens the file and goes on with `then`, or says why it cannot. */
+  function startElsewhere(database: string, then: string) {
+    const program = `
+      const { OpenCode } = require(${JSON.stringify(path.resolve(__dirname, "../../index.js"))});
+      OpenCode.create({ database: process.argv[1] }).then(
+        async (host) => (${then}),
+        (error) => console.log(error._tag),
+      );`;
+    return spawn(process.execPath, ["-e", program, database], { stdio: ["ignore", "pipe", "inherit"] });
   }
 });

@@ -120,7 +120,7 @@ test("a server that an allowed one leads to is not asked while it is forbidden",
   const permissions = [
     { action: "webfetch", resource: "*", effect: "deny" },
     { action: "webfetch", resource: address, effect: "allow" },
-  ];
+  ] as const;
   const { setup, model } = started;
   const other = await setup.open({ database: ":memory:", config: { ...model.config(), permissions } });
   const session = await other.sessions.create();

@@ -4374,6 +4374,8 @@ export interface DatabaseInUseError extends Error {
   readonly _tag: "DatabaseInUseError";
   /** The file. */
   readonly path: string;
+  /** The number of the process that has it open; left out where that cannot be known. */
+  readonly pid?: number;
   /** The same in words. */
   readonly message: string;
 }

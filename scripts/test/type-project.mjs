@@ -42,7 +42,7 @@ const PROJECTS = [
     name: "bundler, browser",
     type: "module",
     options: { ...BROWSER, module: "esnext", moduleResolution: "bundler" },
-    without: ["host.ts"],
+    without: ["config.ts", "host.ts"],
   },
 ];
 

@@ -8,6 +8,7 @@
 //! A request with a large body would keep its caller reading for too long. One task begins those,
 //! and whatever comes behind them, in order.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,18 +144,17 @@ impl Dispatcher {
 }
 
 fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &CancellationToken) {
-    let mut response = router.clone().oneshot(request).boxed();
+    let mut response = answer(router.clone(), request).boxed();
     // Without the runtime's budget for one turn of a task: a request that happens to exhaust it would
     // stop short of the writer's queue and be overtaken.
     match tokio::task::unconstrained(&mut response).now_or_never() {
-        Some(Ok(response)) => caller.answer(response),
-        Some(Err(never)) => match never {},
+        Some(response) => caller.answer(response),
         None => {
             let closed = closed.clone();
             tokio::spawn(async move {
                 let response = tokio::select! {
                     biased;
-                    Ok(response) = &mut response => response,
+                    response = &mut response => response,
                     // Nobody waits any more. What must not be cut off guards itself.
                     () = caller.answer.closed() => return,
                     // It waits for something that closing did not bring to an end.
@@ -163,6 +163,18 @@ fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &C
                 caller.answer(response);
             });
         }
+    }
+}
+
+/// The answer of the router. A panic on the way to it ends this request alone.
+async fn answer(router: Router, request: Request<Body>) -> Response<Body> {
+    match AssertUnwindSafe(router.oneshot(request))
+        .catch_unwind()
+        .await
+    {
+        Ok(Ok(response)) => response,
+        Ok(Err(never)) => match never {},
+        Err(_) => opencode_server::panicked(),
     }
 }
 
@@ -196,6 +208,39 @@ mod tests {
         let closed = CancellationToken::new();
         begin(&router, Request::new(Body::empty()), caller, &closed);
         assert_eq!(queued.try_recv(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_its_own_request_alone() {
+        let at_once = || async { panic!("at once") as StatusCode };
+        let later = || async {
+            tokio::task::yield_now().await;
+            panic!("later") as StatusCode
+        };
+        let router = Router::new()
+            .route("/at-once", get(at_once))
+            .route("/later", get(later))
+            .route("/", get(|| async { StatusCode::OK }));
+        let dispatcher = Dispatcher::start(router);
+        let large = Body::from(vec![b'a'; SMALL as usize + 1]);
+        for (path, body) in [
+            ("/at-once", Body::empty()),
+            ("/later", Body::empty()),
+            ("/at-once", large),
+        ] {
+            let request = Request::get(path).body(body).unwrap();
+            let answer = dispatcher.send(request).await.unwrap();
+            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            let body = axum::body::to_bytes(answer.into_body(), 4096)
+                .await
+                .unwrap();
+            let body = String::from_utf8(body.to_vec()).unwrap();
+            assert!(body.contains(r#""_tag":"UnknownError""#), "{body}");
+            assert!(body.contains(r#""ref":"err_"#), "{body}");
+        }
+        let answer = dispatcher.send(request()).await;
+        assert_eq!(answer.map(|it| it.status()), Ok(StatusCode::OK));
+        dispatcher.until_answered().await;
     }
 
     /// A dispatcher whose requests are answered one by one, when `release` says so.

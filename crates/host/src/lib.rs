@@ -8,14 +8,17 @@ mod dispatch;
 mod fetch;
 mod listeners;
 mod options;
+mod panics;
 mod web;
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
+use opencode_location::config::HostConfiguration;
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
@@ -30,6 +33,7 @@ use crate::listeners::{Defaults, Listeners};
 pub use dispatch::Closed;
 pub use opencode_server::{ListenOptions, Listener};
 pub use options::HostOptions;
+pub use panics::report_panics;
 
 /// An open host. Closing it is the caller's duty; dropping it alone interrupts what runs and lets
 /// go of the database some time later, which loses nothing that was acknowledged.
@@ -48,6 +52,10 @@ impl Host {
     ///
     /// A tagged failure that says which option or which file is at fault.
     pub async fn open(options: HostOptions) -> Result<Self, Failure> {
+        panics::caught(Self::compose(options)).await
+    }
+
+    async fn compose(options: HostOptions) -> Result<Self, Failure> {
         let database = options.database_path();
         let path = options.database.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -63,7 +71,7 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
-        let (environment, config) = options.into_environment();
+        let (environment, configuration) = options.into_surroundings()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
         let web = web::HttpWeb::new(proxies.clone());
@@ -77,7 +85,7 @@ impl Host {
             durability,
             directory,
             locations: Arc::new(
-                Locations::new(Arc::new(environment), config).with_clock(Arc::clone(&clock)),
+                Locations::new(Arc::new(environment), configuration).with_clock(Arc::clone(&clock)),
             ),
             tools: Arc::new(tools),
             unanswered,
@@ -118,7 +126,7 @@ impl Host {
     /// `InvalidOption` names an option that cannot be used, `AddressUnavailable` says why the
     /// address cannot be had, `ServiceUnavailable` that the host is closed.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
-        self.listeners.listen(options).await
+        panics::caught(self.listeners.listen(options)).await
     }
 
     /// The permission requests of all sessions, as JSON: those that wait, then those that come, each
@@ -163,9 +171,12 @@ impl Host {
     /// streams and closes the database. Closing twice is harmless.
     pub async fn close(&self) {
         let listeners = self.listeners.stop();
-        self.runtime.close().await;
+        let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
         listeners.end().await;
         self.dispatcher.close();
+        if let Err(panic) = closed {
+            resume_unwind(panic);
+        }
     }
 }
 
@@ -191,11 +202,15 @@ fn text(request: &impl serde::Serialize) -> String {
 fn open_failure(path: String, error: &OpenError) -> Failure {
     let message = error.to_string();
     match error {
-        OpenError::InUse { .. } => Failure::DatabaseInUse { path, message },
+        OpenError::InUse { holder, .. } => Failure::DatabaseInUse {
+            path,
+            pid: holder.pid(),
+            message,
+        },
         OpenError::Version { .. } => Failure::DatabaseVersion { path, message },
         OpenError::Unavailable { .. } => Failure::DatabaseUnavailable { path, message },
     }
 }
 
-/// What options say about the machine.
-type Surroundings = (Environment, Option<serde_json::Value>);
+/// The machine and its configuration, as the options describe them.
+type Surroundings = (Environment, HostConfiguration);

@@ -5,10 +5,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use opencode_llm::Secret;
+use opencode_location::config::{HostConfiguration, HostModel, parse_model};
 use opencode_location::environment::Environment;
+use opencode_location::secret::BaseUrl;
+use opencode_protocol::failure::Failure;
 use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
+use opencode_schema::model::ModelRef;
 use serde::Deserialize;
 use serde_json::Value;
+use url::Url;
 
 use crate::Surroundings;
 
@@ -31,6 +37,15 @@ pub struct HostOptions {
     /// Configuration over what is discovered.
     #[serde(default)]
     pub config: Option<Value>,
+    /// The model of sessions that choose none, as `provider/model`.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The key of that model's provider.
+    #[serde(default)]
+    pub api_key: Option<String>,
+    /// The address of that model's provider.
+    #[serde(default, rename = "baseURL")]
+    pub base_url: Option<String>,
     /// Environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -165,7 +180,9 @@ impl HostOptions {
         }
     }
 
-    pub(crate) fn into_environment(self) -> Surroundings {
+    /// The machine and its configuration, or the failure that names the wrong option.
+    pub(crate) fn into_surroundings(self) -> Result<Surroundings, Failure> {
+        let model = self.host_model()?;
         let environment = Environment {
             home: self.home,
             data: self.data_directory,
@@ -173,6 +190,74 @@ impl HostOptions {
             cache: self.cache_directory,
             variables: self.env,
         };
-        (environment, self.config)
+        let config = self.config;
+        Ok((environment, HostConfiguration { config, model }))
+    }
+
+    fn host_model(&self) -> Result<Option<HostModel>, Failure> {
+        let Some(name) = &self.model else {
+            let lonely = [("apiKey", &self.api_key), ("baseURL", &self.base_url)];
+            return match lonely.into_iter().find(|(_, given)| given.is_some()) {
+                Some((option, _)) => Err(invalid(
+                    option,
+                    format!(
+                        "{option} needs the option model: it belongs to the model's provider, for example {{ model: {EXAMPLE}, {option}: ... }}"
+                    ),
+                )),
+                None => Ok(None),
+            };
+        };
+        let model = parse_model(name).ok_or_else(|| {
+            invalid(
+                "model",
+                format!("model must be \"provider/model\", for example {EXAMPLE}"),
+            )
+        })?;
+        let configured = self.config.as_ref().and_then(|config| config.get("model"));
+        if configured.is_some_and(|configured| read_model(configured).as_ref() != Some(&model)) {
+            let message = "model and config.model name different models; give one of them";
+            return Err(invalid("model", message.to_owned()));
+        }
+        Ok(Some(HostModel {
+            model,
+            api_key: self.api_key.as_deref().map(api_key).transpose()?,
+            base_url: self.base_url.as_deref().map(base_url).transpose()?,
+        }))
+    }
+}
+
+/// The model that the option `config` names, in either form.
+fn read_model(value: &Value) -> Option<ModelRef> {
+    match value {
+        Value::String(name) => parse_model(name),
+        other => ModelRef::deserialize(other).ok(),
+    }
+}
+
+const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
+
+/// A key that a header can carry. A failure does not repeat it.
+fn api_key(text: &str) -> Result<Secret, Failure> {
+    if text.is_empty() || text.chars().any(char::is_control) {
+        let message = "apiKey must be a non-empty string without line ends and control characters";
+        return Err(invalid("apiKey", message.to_owned()));
+    }
+    Ok(Secret::new(text))
+}
+
+/// An address of a server. A failure does not repeat it either: it may hold a password.
+fn base_url(text: &str) -> Result<BaseUrl, Failure> {
+    let url = Url::parse(text).ok();
+    if !url.is_some_and(|url| matches!(url.scheme(), "http" | "https")) {
+        let message = "baseURL must be an absolute http or https URL, for example \"https://api.openai.com/v1\"";
+        return Err(invalid("baseURL", message.to_owned()));
+    }
+    Ok(BaseUrl(text.to_owned()))
+}
+
+fn invalid(option: &str, message: String) -> Failure {
+    Failure::InvalidOption {
+        option: option.to_owned(),
+        message,
     }
 }

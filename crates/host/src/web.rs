@@ -164,7 +164,7 @@ mod tests {
             (
                 "200 OK\r\ncontent-encoding: gzip\r\nconnection: close",
                 b"ab",
-                "the request failed: Invalid gzip header",
+                "the request failed: invalid gzip header",
             ),
         ] {
             let expected = Err(expected.to_owned());

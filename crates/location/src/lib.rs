@@ -45,6 +45,7 @@ pub mod location;
 pub mod locations;
 mod markdown;
 pub mod media_type;
+mod nearest;
 pub mod opening;
 pub mod project;
 pub mod references;

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opencode_schema::clock::{Clock, Millis, SystemClock};
-use serde_json::Value;
 
 use crate::catalogue::{Catalogue, ModelsDevFile};
-use crate::config::Configuration;
+use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
@@ -32,8 +31,8 @@ pub const IDLE_TIME: Duration = Duration::from_secs(60 * 60);
 /// go at once.
 pub struct Locations {
     environment: Arc<Environment>,
-    /// The strongest configuration document, from the embedding program.
-    config: Option<Arc<Value>>,
+    /// The configuration of the embedding program.
+    host: Arc<HostConfiguration>,
     projects: Projects,
     models: Arc<ModelsDevFile>,
     clock: Arc<dyn Clock>,
@@ -89,12 +88,12 @@ pub struct Reloaded {
 }
 
 impl Locations {
-    /// No Location yet. `config` is what the embedding program configures itself.
-    pub fn new(environment: Arc<Environment>, config: Option<Value>) -> Self {
+    /// No Location yet. `host` is what the embedding program configures itself.
+    pub fn new(environment: Arc<Environment>, host: impl Into<HostConfiguration>) -> Self {
         Self {
             projects: Projects::new(Arc::clone(&environment)),
             environment,
-            config: config.map(Arc::new),
+            host: Arc::new(host.into()),
             models: Arc::default(),
             clock: Arc::new(SystemClock),
             max_idle: MAX_IDLE_LOCATIONS,
@@ -194,12 +193,12 @@ impl Locations {
         let project = self.projects.resolve(directory).await;
         let name = directory.to_owned();
         let environment = Arc::clone(&self.environment);
-        let config = self.config.clone();
+        let host = Arc::clone(&self.host);
         let models = Arc::clone(&self.models);
         self.blocking(directory, move || {
             let unread = Configuration::default();
             let before = before.as_deref().map_or(&unread, |it| &it.configuration);
-            let mut configuration = before.reload(&environment, &project, &name, config.as_deref());
+            let mut configuration = before.reload(&environment, &project, &name, &host);
             let list = models.get(&environment);
             configuration
                 .diagnostics

@@ -159,7 +159,11 @@ async fn read(body: Body, shared: Arc<Shared>) {
     let reading = AssertUnwindSafe(pump(body, &shared)).catch_unwind();
     if let Some(end) = shared.cancelled.run_until_cancelled(reading).await {
         // A bug in what feeds the body is a break: nobody must wait for it for ever.
-        let end = end.unwrap_or_else(|_| Err(napi::Error::from_reason("the body cannot go on")));
+        let end = end.unwrap_or_else(|_| {
+            Err(napi::Error::from_reason(
+                "a bug in opencode-embedded ended the stream",
+            ))
+        });
         shared.deliver(end.map(|()| None));
     }
 }

@@ -26,6 +26,7 @@ const BLOCKING: usize = 256;
 
 #[napi_derive::module_init]
 fn init() {
+    opencode_host::report_panics();
     let runtime = Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(BLOCKING)

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::number;
 use crate::operation::Channel;
+use crate::shape::with_right_shape;
 
 /// Most values a body may hold, one within the other or side by side. As a value each takes up to
 /// forty times the room that it takes as text, so a body that is nothing but values would need
@@ -84,7 +85,8 @@ impl<T: DeserializeOwned + JsonSchema> Decoder<T> {
     }
 
     fn value(&self, mut value: Value) -> Result<T, Failure> {
-        check(&self.schema, &value, Nulls::Absent).map_err(|issue| self.refuse(&issue))?;
+        check(&self.schema, &value, Nulls::Absent)
+            .map_err(|issue| self.refuse(&with_right_shape(issue, &value)))?;
         normalise_integers(&mut value);
         if let Value::Object(members) = &mut value {
             members.retain(|_, member| !member.is_null());
@@ -374,6 +376,10 @@ mod tests {
                 "Expected PromptInput, got null\n  at [\"prompt\"]",
             ),
             (
+                r#"{"prompt":"hi"}"#,
+                "Expected PromptInput, got \"hi\"; write prompt: { text: \"hi\" }\n  at [\"prompt\"]",
+            ),
+            (
                 r#"{"prompt":{"text":"","files":[{"uri":1}]}}"#,
                 "Expected string, got 1\n  at [\"prompt\"][\"files\"][0][\"uri\"]",
             ),
@@ -383,6 +389,22 @@ mod tests {
             ),
         ] {
             assert_eq!(body::<PromptPayload>(text), Err(message.into()), "{text}");
+        }
+        let long = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(5000));
+        assert_eq!(
+            body::<PromptPayload>(&long),
+            Err("Expected PromptInput, got a string; write prompt: { text: \"...\" }\n  at [\"prompt\"]".into())
+        );
+        for (model, shape) in [
+            ("fake/m1", r#"{ providerID: "fake", id: "m1" }"#),
+            ("m1", r#"{ providerID: "...", id: "m1" }"#),
+        ] {
+            assert_eq!(
+                body::<SessionCreatePayload>(&format!(r#"{{"model":"{model}"}}"#)),
+                Err(format!(
+                    "Expected ModelRef, got \"{model}\"; write model: {shape}\n  at [\"model\"]"
+                ))
+            );
         }
         for text in ["{", "\u{feff}{}", &"[".repeat(100_000)] {
             let message = body::<PromptPayload>(text).unwrap_err();

@@ -230,6 +230,9 @@ failures! {
     None => DatabaseInUse "DatabaseInUseError", extension: true {
         /// The file.
         path: String,
+        /// The number of the process that has it open; left out where that cannot be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
         /// The same in words.
         message: String,
     }
@@ -455,10 +458,11 @@ mod tests {
             (
                 Failure::DatabaseInUse {
                     path: "/a/b.db".into(),
+                    pid: Some(7),
                     message: "in use".into(),
                 },
                 None,
-                r#"{"_tag":"DatabaseInUseError","path":"/a/b.db","message":"in use"}"#,
+                r#"{"_tag":"DatabaseInUseError","path":"/a/b.db","pid":7,"message":"in use"}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&failure).unwrap(), body);

@@ -19,3 +19,4 @@ pub mod operation;
 pub mod operations;
 pub mod output;
 pub mod page;
+mod shape;

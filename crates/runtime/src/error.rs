@@ -139,9 +139,22 @@ pub enum RuntimeError {
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A bug of ours ended the work.
+    #[error("a bug in opencode-embedded ended the operation")]
+    Panicked,
     /// The host is closing.
     #[error("the host is closed")]
     Closed,
+}
+
+/// A task of ours did not come to its end: it panicked, or the runtime that ran it is gone.
+impl From<tokio::task::JoinError> for RuntimeError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        if error.is_panic() {
+            return Self::Panicked;
+        }
+        Self::Closed
+    }
 }
 
 impl From<SnapshotError> for RuntimeError {

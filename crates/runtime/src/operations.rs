@@ -324,7 +324,7 @@ impl Runtime {
         if let Some(done) = (&mut work).now_or_never() {
             return done;
         }
-        tokio::spawn(work).await.map_err(|_| RuntimeError::Closed)?
+        tokio::spawn(work).await?
     }
 }
 

@@ -89,6 +89,7 @@ pub(crate) fn failure(error: RuntimeError) -> Failure {
             message,
             service: Some(service.into()),
         },
+        RuntimeError::Panicked => bug(),
         RuntimeError::Store(_) => unknown(&message),
     }
 }
@@ -141,13 +142,38 @@ fn import_failure(error: &ImportError) -> Failure {
 
 /// A failure nobody expected: the log has the details under the reference that the caller gets.
 pub(crate) fn unknown(details: &str) -> Failure {
-    let reference = format!("err_{:08x}", random());
+    let reference = reference();
     tracing::error!(reference, details, "unexpected failure");
     let message = format!("Unexpected failure; the log has the details under {reference}");
     Failure::Unknown {
         message,
         reference: Some(reference),
     }
+}
+
+/// Where bugs are reported.
+pub const ISSUES: &str = "https://github.com/opencode-embedded/opencode-embedded/issues";
+
+/// The failure of a call that a panic ended. Where it panicked is said on standard error.
+pub fn bug() -> Failure {
+    let reference = reference();
+    tracing::error!(reference, "a panic ended a call");
+    let message = format!(
+        "A bug in opencode-embedded ended this call ({reference}); standard error says where. Please report it at {ISSUES}"
+    );
+    Failure::Unknown {
+        message,
+        reference: Some(reference),
+    }
+}
+
+/// The answer to a request that a panic ended.
+pub fn panicked() -> Response<Body> {
+    refuse(&bug())
+}
+
+fn reference() -> String {
+    format!("err_{:08x}", random())
 }
 
 /// Hasher keys are random per process and per call, which is all that a log reference needs.

@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::failure::{failure, json, refuse, unknown};
+use crate::failure::{failure, json, panicked, refuse};
 use crate::lines::Lines;
 use crate::network;
 use crate::selector::{Opened, Selector};
@@ -83,7 +83,7 @@ where
             decoders, handler, runtime, params, request,
         ))
         .catch_unwind()
-        .map(|answer| answer.unwrap_or_else(|_| refuse(&unknown("the handler panicked"))))
+        .map(|answer| answer.unwrap_or_else(|_| panicked()))
     };
     Router::new().route(O::SPEC.path, on(filter(O::SPEC.method), serve))
 }

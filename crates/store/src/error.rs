@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use opencode_schema::event::EventError;
 
+use crate::lock::Holder;
+
 /// Why a database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another host, in this process or another, has it open.
     #[error(
-        "the database {path} is already open in another host; close that host, or give this one another file"
+        "the database {path} is already open {holder}; close that host, or give this one another file"
     )]
     InUse {
         /// The database file.
         path: PathBuf,
+        /// Which process has it open.
+        holder: Holder,
     },
     /// A newer version of this program wrote it.
     #[error(

@@ -1,6 +1,5 @@
-//! Opening a database: the lock that keeps other hosts out, and the settings of connections.
+//! Opening a database: its one name, and the settings of connections.
 
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
 use crate::inspection::{Suspicion, advise, damage};
+use crate::lock::FileLock;
 use crate::migrate::{check_owner, migrate};
 
 /// What survives which failure.
@@ -50,8 +50,8 @@ pub(crate) struct Opened {
 pub(crate) struct Locked {
     /// Its one name, which stays right when the working directory changes.
     pub(crate) path: PathBuf,
-    /// Held as long as the database is open; the operating system drops it with the process.
-    pub(crate) lock: File,
+    /// Held as long as the database is open.
+    pub(crate) lock: FileLock,
     /// What the last host left it like.
     pub(crate) suspicion: Suspicion,
 }
@@ -70,7 +70,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             if path.is_dir() {
                 return Err(unavailable(named, "it is a folder"));
             }
-            let lock = lock(&path, named)?;
+            let lock = FileLock::take(&path, named)?;
             let suspicion = Suspicion::of(&path);
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;
@@ -129,26 +129,6 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links"))
-}
-
-/// An advisory lock on a file of its own: locking the database file itself would disturb SQLite's
-/// locks. Two handles exclude each other within one process too.
-fn lock(path: &Path, named: &Path) -> Result<File, OpenError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&name)
-        .map_err(|error| unavailable(named, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
-            path: named.to_owned(),
-        }),
-        Err(TryLockError::Error(error)) => Err(unavailable(named, error)),
-    }
 }
 
 fn prepare(

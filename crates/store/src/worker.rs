@@ -3,7 +3,6 @@
 //! Commands that wait together share one commit, each in a savepoint of its own, so that one that
 //! fails takes back only itself. Nothing is signalled or acknowledged before the outer commit.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -12,6 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::checkpoint::{Log, fold_at_end};
 use crate::error::StoreError;
+use crate::lock::FileLock;
 use crate::log::Committed;
 use crate::seam::Moment;
 use crate::transaction::{Appended, Transaction};
@@ -55,7 +55,7 @@ impl Worker {
     }
 
     /// Carries out what is queued until it is told to close, or nobody is left who could.
-    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<File>) {
+    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<FileLock>) {
         let mut next = None;
         while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
             match task {
@@ -69,11 +69,6 @@ impl Worker {
             fold_at_end(&self.connection, &self.surroundings.watched, failed);
         }
         drop(self.connection);
-        // A process that is being spawned may hold a copy of the handle for a moment, so dropping
-        // ours alone would not free the lock. Failing to free it is what the drop is for.
-        if let Some(Err(error)) = lock.as_ref().map(File::unlock) {
-            tracing::debug!(%error, "the database lock goes with its handle");
-        }
         drop(lock);
         // Last, because it tells everybody that the file can be opened again: those who closed it,
         // and those whose commands came too late and go with the queue.

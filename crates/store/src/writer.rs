@@ -1,6 +1,5 @@
 //! The way to the one writer: a queue of commands for the thread that owns the writing connection.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::Log;
 use crate::error::StoreError;
+use crate::lock::FileLock;
 use crate::log::Committed;
 use crate::reader::Reader;
 use crate::seam::{Moment, Watched};
@@ -70,7 +70,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(
         mut connection: Connection,
-        lock: Option<File>,
+        lock: Option<FileLock>,
         surroundings: Surroundings,
     ) -> Result<Self, String> {
         let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;

@@ -27,7 +27,8 @@ holds<Same<OpenCodeOptions["durability"], Durability | undefined>>();
 export const options: OpenCodeOptions[] = [
   {},
   { directory: undefined, env: process.env, database: ":memory:", durability: "full" },
-  { config: { model: "a/b", agents: { build: { steps: 3, tools: [true, null] } } } satisfies JsonObject },
+  { config: { model: "a/b", agents: { build: { steps: 3 } } } satisfies JsonObject },
+  { model: "a/b", apiKey: process.env.KEY, baseURL: undefined },
   { recovery: "resume", keepAlive: false, limits: { inbox: 10, steerBatch: undefined } },
   { ptyEnvironment: ({ directory, cwd }) => ({ directory, cwd }) },
   { ptyEnvironment: async () => ({}) },
@@ -41,7 +42,7 @@ export const options: OpenCodeOptions[] = [
   { limits: { inbx: 10 } },
   // @ts-expect-error: there is no such durability
   { durability: "always" },
-  // @ts-expect-error: JSON has no functions
+  // @ts-expect-error: a model is not a function
   { config: { model: () => "a/b" } },
 ];
 

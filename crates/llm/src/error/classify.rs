@@ -137,6 +137,7 @@ mod tests {
 
     fn failure(status: u16, body: &str, headers: &[(String, String)]) -> LlmError {
         HttpFailure {
+            model: "mock/m",
             method: "POST",
             url: "http://model.test/v1/chat/completions",
             request_headers: &[],

@@ -2,8 +2,10 @@
 
 use std::time::SystemTime;
 
+use url::Url;
+
 use super::rate_limit::RateLimits;
-use super::{CONTEXT_CHARS, LlmError, bounded, classify};
+use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
 use crate::redact::Redactor;
 
 /// Bodies up to this many characters are shown in the message; longer ones are usually pages meant
@@ -23,6 +25,8 @@ const REQUEST_ID_HEADERS: [&str; 6] = [
 /// A failed exchange as it happened. [`HttpFailure::into_error`] decides what it means.
 #[derive(Clone, Debug)]
 pub struct HttpFailure<'a> {
+    /// Provider and model in the catalogue, as `provider/model`.
+    pub model: &'a str,
     /// The method.
     pub method: &'a str,
     /// The address with its query.
@@ -70,14 +74,18 @@ impl HttpFailure<'_> {
     pub fn into_error(self) -> LlmError {
         let redactor = Redactor::new(self.request_headers, self.url);
         let body = redactor.text(self.body);
-        let mut message = format!("Provider request failed with HTTP {}", self.status);
-        let shown = body.trim();
-        if !shown.is_empty() && !self.body_truncated && shown.chars().count() <= SHOWN_CHARS {
-            message.push_str(": ");
-            message.push_str(shown);
-        }
-        LlmError::new(classify::status_reason(&self), message)
+        let message = self
+            .page()
+            .unwrap_or_else(|| said(self.status, &body, self.body_truncated));
+        LlmError::new(classify::status_reason(&self), redactor.text(&message))
             .with_http(self.context(&redactor, &body))
+    }
+
+    /// The message about an HTML page, if the body is one. The page itself is not shown.
+    fn page(&self) -> Option<String> {
+        let url = Url::parse(self.url).ok()?;
+        let page = is_page(self.header("content-type"), self.body.as_bytes());
+        page.then(|| page_message(&place(self.model, &url), self.status))
     }
 
     fn context(&self, redactor: &Redactor, body: &str) -> HttpContext {
@@ -101,6 +109,15 @@ impl HttpFailure<'_> {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         find_header(self.response_headers, name)
     }
+}
+
+/// The status, and the body if it is short and whole.
+fn said(status: u16, body: &str, truncated: bool) -> String {
+    let shown = body.trim();
+    if shown.is_empty() || truncated || shown.chars().count() > SHOWN_CHARS {
+        return format!("Provider request failed with HTTP {status}");
+    }
+    format!("Provider request failed with HTTP {status}: {shown}")
 }
 
 /// The first header of that name, in any case.

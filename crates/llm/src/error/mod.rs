@@ -7,12 +7,15 @@
 mod classify;
 mod http;
 mod overflow;
+mod place;
 mod rate_limit;
 
 pub use classify::in_stream_kind;
 pub use http::{HttpContext, HttpFailure};
 pub use overflow::is_overflow_text;
 pub use rate_limit::RateLimits;
+
+pub(crate) use place::{BEGINNING, is_page, page_message, place};
 
 use crate::redact::Redactor;
 

@@ -8,7 +8,9 @@ use reqwest::{Client, Response};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::error::{HttpFailure, LlmError, LlmErrorReason, TransportKind};
+use crate::error::{
+    HttpFailure, LlmError, LlmErrorReason, TransportKind, is_page, page_message, place,
+};
 use crate::model::{Auth, ResolvedModel, Timeouts};
 use crate::protocol::WireRequest;
 use crate::redact::Redactor;
@@ -27,6 +29,8 @@ pub(super) struct Call {
 /// What is still needed of a request while its answer is read. Not the body, which can be large.
 pub(super) struct Target {
     pub(super) route: String,
+    /// Provider and model in the catalogue, as `provider/model`.
+    model: String,
     pub(super) url: Url,
     pub(super) redactor: Redactor,
     timeouts: Timeouts,
@@ -46,6 +50,7 @@ impl Call {
         let redactor = Redactor::new(&listed(&headers), url.as_str());
         let target = Target {
             route: request.model.route(),
+            model: format!("{}/{}", request.model.provider_id, request.model.model_id),
             url,
             redactor,
             timeouts: request.model.timeouts,
@@ -72,7 +77,7 @@ impl Call {
             .map_err(|error| self.target.transport(&error))?;
         // Redirects are not followed, so anything beyond success is a refusal.
         if response.status().as_u16() < 300 {
-            return Ok(Opened { response, deadline });
+            return self.target.accept(response, deadline);
         }
         let opened = Opened { response, deadline };
         Err(self.refused(opened, now).await)
@@ -82,6 +87,7 @@ impl Call {
         let (body, body_truncated) = self.error_body(&mut opened).await;
         let status = opened.response.status().as_u16();
         HttpFailure {
+            model: &self.target.model,
             method: "POST",
             url: self.target.url.as_str(),
             request_headers: &listed(&self.headers),
@@ -112,6 +118,26 @@ impl Call {
 }
 
 impl Target {
+    /// An answer that may be a stream.
+    fn accept(&self, response: Response, deadline: Option<Instant>) -> Result<Opened, LlmError> {
+        let kind = response.headers().get(http::header::CONTENT_TYPE);
+        if is_page(kind.and_then(|kind| kind.to_str().ok()), &[]) {
+            return Err(self.page(response.status().as_u16()));
+        }
+        Ok(Opened { response, deadline })
+    }
+
+    /// The failure of an answer that is a page for a browser.
+    pub(super) fn page(&self, status: u16) -> LlmError {
+        LlmError::invalid_output(&self.route, page_message(&self.place(), status))
+            .redacted(&self.redactor)
+    }
+
+    /// The model and where it was asked.
+    fn place(&self) -> String {
+        place(&self.model, &self.url)
+    }
+
     /// The next piece of the body; `None` when a time limit passes first.
     pub(super) async fn chunk(
         &self,
@@ -123,17 +149,14 @@ impl Target {
 
     /// The failure of a time limit that the configuration set.
     pub(super) fn timed_out(&self) -> LlmError {
-        let message = format!("The request to {} timed out", self.route);
-        LlmError::transport(TransportKind::Timeout, Some(self.shown_url()), message)
+        let message = format!("{} did not answer in time", self.place());
+        self.broken(TransportKind::Timeout, message)
     }
 
     /// The failure of connections that cannot even be attempted.
     pub(super) fn not_set_up(&self, problem: &str) -> LlmError {
-        LlmError::transport(
-            TransportKind::Connect,
-            Some(self.shown_url()),
-            format!("HTTP transport could not be set up: {problem}"),
-        )
+        let message = format!("{} cannot be reached: {problem}", self.place());
+        self.broken(TransportKind::Connect, message)
     }
 
     fn transport(&self, error: &reqwest::Error) -> LlmError {
@@ -144,7 +167,22 @@ impl Target {
         } else {
             TransportKind::Exchange
         };
-        let message = format!("HTTP transport failed: {}", root_cause(error));
+        let (place, cause) = (self.place(), root_cause(error));
+        let message = match kind {
+            TransportKind::Connect => format!("{place} cannot be reached: {cause}"),
+            _ => format!("{place} broke the exchange off before an answer: {cause}"),
+        };
+        self.broken(kind, message)
+    }
+
+    /// The failure of an answer that broke off.
+    pub(super) fn cut(&self, error: &reqwest::Error) -> LlmError {
+        let (place, cause) = (self.place(), root_cause(error));
+        let message = format!("{place} broke its answer off: {cause}");
+        LlmError::invalid_output(&self.route, message).redacted(&self.redactor)
+    }
+
+    fn broken(&self, kind: TransportKind, message: String) -> LlmError {
         LlmError::transport(kind, Some(self.shown_url()), message).redacted(&self.redactor)
     }
 
@@ -166,8 +204,18 @@ pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
         Some(outermost) if outermost.is_timeout() => "timed out".to_owned(),
         Some(outermost) if outermost.is_builder() => "the request could not be built".to_owned(),
         Some(_) => "the exchange broke".to_owned(),
-        None => cause.to_string(),
+        None => plain(&cause.to_string()),
     }
+}
+
+/// A cause within a sentence: without the number that the system gives it.
+fn plain(cause: &str) -> String {
+    let text = cause
+        .split_once(" (os error ")
+        .map_or(cause, |(text, _)| text);
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// When a time limit passes. One too far away to be expressed is none.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::call::{Opened, Target, root_cause};
-use crate::error::LlmError;
+use super::call::{Opened, Target};
+use crate::error::{BEGINNING, LlmError, is_page};
 use crate::event::LlmEvent;
 use crate::protocol::Decoder;
 
@@ -22,6 +22,8 @@ pub(super) struct Reply {
     /// A failure that waits for the events before it to be taken.
     failure: Option<LlmError>,
     phase: Phase,
+    /// The first bytes of the body.
+    beginning: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,7 @@ impl Reply {
             decoder,
             failure: None,
             phase: Phase::Reading,
+            beginning: Vec::new(),
         }
     }
 
@@ -78,17 +81,31 @@ impl Reply {
     async fn step(&mut self, events: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         match self.read().await? {
             Some(chunk) => {
-                self.decoder.push(&chunk, events)?;
+                let missing = BEGINNING.saturating_sub(self.beginning.len());
+                self.beginning.extend(chunk.iter().take(missing));
+                self.decode(|decoder| decoder.push(&chunk, events))?;
                 if self.decoder.is_over() {
                     self.phase = Phase::Drain;
                 }
             }
             None => {
                 self.phase = Phase::Over;
-                self.decoder.end(events)?;
+                self.decode(|decoder| decoder.end(events))?;
             }
         }
         Ok(())
+    }
+
+    /// Runs the decoder. If it fails on an HTML page, the failure names the page.
+    fn decode(
+        &mut self,
+        decode: impl FnOnce(&mut dyn Decoder) -> Result<(), LlmError>,
+    ) -> Result<(), LlmError> {
+        let decoded = decode(self.decoder.as_mut());
+        if decoded.is_err() && is_page(None, &self.beginning) {
+            return Err(self.target.page(self.opened.response.status().as_u16()));
+        }
+        decoded
     }
 
     async fn read(&mut self) -> Result<Option<Bytes>, LlmError> {
@@ -96,14 +113,7 @@ impl Reply {
             .chunk(&mut self.opened)
             .await
             .ok_or_else(|| self.target.timed_out())?
-            .map_err(|error| {
-                let route = &self.target.route;
-                let cause = root_cause(&error);
-                LlmError::invalid_output(
-                    route,
-                    format!("Failed to read the {route} stream: {cause}"),
-                )
-            })
+            .map_err(|error| self.target.cut(&error))
     }
 
     async fn drain(&mut self) {

@@ -17,12 +17,9 @@ async fn a_cut_body_names_the_route_and_keeps_what_came_before() {
     let (events, error) = outcome(request(&server.base_url, |_| {})).await;
     assert_eq!(events.len(), 3);
     let error = error.unwrap();
-    assert!(
-        error
-            .to_string()
-            .starts_with("Failed to read the mock/openai-chat stream: "),
-        "{error}"
-    );
+    let place = place(&server.base_url);
+    let said = format!("{place} broke its answer off: ");
+    assert!(error.to_string().starts_with(&said), "{error}");
     assert_eq!(
         *error.reason(),
         LlmErrorReason::InvalidProviderOutput {
@@ -44,6 +41,35 @@ async fn a_body_that_ends_early_is_a_failure_of_its_own() {
     );
 }
 
+/// How a failure names the model and where it was asked.
+fn place(base_url: &str) -> String {
+    format!(
+        "mock/m1 at {}/chat/completions",
+        base_url.trim_end_matches('/')
+    )
+}
+
+#[tokio::test]
+async fn a_page_instead_of_a_stream_is_said_to_be_one() {
+    let typed = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\nWelcome";
+    let untyped = ok(" <!DOCTYPE html>\n<html><body>Welcome</body></html>");
+    let missing = refuse(404, "", "<html><body>Not here</body></html>");
+    for (answer, status) in [(typed.to_owned(), 200), (untyped, 200), (missing, 404)] {
+        let server = Server::start(vec![answer]).await;
+        let error = failure(request(&server.base_url, |model| {
+            model.endpoint.query = vec![("key".into(), "query-secret".into())];
+        }))
+        .await;
+        let place = place(&server.base_url);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{place} answered with an HTML page (status {status}) instead of a stream: is the baseURL right?"
+            )
+        );
+    }
+}
+
 #[tokio::test]
 async fn events_before_a_broken_frame_come_first() {
     let server = Server::start(vec![ok(&format!("{HELLO}data: oops\n\n"))]).await;
@@ -55,17 +81,22 @@ async fn events_before_a_broken_frame_come_first() {
 #[tokio::test]
 async fn an_unreachable_server_is_a_transport_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!(
-        "http://{}/v1?api_key=sk-1234",
-        listener.local_addr().unwrap()
-    );
+    let address = listener.local_addr().unwrap();
     drop(listener);
-    let error = failure(request(&base_url, |_| {})).await;
+    let base_url = format!("http://user:sk-1234@{address}/v1");
+    let error = failure(request(&base_url, |model| {
+        model.endpoint.query = vec![("api_key".into(), "sk-1234".into())];
+        model.auth = Auth::Bearer(Secret::new("sk-1234"));
+    }))
+    .await;
     assert_eq!(error.kind(), ErrorKind::Transport);
-    assert!(
-        error.to_string().starts_with("HTTP transport failed: "),
-        "{error}"
+    let place = place(&format!("http://{address}/v1"));
+    #[cfg(unix)]
+    assert_eq!(
+        error.to_string(),
+        format!("{place} cannot be reached: connection refused")
     );
+    assert!(error.to_string().starts_with(&place), "{error}");
     assert!(!error.retryable());
     assert!(!format!("{error:?}").contains("sk-1234"));
 }
@@ -171,7 +202,7 @@ async fn configured_time_limits_hold() {
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!(
         error.to_string(),
-        "The request to mock/openai-chat timed out"
+        format!("{} did not answer in time", place(&base_url))
     );
     let error = failure(request(&base_url, |model| model.timeouts.total = limit)).await;
     assert_eq!(error.kind(), ErrorKind::Timeout);

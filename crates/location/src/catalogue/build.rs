@@ -43,9 +43,11 @@ impl Catalogue {
             .filter(|(_, patch)| patch.api.url.is_some())
             .map(|(id, _)| id.as_str())
             .collect();
+        let addressed =
+            |id: &str| addressed.contains(id) || known::address(id, environment).is_some();
         for (id, patch) in merge(&list, configuration, environment).providers {
             if catalogue.is_allowed(&id) {
-                let addressed = addressed.contains(id.as_str());
+                let addressed = addressed(&id);
                 catalogue.add(id, patch, addressed, environment);
             }
         }
@@ -65,7 +67,7 @@ impl Catalogue {
         last.is_none_or(|policy| policy.allow)
     }
 
-    /// Adds a provider, of which a document may say where it is.
+    /// Adds a provider, of which a document or a variable may say where it is.
     fn add(
         &mut self,
         id: String,
@@ -74,8 +76,8 @@ impl Catalogue {
         environment: &Environment,
     ) {
         let mut provider = finish_provider(id, &patch, environment);
-        // Whoever gives an address answers for what is there: a server of one's own may need no key.
-        provider.available |= addressed;
+        // A server of the user's own may need no key. A provider's own server is known to need one.
+        provider.available |= addressed && !known::needs_key(provider.api.url.as_ref());
         for (model_id, model) in patch.models {
             let own = model.api != ApiPatch::default();
             let api = if own {
@@ -116,6 +118,8 @@ impl Catalogue {
             self.default = self.newest_usable();
             return None;
         };
+        // A model that the embedding program chose is taken at its word.
+        let at_its_word = configuration.host_model.is_some();
         match self.usable(named) {
             Ok(place) => {
                 self.default = Some(DefaultModel {
@@ -125,8 +129,14 @@ impl Catalogue {
                 None
             }
             Err(error) => {
-                self.default = self.newest_usable();
-                Some(self.unusable_default(origin, named, &error))
+                if !at_its_word {
+                    self.default = self.newest_usable();
+                }
+                let diagnostic = self.unusable_default(origin, named, &error);
+                if self.default.is_none() {
+                    self.unusable_default = Some(error);
+                }
+                Some(diagnostic)
             }
         }
     }
@@ -154,7 +164,7 @@ impl Catalogue {
     ) -> Diagnostic {
         let instead = match self.default_model() {
             Some(model) => format!("{}/{} is used instead", model.provider_id, model.id),
-            None => "there is no other to use instead".to_owned(),
+            None => "no other one is used instead".to_owned(),
         };
         let message = format!("The default model cannot be used and {instead}. {error}");
         Diagnostic::new(origin, DiagnosticKind::Ignored, message, named.position)
@@ -174,6 +184,11 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
     let described = || configuration.documents().flat_map(|it| &it.providers);
     let mentioned: HashSet<_> = described().map(|(id, _)| id.as_str()).collect();
     let mut merged = Merged::default();
+    let begin = |merged: &mut Merged, id: &str, mut patch: ProviderPatch| {
+        let address = known::address(id, environment);
+        patch.api.url = address.or(patch.api.url);
+        merged.begin(id, patch);
+    };
     for (id, patch) in &list.providers {
         let connected = patch
             .env
@@ -181,14 +196,22 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
             .flatten()
             .any(|name| environment.variable(name).is_some());
         if connected || mentioned.contains(id.as_str()) {
-            merged.begin(id, patch.clone());
+            begin(&mut merged, id, patch.clone());
         }
+    }
+    if let Some(chosen) = &configuration.host_model {
+        let id = &chosen.model.provider_id;
+        if !merged.contains(id) {
+            let known = known::provider(id).unwrap_or_else(|| known::compatible(chosen));
+            begin(&mut merged, id, known);
+        }
+        merged.assume(id, &chosen.model.id);
     }
     for (id, patch) in described() {
         if !merged.contains(id)
             && let Some(known) = known::provider(id)
         {
-            merged.begin(id, known);
+            begin(&mut merged, id, known);
         }
         merged.overlay(id, patch);
     }

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelResolutionError {
     /// The catalogue has no such model, or it is switched off.
-    #[error("The model {provider_id}/{model_id} is not available: {reason}")]
+    #[error("{}", unavailable(.provider_id, .model_id, .reason))]
     ModelUnavailable {
         /// The provider asked for.
         provider_id: String,
@@ -51,25 +51,36 @@ pub enum ModelResolutionError {
 pub enum UnavailableReason {
     /// No document describes the provider.
     #[error(
-        "no provider of this id is configured. Configure it under `provider` or select a model of another one"
+        "no provider of this id is configured.{} Configure it under `provider` or select a model of another one",
+        did_you_mean(.meant)
     )]
-    UnknownProvider,
+    UnknownProvider {
+        /// A provider of nearly this id.
+        meant: Option<String>,
+    },
     /// A policy or a list of providers leaves it out.
     #[error(
         "the provider may not be used. See `experimental.policies`, `enabled_providers` and `disabled_providers`"
     )]
     Denied,
     /// It needs a key and there is none.
-    #[error("the provider has no key. {}", missing_key(.variables))]
+    #[error("{}", missing_key(.variables))]
     NoKey {
         /// The variables of the environment that may hold one.
         variables: Vec<String>,
     },
     /// No document describes the model.
     #[error(
-        "the provider has no model of this id. Add it under the provider's `models` or select another one"
+        "the provider has no model of this id.{}{} Add it under the provider's `models` or select another one",
+        did_you_mean(.meant),
+        its_models(.known)
     )]
-    UnknownModel,
+    UnknownModel {
+        /// A model of nearly this id.
+        meant: Option<String>,
+        /// The models that it has.
+        known: Vec<String>,
+    },
     /// It is switched off.
     #[error(
         "it is disabled or deprecated in the configuration, or the provider's whitelist or blacklist leaves it out. Change that setting or select another model"
@@ -91,19 +102,50 @@ pub enum UnsupportedReason {
     )]
     Protocol,
     /// It is unknown where the server is.
-    #[error("it has no address. Set the provider's `options.baseURL`")]
+    #[error(
+        "it has no address. Pass baseURL to OpenCode.create, or set the provider's `options.baseURL`"
+    )]
     MissingBaseUrl,
     /// The address cannot be one.
     #[error("its `baseURL` is not an absolute http or https URL")]
     InvalidBaseUrl,
 }
 
+/// Most models that are named.
+const MAX_NAMED: usize = 10;
+
+fn did_you_mean(meant: &Option<String>) -> String {
+    let meant = meant.as_ref();
+    meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"))
+}
+
+fn its_models(known: &[String]) -> String {
+    match known {
+        [] => String::new(),
+        names if names.len() <= MAX_NAMED => format!(" It has {}.", names.join(", ")),
+        names => format!(
+            " It has {} and {} more.",
+            names[..MAX_NAMED].join(", "),
+            names.len() - MAX_NAMED
+        ),
+    }
+}
+
+/// A missing key is a matter of the provider, whichever model was asked for.
+fn unavailable(provider_id: &str, model_id: &str, reason: &UnavailableReason) -> String {
+    match reason {
+        UnavailableReason::NoKey { .. } => {
+            format!("No API key for provider {provider_id}: {reason}")
+        }
+        _ => format!("The model {provider_id}/{model_id} is not available: {reason}"),
+    }
+}
+
 fn missing_key(variables: &[String]) -> String {
-    if variables.is_empty() {
-        "Give one as `apiKey` in its options".to_owned()
-    } else {
-        let names = variables.join(" or ");
-        format!("Set {names}, or give one as `apiKey` in its options")
+    const PASS: &str = "pass apiKey to OpenCode.create";
+    match variables {
+        [] => PASS.to_owned(),
+        names => format!("set {} or {PASS}", names.join(" or ")),
     }
 }
 
@@ -117,7 +159,7 @@ fn available_variants(variants: &[String]) -> String {
 
 fn nothing_usable(models: usize) -> String {
     match models {
-        0 => "no model is configured. Configure a provider with a model, and name a default one under `model`".to_owned(),
+        0 => "no model is configured. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\", or configure a provider with a model".to_owned(),
         _ => format!("none of the {models} configured models can be used. Configure one whose provider has the package @ai-sdk/anthropic or @ai-sdk/openai, or @ai-sdk/openai-compatible and an address"),
     }
 }

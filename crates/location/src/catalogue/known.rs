@@ -1,8 +1,12 @@
 //! What is known of some providers without a list of models: the package that speaks to them, where
 //! they are, and the variable that holds the key. Enough that a document need only name models.
 
+use opencode_llm::ProtocolId;
+use url::Url;
+
 use super::model::ApiKind;
-use crate::config::{ApiPatch, ProviderPatch};
+use crate::config::{ApiPatch, HostModel, ProviderPatch};
+use crate::environment::Environment;
 use crate::secret::BaseUrl;
 
 struct Known {
@@ -80,6 +84,11 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
+/// The ids of the providers that are known.
+pub(super) fn ids<'a>() -> impl Iterator<Item = &'a str> + Clone {
+    KNOWN.iter().map(|known| -> &'a str { known.id })
+}
+
 /// What is known of a provider, if anything.
 pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     let known = KNOWN.iter().find(|known| known.id == id)?;
@@ -94,4 +103,51 @@ pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
         env: Some(known.env.iter().map(|&name| name.to_owned()).collect()),
         ..ProviderPatch::default()
     })
+}
+
+/// The description of an unknown provider of a model that the embedding program chose: a server
+/// compatible with OpenAI's. The variable `<PROVIDER>_API_KEY` counts only if the program gave the
+/// address, too.
+pub(super) fn compatible(chosen: &HostModel) -> ProviderPatch {
+    let id = &chosen.model.provider_id;
+    let variable = || {
+        let letters = id.chars().map(|it| {
+            if it.is_ascii_alphanumeric() {
+                it.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        });
+        format!("{}_API_KEY", letters.collect::<String>())
+    };
+    ProviderPatch {
+        env: chosen.base_url.as_ref().map(|_| vec![variable()]),
+        ..ProviderPatch::default()
+    }
+}
+
+/// The address of a provider that a variable of the environment gives, in force where configuration
+/// gives none.
+pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
+    let variable = match id {
+        "anthropic" => "ANTHROPIC_BASE_URL",
+        "openai" => "OPENAI_BASE_URL",
+        _ => return None,
+    };
+    environment
+        .variable(variable)
+        .map(|url| BaseUrl(url.to_owned()))
+}
+
+/// Whether an address is that of a known provider's own server, which answers nothing without a key.
+pub(super) fn needs_key(url: Option<&BaseUrl>) -> bool {
+    let host = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
+    let Some(given) = url.and_then(|url| host(&url.0)) else {
+        return false;
+    };
+    let defaults = [ProtocolId::OpenAiResponses, ProtocolId::AnthropicMessages]
+        .into_iter()
+        .filter_map(ProtocolId::default_base_url);
+    let mut own = KNOWN.iter().filter_map(|known| known.url).chain(defaults);
+    own.any(|url| host(url).as_ref() == Some(&given))
 }

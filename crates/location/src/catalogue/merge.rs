@@ -41,6 +41,20 @@ impl Merged {
         self.places.contains_key(id)
     }
 
+    /// Adds a model of which nothing is said to a provider that is there, unless it is known to have
+    /// one of this id.
+    pub(super) fn assume(&mut self, id: &str, model: &str) {
+        let Some(places) = self.places.get_mut(id) else {
+            return;
+        };
+        if places.models.contains_key(model) {
+            return;
+        }
+        let models = &mut self.providers[places.provider].1.models;
+        places.models.insert(model.to_owned(), models.len());
+        models.push((model.to_owned(), ModelPatch::default()));
+    }
+
     /// Lays what a document says about a provider over what is known of it.
     pub(super) fn overlay(&mut self, id: &str, over: &ProviderPatch) {
         if !self.contains(id) {

@@ -48,7 +48,7 @@ pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
 pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
 
 /// Where a key may stand among a provider's options and settings.
-const API_KEY: &str = "apiKey";
+pub(crate) const API_KEY: &str = "apiKey";
 
 /// The providers and models of one directory. Never changes; a new configuration gives a new one.
 #[derive(Debug, Default)]
@@ -62,6 +62,8 @@ pub struct Catalogue {
     index: HashMap<String, ProviderPlaces>,
     /// What is used when nobody chooses.
     default: Option<DefaultModel>,
+    /// Why the named default model cannot be used, where no other one is used instead.
+    unusable_default: Option<ModelResolutionError>,
     /// Which providers may be used, the last statement that matches deciding.
     policies: Vec<Policy>,
     /// The list of models, for what is said about providers that are not in use.

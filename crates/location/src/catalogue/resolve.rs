@@ -16,6 +16,7 @@ use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::model::{Api, ApiKind, Model, Provider, Variant};
 use super::options::Options;
 use super::{ANTHROPIC_PACKAGE, API_KEY, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
+use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 
 /// A model ready for a Provider Turn.
@@ -66,11 +67,7 @@ impl Catalogue {
         let (place, variant) = match (selection, &self.default) {
             (Some(selection), _) => (self.available(selection)?, selection.variant.as_deref()),
             (None, Some(default)) => (default.place, default.variant.as_deref()),
-            (None, None) => {
-                return Err(ModelResolutionError::ModelNotSelected {
-                    models: self.models.len(),
-                });
-            }
+            (None, None) => return Err(self.no_default()),
         };
         let model = &self.models[place];
         let variant = variant_place(model, variant)?;
@@ -83,12 +80,19 @@ impl Catalogue {
             .clone()
     }
 
+    /// Why there is no default model.
+    fn no_default(&self) -> ModelResolutionError {
+        let models = self.models.len();
+        let nothing_named = ModelResolutionError::ModelNotSelected { models };
+        self.unusable_default.clone().unwrap_or(nothing_named)
+    }
+
     /// The place of the model a selection names, if it may be used.
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {
             None => self.why_unknown(&selection.provider_id),
             Some(known) => match known.models.get(&selection.id) {
-                None => UnavailableReason::UnknownModel,
+                None => self.unknown_model(&selection.provider_id, &selection.id),
                 Some(&place) if !self.models[place].enabled => UnavailableReason::Disabled,
                 Some(&place) => match no_key(&self.providers[known.provider]) {
                     Some(reason) => reason,
@@ -103,13 +107,30 @@ impl Catalogue {
         })
     }
 
+    /// That a provider has no such model, and which it has.
+    fn unknown_model(&self, provider_id: &str, id: &str) -> UnavailableReason {
+        let of_provider = |model: &&Model| model.provider_id == provider_id && model.enabled;
+        let known = self.models.iter().filter(of_provider);
+        let known = known.map(|model| model.id.as_str());
+        UnavailableReason::UnknownModel {
+            meant: nearest(id, known.clone()).map(str::to_owned),
+            known: known.map(str::to_owned).collect(),
+        }
+    }
+
     /// Why a provider is not in the catalogue.
     fn why_unknown(&self, id: &str) -> UnavailableReason {
         if !self.is_allowed(id) {
             return UnavailableReason::Denied;
         }
         match self.list.provider(id) {
-            None => UnavailableReason::UnknownProvider,
+            None => {
+                let known = self.providers.iter().map(|it| it.id.as_str());
+                let meant = nearest(id, known.chain(super::known::ids()));
+                UnavailableReason::UnknownProvider {
+                    meant: meant.map(str::to_owned),
+                }
+            }
             Some(listed) => UnavailableReason::NoKey {
                 variables: listed.env.clone().unwrap_or_default(),
             },

@@ -42,6 +42,8 @@ pub struct Document {
     pub base: PathBuf,
     /// Whether it is one of the project's, not of the user's or the host's.
     pub from_project: bool,
+    /// Whether the embedding program gave it.
+    pub from_host: bool,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
     /// The model for small tasks it names.
@@ -279,6 +281,7 @@ fn decode(
         origin: origin.to_owned(),
         base: layer.base.clone(),
         from_project: layer.from_project,
+        from_host: matches!(layer.place, Place::Host(_)),
         ..Document::default()
     };
     let mut draft = Draft {

@@ -11,6 +11,7 @@ use super::{
     agent, command, mcp, permission, policy, provider_v1, provider_v2, reference, selection,
     settings, skill,
 };
+use crate::nearest::one_slip;
 
 /// Reads the value of a key into the document.
 type Read = fn(&mut Draft<'_>, &Value) -> Decoded<()>;
@@ -266,27 +267,6 @@ fn misspelt(name: &str) -> Option<&'static str> {
         return None;
     }
     known().find(|key| one_slip(name.as_bytes(), key.as_bytes()))
-}
-
-/// Whether two texts differ by one letter: another one, one too many, one too few, two exchanged,
-/// or by the case of letters alone.
-fn one_slip(a: &[u8], b: &[u8]) -> bool {
-    if a.eq_ignore_ascii_case(b) {
-        return true;
-    }
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    if short.len() < 4 || long.len() - short.len() > 1 {
-        return false;
-    }
-    let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let (short, long) = (&short[same..], &long[same..]);
-    if long.len() > short.len() {
-        return short == &long[1..];
-    }
-    let replaced = short[1..] == long[1..];
-    let exchanged =
-        short.len() > 1 && (short[0], short[1]) == (long[1], long[0]) && short[2..] == long[2..];
-    replaced || exchanged
 }
 
 #[cfg(test)]

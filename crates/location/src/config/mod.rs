@@ -13,6 +13,7 @@ mod decode;
 mod diagnostic;
 mod discovery;
 mod document;
+mod host;
 mod jsonc;
 mod keys;
 mod mcp;
@@ -28,14 +29,14 @@ mod skill;
 mod substitution;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use opencode_schema::model::ModelRef;
-use serde_json::Value;
 use url::Url;
 
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use document::{Document, MAX_DOCUMENT_BYTES};
+pub use host::{HostConfiguration, HostModel};
 pub use selection::parse_model;
 pub use settings::{Compaction, ImageLimits, Settings, Share, ToolOutputLimits};
 
@@ -69,6 +70,8 @@ pub struct Configuration {
     pub diagnostics: Vec<Diagnostic>,
     /// The keys that are one value each.
     pub settings: Settings,
+    /// The model that the embedding program chose.
+    pub(crate) host_model: Option<HostModel>,
     instructions: Vec<InstructionEntry>,
 }
 
@@ -116,12 +119,12 @@ impl fmt::Debug for InstructionEntry {
 impl Configuration {
     /// Reads everything that speaks for a directory in normal form. Blocks on the disk.
     ///
-    /// `host` is the configuration the embedding program gave itself; it is the strongest.
+    /// `host` is what the embedding program configures itself; it is the strongest.
     pub fn load(
         environment: &Environment,
         project: &Project,
         directory: &str,
-        host: Option<&Value>,
+        host: &HostConfiguration,
     ) -> Self {
         Self::default().reload(environment, project, directory, host)
     }
@@ -132,10 +135,10 @@ impl Configuration {
         environment: &Environment,
         project: &Project,
         directory: &str,
-        host: Option<&Value>,
+        host: &HostConfiguration,
     ) -> Self {
         let mut loaded = Self::default();
-        for layer in discovery::layers(environment, project, directory, host) {
+        for layer in discovery::layers(environment, project, directory, host.config.as_ref()) {
             if let Place::Directory(path) = layer.place {
                 loaded.entries.push(Entry::Directory(path));
                 continue;
@@ -148,6 +151,9 @@ impl Configuration {
                 }
                 Outcome::Broken(problem) => loaded.leave_out(problem, self),
             }
+        }
+        if let Some(model) = &host.model {
+            loaded.choose(model, Path::new(directory));
         }
         loaded.settings = Settings::of(loaded.documents());
         loaded.settings.switch(environment, &mut loaded.diagnostics);
@@ -184,6 +190,18 @@ impl Configuration {
             .rev()
             .find_map(|it| it.default_agent.as_ref());
         named.map(|named| named.value.as_str())
+    }
+
+    /// Puts what the embedding program says of a model over all documents.
+    fn choose(&mut self, model: &HostModel, directory: &Path) {
+        for entry in &mut self.entries {
+            if let Entry::Document(document) = entry {
+                self.diagnostics.extend(model.withhold_addresses(document));
+            }
+        }
+        let document = model.document(directory);
+        self.entries.push(Entry::Document(Box::new(document)));
+        self.host_model = Some(model.clone());
     }
 
     /// Leaves a document out, or keeps it as it was before.

@@ -138,7 +138,12 @@ fn environment(content: Option<String>) -> Environment {
 }
 
 fn load(environment: &Environment, host: Option<&Value>) -> Configuration {
-    Configuration::load(environment, &Project::global(), "/nowhere", host)
+    Configuration::load(
+        environment,
+        &Project::global(),
+        "/nowhere",
+        &host.cloned().into(),
+    )
 }
 
 proptest! {

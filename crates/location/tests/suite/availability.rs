@@ -51,7 +51,7 @@ fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
     assert_eq!(ids(&own).0, ["mine", "openai"]);
     assert_eq!(
         refused(&without, "keyed", "m"),
-        "The model keyed/m is not available: the provider has no key. Set KEYED_KEY, or give one as `apiKey` in its options"
+        "No API key for provider keyed: set KEYED_KEY or pass apiKey to OpenCode.create"
     );
     // It is still known.
     assert_eq!(without.provider("openrouter").unwrap().name, "OpenRouter");
@@ -269,7 +269,7 @@ fn why_a_model_is_not_available() {
         ModelResolutionError::ModelUnavailable {
             provider_id: "p".to_owned(),
             model_id: "m".to_owned(),
-            reason: UnavailableReason::UnknownProvider,
+            reason: UnavailableReason::UnknownProvider { meant: None },
         }
     );
 }

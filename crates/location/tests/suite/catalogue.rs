@@ -272,7 +272,7 @@ fn the_default_model_is_the_configured_the_newest_or_none() {
     assert_eq!(error, ModelResolutionError::ModelNotSelected { models: 0 });
     assert_eq!(
         error.to_string(),
-        "No model is selected and no model is configured. Configure a provider with a model, and name a default one under `model`"
+        "No model is selected and no model is configured. Pass model to OpenCode.create, for example \"openai/gpt-4.1-mini\", or configure a provider with a model"
     );
 }
 
@@ -285,14 +285,15 @@ fn an_unusable_default_is_told_with_its_place() {
         variables: [("OPENCODE_CONFIG_CONTENT".to_owned(), text.to_owned())].into(),
         ..Environment::default()
     };
-    let configuration = Configuration::load(&environment, &Project::global(), "/nowhere", None);
+    let configuration =
+        Configuration::load(&environment, &Project::global(), "/nowhere", &None.into());
     let (_, diagnostic) = Catalogue::build(&configuration, &environment);
     assert_eq!(
         diagnostic,
         Some(Diagnostic {
             path: "OPENCODE_CONFIG_CONTENT".into(),
             kind: DiagnosticKind::Ignored,
-            message: "The default model cannot be used and p/m is used instead. The model p/nope is not available: the provider has no model of this id. Add it under the provider's `models` or select another one".into(),
+            message: "The default model cannot be used and p/m is used instead. The model p/nope is not available: the provider has no model of this id. It has m. Add it under the provider's `models` or select another one".into(),
             line: Some(3),
             column: Some(11),
         })

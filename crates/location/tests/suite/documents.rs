@@ -19,8 +19,12 @@ pub(crate) fn build(documents: &[Value]) -> (Catalogue, Option<Diagnostic>) {
         let variable = "OPENCODE_CONFIG_CONTENT".to_owned();
         environment.variables.insert(variable, text.to_string());
     }
-    let configuration =
-        Configuration::load(&environment, &Project::global(), "/nowhere", Some(host));
+    let configuration = Configuration::load(
+        &environment,
+        &Project::global(),
+        "/nowhere",
+        &Some(host.clone()).into(),
+    );
     assert_eq!(configuration.diagnostics, []);
     assert_eq!(configuration.documents().count(), documents.len());
     Catalogue::build(&configuration, &environment)

@@ -134,7 +134,7 @@ async fn a_listed_provider_without_a_key_is_known_and_not_offered() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "The model unused/m is not available: the provider has no key. Set UNUSED_KEY or OTHER_KEY, or give one as `apiKey` in its options"
+        "No API key for provider unused: set UNUSED_KEY or OTHER_KEY or pass apiKey to OpenCode.create"
     );
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opencode_location::config::Configuration;
+use opencode_location::config::{Configuration, HostConfiguration};
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_location::project::{Project, Vcs};
@@ -69,6 +69,17 @@ impl Machine {
         root: &str,
         directory: &str,
         host: Option<&Value>,
+    ) -> Configuration {
+        let host = HostConfiguration::from(host.cloned());
+        self.configuration_of(root, directory, &host)
+    }
+
+    /// The same, with all that the embedding program configures itself.
+    pub(crate) fn configuration_of(
+        &self,
+        root: &str,
+        directory: &str,
+        host: &HostConfiguration,
     ) -> Configuration {
         let project = Project {
             directory: self.text(root),

@@ -18,6 +18,8 @@ mod documents;
 #[cfg(unix)]
 mod files;
 #[cfg(test)]
+mod host_model;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod instructions;

@@ -319,14 +319,28 @@ fn selections_that_cannot_be_satisfied() {
             .resolve(Some(&select(provider, model, variant)))
             .map(|outcome| outcome.selection)
     };
+    let unknown = |meant: Option<&str>| UnavailableReason::UnknownModel {
+        meant: meant.map(str::to_owned),
+        known: vec!["m1".to_owned()],
+    };
     assert_eq!(
         resolve("mock", "nope", None),
-        unavailable("mock", "nope", UnavailableReason::UnknownModel)
+        unavailable("mock", "nope", unknown(None))
     );
+    let slip = resolve("mock", "m1-2026", None).unwrap_err();
+    assert!(slip.to_string().contains("It has m1. Add it"), "{slip}");
+    let unknown = |meant: Option<&str>| UnavailableReason::UnknownProvider {
+        meant: meant.map(str::to_owned),
+    };
     assert_eq!(
         resolve("nope", "m1", None),
-        unavailable("nope", "m1", UnavailableReason::UnknownProvider)
+        unavailable("nope", "m1", unknown(None))
     );
+    for (slip, meant) in [("mokc", "mock"), ("opnai", "openai")] {
+        let error = resolve(slip, "m1", None).unwrap_err();
+        let hint = format!("is configured. Did you mean {meant}?");
+        assert!(error.to_string().contains(&hint), "{error}");
+    }
     let error = resolve("mock", "m1", Some("max")).unwrap_err();
     assert_eq!(
         error,

@@ -37,8 +37,7 @@ impl Runtime {
             core.compact_now(&id, held.stopped()).await
         });
         // A task of its own goes on although nobody waits for it, and lets others run in between.
-        let compacted = tokio::spawn(compacting).await;
-        compacted.map_err(|_| RuntimeError::Closed)?
+        tokio::spawn(compacting).await?
     }
 }
 

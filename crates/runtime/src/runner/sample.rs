@@ -89,8 +89,11 @@ impl Sampled {
     /// Why the model cannot be resolved, with what is wrong in the configuration: a document that
     /// was dropped is the likeliest cause.
     pub(crate) fn explain(&self, error: &ModelResolutionError) -> String {
-        let diagnostics = &self.location.configuration.diagnostics;
         let mut text = error.to_string();
+        let diagnostics = &self.location.configuration.diagnostics;
+        // That the default model cannot be used is the same once more.
+        let others = diagnostics.iter().filter(|it| !it.message.ends_with(&text));
+        let diagnostics: Vec<_> = others.collect();
         for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
             text += &format!("\n{diagnostic}");
         }

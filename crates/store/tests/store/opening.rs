@@ -15,7 +15,7 @@ const NEWEST: i64 = 6;
 fn outcome(opened: Result<Store, OpenError>) -> Result<(), String> {
     match opened {
         Ok(_) => Ok(()),
-        Err(OpenError::InUse { path }) => Err(format!("in use: {}", path.display())),
+        Err(OpenError::InUse { path, .. }) => Err(format!("in use: {}", path.display())),
         Err(OpenError::Version { path, found, known }) => {
             Err(format!("version {found} of {known}: {}", path.display()))
         }

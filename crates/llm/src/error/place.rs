@@ -1,0 +1,69 @@
+//! Where a request went, as failures say it, and whether a web server answered in its place.
+
+use url::Url;
+
+/// `provider/model at scheme://host/path`. The address has no user, no
+/// query and no fragment: they may be secret.
+pub(crate) fn place(model: &str, url: &Url) -> String {
+    let mut shown = url.clone();
+    // Neither call can fail on an address with a host.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.set_fragment(None);
+    format!("{model} at {shown}")
+}
+
+/// How much of a body tells whether it is a page.
+pub(crate) const BEGINNING: usize = 64;
+
+/// Whether an answer is a page for a browser, by its content type or its first bytes.
+pub(crate) fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
+    let typed = content_type.is_some_and(|it| begins_with(it.trim_start().as_bytes(), "text/html"));
+    let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    let text = text.trim_ascii_start();
+    typed || begins_with(text, "<!doctype html") || begins_with(text, "<html")
+}
+
+fn begins_with(text: &[u8], beginning: &str) -> bool {
+    let head = text.get(..beginning.len());
+    head.is_some_and(|head| head.eq_ignore_ascii_case(beginning.as_bytes()))
+}
+
+/// The message about a page. A server that failed may show one for any request. From
+/// any other server it means that the address is wrong.
+pub(crate) fn page_message(place: &str, status: u16) -> String {
+    if status >= 500 {
+        return format!("{place} answered with an HTML page (status {status})");
+    }
+    format!(
+        "{place} answered with an HTML page (status {status}) instead of a stream: is the baseURL right?"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_known_by_their_type_or_their_beginning() {
+        for (content_type, body, page) in [
+            (Some("text/html; charset=utf-8"), "", true),
+            (Some("Text/HTML"), "{}", true),
+            (None, "<!DOCTYPE html><html>", true),
+            (Some("text/event-stream"), "\u{feff} \n<HTML lang=en>", true),
+            (Some("text/event-stream"), "data: <html>", false),
+            (None, "<ht", false),
+            (None, "", false),
+        ] {
+            let found = is_page(content_type, body.as_bytes());
+            assert_eq!(found, page, "{content_type:?} {body:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_has_no_secrets() {
+        let url = Url::parse("https://user:key@host:8443/v1/responses?key=1#key").unwrap();
+        assert_eq!(place("p/m", &url), "p/m at https://host:8443/v1/responses");
+    }
+}

@@ -1,0 +1,215 @@
+// Providers and their models in the configuration, in both forms.
+
+import type { JsonValue } from "../index.js";
+
+/** A model by name, `provider/model` or `provider/model#variant`, or by its parts. */
+export type ModelSelection =
+  | string
+  | {
+      /** The provider's id. */
+      readonly providerID: string;
+      /** The model's id. */
+      readonly id: string;
+      /** A variant of the model. Default: the model's own. */
+      readonly variant?: string | undefined;
+    };
+
+/** What goes with every request: headers, and options. Options of no known meaning go into the body as they are. */
+export interface RequestConfig {
+  /** HTTP headers, at most 100. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Options, such as `temperature`, `maxTokens` or `reasoningEffort`. */
+  readonly body?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+}
+
+/** How a provider or a model is spoken to. */
+export interface ApiConfig {
+  /** Whether a package of the AI SDK or a protocol by name (`settings.protocol`) is meant. Default: `"aisdk"`. */
+  readonly type?: "aisdk" | "native" | undefined;
+  /**
+   * `"@ai-sdk/openai-compatible"` is OpenAI Chat Completions, `"@ai-sdk/openai"` OpenAI Responses and
+   * `"@ai-sdk/anthropic"` Anthropic Messages; models of other packages are refused.
+   * Default: that of the provider if it is known, else `"@ai-sdk/openai-compatible"`.
+   */
+  readonly package?: string | undefined;
+  /** The address, such as `"http://127.0.0.1:8080/v1"`. Default: the provider's own, if it is known. */
+  readonly url?: string | undefined;
+  /** Settings: `apiKey`; `includeUsage`; with type `"native"` the `protocol`. */
+  readonly settings?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+}
+
+/** A provider. A member that is left out keeps its value. */
+export interface ProviderConfig {
+  /** The name for people. Default: the id. */
+  readonly name?: string | undefined;
+  /** How it is spoken to. */
+  readonly api?: ApiConfig | undefined;
+  /** What goes with every request to it. */
+  readonly request?: RequestConfig | undefined;
+  /** Variables of the environment that may hold its key, at most 100. */
+  readonly env?: readonly string[] | undefined;
+  /** The only models of it that may be used. Default: all. */
+  readonly whitelist?: readonly string[] | undefined;
+  /** Models of it that may not be used. Default: none. */
+  readonly blacklist?: readonly string[] | undefined;
+  /** Its models, by id. */
+  readonly models?: Readonly<Record<string, ModelConfig>> | undefined;
+}
+
+/** A model. A member that is left out keeps its value. */
+export interface ModelConfig {
+  /** The name for people. Default: the id. */
+  readonly name?: string | undefined;
+  /** The family that it belongs to. */
+  readonly family?: string | undefined;
+  /** How it is spoken to, where that differs from its provider. `id` is the id that the provider knows it by. */
+  readonly api?: (ApiConfig & { readonly id?: string | undefined }) | undefined;
+  /** What it can do. */
+  readonly capabilities?: ModelCapabilitiesConfig | undefined;
+  /** What goes with every request, and the variant in force unless another one is chosen. */
+  readonly request?: (RequestConfig & { readonly variant?: string | undefined }) | undefined;
+  /** Its variants, at most 100. */
+  readonly variants?: readonly ModelVariantConfig[] | undefined;
+  /** Its prices: one, or one for each size of context. Default: unknown. */
+  readonly cost?: ModelCostConfig | readonly ModelCostConfig[] | undefined;
+  /** Whether it may not be used. Default: false. */
+  readonly disabled?: boolean | undefined;
+  /** How much it takes and gives. */
+  readonly limit?: ModelLimitConfig | undefined;
+}
+
+/** What a model can do. */
+export interface ModelCapabilitiesConfig {
+  /** Whether it calls tools. Default: false, where `capabilities` are given at all; else true. */
+  readonly tools?: boolean | undefined;
+  /** Kinds of input: `"text"`, `"image"`, `"audio"`, `"video"`, `"pdf"`. Default: unknown. */
+  readonly input?: readonly string[] | undefined;
+  /** Kinds of output. Default: unknown. */
+  readonly output?: readonly string[] | undefined;
+}
+
+/** A variant of a model: headers and options that its requests have beside those of the model. */
+export interface ModelVariantConfig extends RequestConfig {
+  /** Its name. */
+  readonly id: string;
+}
+
+/** What a million tokens cost, in US dollars. */
+export interface ModelCostConfig {
+  /** The context size, in tokens, above which these prices hold. Default: from the first token on. */
+  readonly tier?: { readonly size: number } | undefined;
+  /** Tokens of input. */
+  readonly input: number;
+  /** Tokens of output. */
+  readonly output: number;
+  /** Tokens that the provider has read before. Default: 0. */
+  readonly cache?: { readonly read?: number | undefined; readonly write?: number | undefined } | undefined;
+}
+
+/** Tokens that a model takes and gives. */
+export interface ModelLimitConfig {
+  /** The whole context window. Default: unknown. */
+  readonly context?: number | undefined;
+  /** The part of it that input may use. Default: all. */
+  readonly input?: number | undefined;
+  /** The longest answer. Default: unknown. */
+  readonly output?: number | undefined;
+}
+
+/** A provider in the older form. */
+export interface OlderProviderConfig {
+  /** The name for people. Default: the id. */
+  readonly name?: string | undefined;
+  /** The package that decides the protocol, as `ApiConfig.package`. */
+  readonly npm?: string | undefined;
+  /** The address. It holds over `options.baseURL`. */
+  readonly api?: string | undefined;
+  /** Address, key, headers, and options of every request. */
+  readonly options?: OlderProviderOptionsConfig | undefined;
+  /** Variables of the environment that may hold its key, at most 100. */
+  readonly env?: readonly string[] | undefined;
+  /** The only models of it that may be used. Default: all. */
+  readonly whitelist?: readonly string[] | undefined;
+  /** Models of it that may not be used. Default: none. */
+  readonly blacklist?: readonly string[] | undefined;
+  /** Its models, by id. */
+  readonly models?: Readonly<Record<string, OlderModelConfig>> | undefined;
+}
+
+/** Options of a provider in the older form. Further ones are settings of its package. */
+export interface OlderProviderOptionsConfig {
+  /** The address, such as `"http://127.0.0.1:8080/v1"`. Default: the provider's own, if it is known. */
+  readonly baseURL?: string | undefined;
+  /** The key. Default: that of the provider's variable, such as `OPENAI_API_KEY`. */
+  readonly apiKey?: string | undefined;
+  /** HTTP headers, at most 100. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Options that go into the body of requests. */
+  readonly body?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+  readonly [option: string]: JsonValue | undefined;
+}
+
+/** A model in the older form. */
+export interface OlderModelConfig {
+  /** The name for people. Default: the id. */
+  readonly name?: string | undefined;
+  /** The family that it belongs to. */
+  readonly family?: string | undefined;
+  /** The id that the provider knows it by. Default: the key under which it stands. */
+  readonly id?: string | undefined;
+  /** How it is spoken to, where that differs from its provider. */
+  readonly provider?: { readonly npm?: string | undefined; readonly api?: string | undefined } | undefined;
+  /** Whether it calls tools. Default: true, unless `modalities` are given without it. */
+  readonly tool_call?: boolean | undefined;
+  /** Kinds of input and output. Default: unknown. */
+  readonly modalities?:
+    | { readonly input?: readonly string[] | undefined; readonly output?: readonly string[] | undefined }
+    | undefined;
+  /** Whether it reasons. Default: false. */
+  readonly reasoning?: boolean | undefined;
+  /** How its reasoning can be steered: by words, or by a number of tokens. */
+  readonly reasoning_options?: readonly OlderReasoningConfig[] | undefined;
+  /** The field of the wire that holds its reasoning, where it has one of its own. */
+  readonly interleaved?: boolean | string | { readonly field?: string | undefined } | undefined;
+  /** What a million tokens cost, in US dollars. Default: unknown. */
+  readonly cost?: OlderModelCostConfig | undefined;
+  /** How finished it is. A deprecated one is not offered. Default: `"active"`. */
+  readonly status?: "alpha" | "beta" | "deprecated" | "active" | undefined;
+  /** How much it takes and gives. */
+  readonly limit?: ModelLimitConfig | undefined;
+  /** When it was released, such as `"2025-04-14"`. The newest model is the default one. */
+  readonly release_date?: string | undefined;
+  /** Whether it may not be used. Default: false. */
+  readonly disabled?: boolean | undefined;
+  /** HTTP headers of its requests, at most 100. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Options of its requests. */
+  readonly options?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+  /** Its variants, at most 100, by name: options, or `{ disabled: true }`. */
+  readonly variants?: Readonly<Record<string, Readonly<Record<string, JsonValue | undefined>>>> | undefined;
+}
+
+/** A way in which reasoning can be steered. */
+export type OlderReasoningConfig =
+  | { readonly type: "effort"; readonly values?: readonly (string | null)[] | undefined }
+  | { readonly type: "budget_tokens"; readonly min?: number | undefined; readonly max?: number | undefined };
+
+/** What a million tokens cost, in US dollars. */
+export interface OlderModelPriceConfig {
+  /** Tokens of input. */
+  readonly input: number;
+  /** Tokens of output. */
+  readonly output: number;
+  /** Tokens that the provider has read before. Default: 0. */
+  readonly cache_read?: number | undefined;
+  /** Tokens that the provider keeps. Default: 0. */
+  readonly cache_write?: number | undefined;
+}
+
+/** Prices, and others for large contexts. */
+export interface OlderModelCostConfig extends OlderModelPriceConfig {
+  /** Prices above a context size, in tokens. */
+  readonly tiers?: readonly (OlderModelPriceConfig & { readonly tier: { readonly size: number } })[] | undefined;
+  /** Prices above 200,000 tokens of context. */
+  readonly context_over_200k?: OlderModelPriceConfig | undefined;
+}

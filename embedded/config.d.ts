@@ -1,0 +1,305 @@
+// The type of the option `config`: the keys of `opencode.json`. `docs/configuration.md` describes each further.
+
+import type { JsonValue } from "../index.js";
+import type { ModelSelection, OlderProviderConfig, ProviderConfig, RequestConfig } from "./config-models.js";
+
+export type * from "./config-models.js";
+
+/**
+ * Configuration, with the keys of `opencode.json`. Every key may be left out. A key that several documents give
+ * holds as the strongest one says; `config` is the strongest of all.
+ *
+ * @example
+ * ```ts
+ * const config: OpenCodeConfig = {
+ *   model: "openai/gpt-4.1-mini",
+ *   permissions: [{ action: "bash", resource: "git *", effect: "allow" }],
+ *   agents: { build: { steps: 20 } },
+ * }
+ * ```
+ */
+export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
+  /**
+   * The model of sessions that choose none. Default: the newest model that can be used.
+   *
+   * @example "openai/gpt-4.1-mini", or "anthropic/claude-sonnet-4-5#high" for a variant
+   */
+  readonly model?: ModelSelection | undefined;
+  /** The model for small tasks. This version does not use it. Default: none. */
+  readonly small_model?: ModelSelection | undefined;
+  /** Providers and their models, by the provider's id. They add to what is known of these providers. */
+  readonly providers?: Readonly<Record<string, ProviderConfig>> | undefined;
+  /** The only providers that may be used, by id. Default: all. */
+  readonly enabled_providers?: readonly string[] | undefined;
+  /** Providers that may not be used, by id. Default: none. */
+  readonly disabled_providers?: readonly string[] | undefined;
+  /** Settings whose form may change. */
+  readonly experimental?: ExperimentalConfig | undefined;
+  /** The agent of sessions that choose none. Default: `"build"`. */
+  readonly default_agent?: string | undefined;
+  /** Agents, by id: new ones, and changes to those that exist (`build`, `plan`, `general`, `explore`). */
+  readonly agents?: Readonly<Record<string, AgentConfig>> | undefined;
+  /**
+   * Permissions of every agent, at most 1,000 rules. The last rule that matches decides; without one the user is
+   * asked.
+   */
+  readonly permissions?: readonly PermissionRuleConfig[] | undefined;
+  /** Prompts with a name, for `commands.list`. */
+  readonly commands?: Readonly<Record<string, CommandConfig>> | undefined;
+  /**
+   * Directories of skills; relative ones start at the session's directory, `~/` at the home directory. The older
+   * form has paths and addresses apart. Addresses have no effect in this version.
+   */
+  readonly skills?: readonly string[] | OlderSkillsConfig | undefined;
+  /**
+   * Directories and repositories that may be read beside the project, by name: a path that begins with `.`, `/` or
+   * `~`, a repository such as `"owner/name"`, or either with a description.
+   */
+  readonly references?: Readonly<Record<string, string | ReferenceConfig>> | undefined;
+  /**
+   * Files, globs and http or https addresses whose text the model is given, at most 1,000. Relative ones start at
+   * the directory of the session.
+   */
+  readonly instructions?: readonly string[] | undefined;
+  /** Whether the worktree is captured around steps, so that a session can be reverted. Default: true. */
+  readonly snapshots?: boolean | undefined;
+  /** Who may share sessions. This version shares nothing. Default: `"manual"`. */
+  readonly share?: "manual" | "auto" | "disabled" | boolean | undefined;
+  /** When and how a long Session History is replaced by a summary. */
+  readonly compaction?: CompactionConfig | undefined;
+  /** How much of a tool's output a model is sent. The rest is kept in a file. */
+  readonly tool_output?: ToolOutputConfig | undefined;
+  /** What the tool `read` shows of images. */
+  readonly attachments?: AttachmentsConfig | undefined;
+  /** This version watches no files for it. */
+  readonly watcher?: { readonly ignore?: readonly string[] | undefined } | undefined;
+  /**
+   * The program that runs the commands of the tool `bash`, and terminals: a path, or a name in `PATH`.
+   * Default: `/bin/sh`; on Windows the one that `COMSPEC` names.
+   */
+  readonly shell?: string | undefined;
+  /** The user's name. This version does not use it. Default: none. */
+  readonly username?: string | undefined;
+  /** Servers of the Model Context Protocol. Their form is checked; this version starts none. */
+  readonly mcp?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+}
+
+/** Settings whose form may change. */
+export interface ExperimentalConfig {
+  /** Which providers may be used. The last statement that matches decides. */
+  readonly policies?: readonly ProviderPolicyConfig[] | undefined;
+}
+
+/** A statement about the use of providers. */
+export interface ProviderPolicyConfig {
+  /** What is decided. */
+  readonly action: "provider.use";
+  /** The decision. */
+  readonly effect: "allow" | "deny";
+  /** A glob over the ids of providers; `*` is any text. */
+  readonly resource: string;
+}
+
+/** What is decided about an action. */
+export type PermissionEffectConfig = "allow" | "deny" | "ask";
+
+/** A rule about what an agent may do. */
+export interface PermissionRuleConfig {
+  /** The action, which may be a glob: `"read"`, `"edit"`, `"bash"`, `"webfetch"`, `"*"`. */
+  readonly action: string;
+  /** A glob over what the action is about: a path, a command, an address. `*` is any text, `?` one character. */
+  readonly resource: string;
+  /** The decision. */
+  readonly effect: PermissionEffectConfig;
+}
+
+/** An agent. A member that is left out keeps its value. */
+export interface AgentConfig {
+  /** The model, where the session has chosen none. Default: that of the configuration. */
+  readonly model?: ModelSelection | undefined;
+  /** The variant of that model. Default: the model's own. */
+  readonly variant?: string | undefined;
+  /** Headers and options of the agent's model requests. */
+  readonly request?: RequestConfig | undefined;
+  /** The agent's own instructions for the model. Default: those of the model's family. */
+  readonly system?: string | undefined;
+  /** What the agent is for. */
+  readonly description?: string | undefined;
+  /** Who may choose it: users (`"primary"`), other agents (`"subagent"`) or both. Default: `"all"`. */
+  readonly mode?: "primary" | "subagent" | "all" | undefined;
+  /** Whether user interfaces leave it out. Default: false. */
+  readonly hidden?: boolean | undefined;
+  /** Its colour: `"#rrggbb"`, or one of a theme. */
+  readonly color?: AgentColorConfig | undefined;
+  /** Provider Turns per prompt, a whole number from 1 on. In the last one there are no tools. Default: no bound. */
+  readonly steps?: number | undefined;
+  /** Whether the agent is removed. Default: false. */
+  readonly disabled?: boolean | undefined;
+  /** Rules after those that hold for every agent. */
+  readonly permissions?: readonly PermissionRuleConfig[] | undefined;
+}
+
+/** A colour of an agent. */
+export type AgentColorConfig =
+  | `#${string}`
+  | "primary"
+  | "secondary"
+  | "accent"
+  | "success"
+  | "warning"
+  | "error"
+  | "info";
+
+/** A prompt with a name. A member that is left out keeps its value. */
+export interface CommandConfig {
+  /** The prompt, with places for arguments: `$ARGUMENTS`, `$1`, `$2`. */
+  readonly template?: string | undefined;
+  /** What it does. */
+  readonly description?: string | undefined;
+  /** The agent that answers. Default: that of the session. */
+  readonly agent?: string | undefined;
+  /** The model that answers. Default: that of the session. */
+  readonly model?: ModelSelection | undefined;
+  /** The variant of that model. */
+  readonly variant?: string | undefined;
+  /** Whether it runs in a session of its own. Default: false. */
+  readonly subtask?: boolean | undefined;
+}
+
+/** A directory or a repository that may be read beside the project. */
+export type ReferenceConfig = (
+  | {
+      /** A directory; a relative one starts at the directory of the session. */
+      readonly path: string;
+      readonly repository?: undefined;
+    }
+  | {
+      readonly path?: undefined;
+      /** `owner/name`, `host/path`, `user@host:path` or an address. It has to be cloned by hand. */
+      readonly repository: string;
+      /** Default: the one that the repository names. */
+      readonly branch?: string | undefined;
+    }
+) & {
+  /** What the model is told of it. */
+  readonly description?: string | undefined;
+  /** Whether user interfaces leave it out. Default: false. */
+  readonly hidden?: boolean | undefined;
+};
+
+/** When and how a long Session History is replaced by a summary. */
+export interface CompactionConfig {
+  /** Whether it happens by itself. Default: true. */
+  readonly auto?: boolean | undefined;
+  /** Whether old tool output is left out of requests before that. Default: true. */
+  readonly prune?: boolean | undefined;
+  /** What of the newest history is kept as it is. */
+  readonly keep?: {
+    /** Tokens. Default: 8000. */
+    readonly tokens?: number | undefined;
+  } | undefined;
+  /** Tokens of the model's window that stay free. Default: 20000. */
+  readonly buffer?: number | undefined;
+  /** The older name of `keep.tokens`. */
+  readonly preserve_recent_tokens?: number | undefined;
+  /** The older name of `buffer`. */
+  readonly reserved?: number | undefined;
+}
+
+/** How much of a tool's output a model is sent. */
+export interface ToolOutputConfig {
+  /** Lines, from 1 on. Default: 2000. */
+  readonly max_lines?: number | undefined;
+  /** Bytes, from 1 on. Default: 51200. */
+  readonly max_bytes?: number | undefined;
+}
+
+/** What the tool `read` shows of images. */
+export interface AttachmentsConfig {
+  readonly image?: {
+    /** Whether a larger image is scaled down. Default: true. */
+    readonly auto_resize?: boolean | undefined;
+    /** Pixels, from 1 on. Default: 2000. */
+    readonly max_width?: number | undefined;
+    /** Pixels, from 1 on. Default: 2000. */
+    readonly max_height?: number | undefined;
+    /** Bytes of the image as base64, from 1 on. Default: 5242880. */
+    readonly max_base64_bytes?: number | undefined;
+  } | undefined;
+}
+
+/** Older names, which still work. Where a document has both, the newer one holds. */
+export interface OlderConfig {
+  /** The older form of `providers`. */
+  readonly provider?: Readonly<Record<string, OlderProviderConfig>> | undefined;
+  /** The older form of `agents`. */
+  readonly agent?: Readonly<Record<string, OlderAgentConfig>> | undefined;
+  /** Agents that users may choose, in the older form of `agents`. */
+  readonly mode?: Readonly<Record<string, OlderAgentConfig>> | undefined;
+  /** The older form of `permissions`. */
+  readonly permission?: OlderPermissionConfig | undefined;
+  /** Which tools may be used, by name. Older than `permission`. */
+  readonly tools?: Readonly<Record<string, boolean>> | undefined;
+  /** The older name of `commands`. */
+  readonly command?: Readonly<Record<string, CommandConfig>> | undefined;
+  /** The older name of `references`. */
+  readonly reference?: Readonly<Record<string, string | ReferenceConfig>> | undefined;
+  /** The older name of `snapshots`. */
+  readonly snapshot?: boolean | undefined;
+  /** The older form of `share: "auto"`. */
+  readonly autoshare?: boolean | undefined;
+  /** The older name of `attachments`. */
+  readonly attachment?: AttachmentsConfig | undefined;
+  /** Another older name of `attachments`. */
+  readonly media?: AttachmentsConfig | undefined;
+}
+
+/** Rules for all actions at once, or by action: one decision, or one by resource. */
+export type OlderPermissionConfig =
+  | PermissionEffectConfig
+  | Readonly<Record<string, PermissionEffectConfig | Readonly<Record<string, PermissionEffectConfig>>>>;
+
+/** Directories and addresses of skills. */
+export interface OlderSkillsConfig {
+  /** Directories. */
+  readonly paths?: readonly string[] | undefined;
+  /** Addresses. They have no effect in this version. */
+  readonly urls?: readonly string[] | undefined;
+}
+
+/** An agent in the older form. Unknown members are options of its model requests, such as `temperature`. */
+export interface OlderAgentConfig extends Omit<AgentConfig, "permissions"> {
+  /** The older name of `system`. */
+  readonly prompt?: string | undefined;
+  /** The older name of `disabled`. */
+  readonly disable?: boolean | undefined;
+  /** The older name of `steps`. */
+  readonly maxSteps?: number | undefined;
+  /** Which tools the agent may use, by name. */
+  readonly tools?: Readonly<Record<string, boolean>> | undefined;
+  /** The older form of `permissions`. */
+  readonly permission?: OlderPermissionConfig | undefined;
+  /** Rules after those of `permission`. */
+  readonly permissions?: readonly PermissionRuleConfig[] | undefined;
+  /** Options of its model requests. */
+  readonly options?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+  readonly [option: string]: unknown;
+}
+
+/** Keys of other programs that read the same file. They have no effect here. */
+export interface ForeignConfig {
+  readonly $schema?: string | undefined;
+  readonly autoupdate?: JsonValue | undefined;
+  readonly enterprise?: JsonValue | undefined;
+  readonly formatter?: JsonValue | undefined;
+  readonly keybinds?: JsonValue | undefined;
+  readonly layout?: JsonValue | undefined;
+  readonly logLevel?: JsonValue | undefined;
+  readonly lsp?: JsonValue | undefined;
+  readonly plugin?: JsonValue | undefined;
+  readonly plugins?: JsonValue | undefined;
+  readonly server?: JsonValue | undefined;
+  readonly subagent_depth?: JsonValue | undefined;
+  readonly theme?: JsonValue | undefined;
+  readonly tui?: JsonValue | undefined;
+}
