@@ -14,6 +14,7 @@ export const agreement = {
     runChecks(
       [
         ["one version", checkVersions],
+        ["one toolchain", checkToolchain],
         ["packages of the platforms", checkPlatforms],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
@@ -36,6 +37,14 @@ function checkVersions() {
   ];
   const others = versions.filter(([, other]) => other !== version);
   mustBeEmpty(others.map(([place, other]) => `${place} has ${other}, package.json ${version}`));
+}
+
+/** The oldest toolchain that `Cargo.toml` allows is the one that everything is tested with. */
+function checkToolchain() {
+  const oldest = readFileSync(inProject("Cargo.toml"), "utf8").match(/^rust-version = "(.+)"$/m)?.[1];
+  const used = readFileSync(inProject("rust-toolchain.toml"), "utf8").match(/^channel = "(.+)"$/m)?.[1];
+  if (used === oldest || used?.startsWith(`${oldest}.`)) return;
+  throw new Error(`rust-toolchain.toml has ${used}, Cargo.toml ${oldest}`);
 }
 
 function checkPlatforms() {
