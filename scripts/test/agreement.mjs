@@ -6,6 +6,7 @@ import { DECLARATIONS, readDeclarations } from "../lib/declarations.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
+import { checkLicences } from "./licences.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const agreement = {
@@ -18,6 +19,7 @@ export const agreement = {
         ["packages of the platforms", checkPlatforms],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
+        ["every crate has a licence that is allowed", checkLicences],
         ["the README has every option", checkOptions],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
