@@ -9,6 +9,7 @@ import { agreement } from "./test/agreement.mjs";
 import { examples, start } from "./test/programs.mjs";
 import { jest, lint, types } from "./test/javascript.mjs";
 import { packages } from "./test/packages.mjs";
+import { release } from "./test/release.mjs";
 import { Report } from "./test/report.mjs";
 import { clippy, codegen, docTests, format, rustTests } from "./test/rust.mjs";
 import { tidy } from "./test/tidy.mjs";
@@ -19,6 +20,7 @@ const STAGES = {
   agreement,
   types,
   lint,
+  release,
   format,
   rust: rustTests,
   doc: docTests,
