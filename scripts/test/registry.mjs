@@ -12,7 +12,7 @@ export async function startRegistry(accepts = () => true) {
   /** @type {Published[]} */
   const published = [];
   const server = http.createServer(async (request, response) => {
-    const name = decodeURIComponent(new URL(request.url ?? "/", "http://registry").pathname.slice(1));
+    const name = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname.slice(1));
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString() || "{}");
     const status = request.method === "PUT" ? put(request, body) : 200;
     const found = published.filter((one) => one.name === name);
