@@ -11,7 +11,7 @@ import { jest, lint, types } from "./test/javascript.mjs";
 import { packages } from "./test/packages.mjs";
 import { release } from "./test/release.mjs";
 import { Report } from "./test/report.mjs";
-import { clippy, codegen, docTests, format, rustTests } from "./test/rust.mjs";
+import { clippy, codegen, docTests, documentation, format, rustTests } from "./test/rust.mjs";
 import { tidy } from "./test/tidy.mjs";
 
 /** What is quick comes first. */
@@ -26,6 +26,7 @@ const STAGES = {
   doc: docTests,
   codegen,
   clippy,
+  documentation,
   addon,
   jest,
   packages,

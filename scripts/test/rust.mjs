@@ -12,6 +12,15 @@ export const clippy = programStage("Rust lints", () =>
   cargo("clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"),
 );
 
+/** With what is private: it is for those who work on it. */
+export const documentation = programStage("Rust documentation", () =>
+  cargo(
+    "doc",
+    ...["--workspace", "--no-deps", "--document-private-items", "--locked"],
+    ...["--config", 'build.rustdocflags=["-D", "warnings"]'],
+  ),
+);
+
 export const codegen = programStage("Generated files are fresh", () => cargo("xtask", "codegen", "--check"));
 
 /** @type {Stage} */
