@@ -68,7 +68,9 @@ function checkBuilds() {
   const workflow = readFileSync(`${WORKFLOWS}/release.yml`, "utf8");
   const named = Array.from(workflow.matchAll(/platform: (?:\[(.+)\]|([\w-]+))/g), ([, list, one]) => list ?? one);
   const built = named.join(", ").split(", ").sort();
-  const wanted = listPlatforms().map(({ name }) => name).sort();
+  const wanted = listPlatforms()
+    .map(({ name }) => name)
+    .sort();
   if (built.join() !== wanted.join()) throw new Error(`release.yml builds ${built}, package.json names ${wanted}`);
 }
 
@@ -86,9 +88,19 @@ function goodBinary({ os, cpu, libc }) {
 }
 
 const BAD_BINARIES = [
-  { name: "a newer glibc", of: "linux-x64-gnu", is: fakeElf(62, { "libc.so.6": ["GLIBC_2.9", "GLIBC_2.34"] }), says: "2.34" },
+  {
+    name: "a newer glibc",
+    of: "linux-x64-gnu",
+    is: fakeElf(62, { "libc.so.6": ["GLIBC_2.9", "GLIBC_2.34"] }),
+    says: "2.34",
+  },
   { name: "another architecture", of: "linux-x64-gnu", is: fakeElf(183, GLIBC), says: "architecture 183" },
-  { name: "a library of the builder", of: "linux-x64-gnu", is: fakeElf(62, { ...GLIBC, "libz.so.1": [] }), says: "libz.so.1" },
+  {
+    name: "a library of the builder",
+    of: "linux-x64-gnu",
+    is: fakeElf(62, { ...GLIBC, "libz.so.1": [] }),
+    says: "libz.so.1",
+  },
   { name: "glibc for musl", of: "linux-arm64-musl", is: fakeElf(183, GLIBC), says: "needs glibc instead of musl" },
   { name: "musl for glibc", of: "linux-x64-gnu", is: fakeElf(62, { "libc.so": [] }), says: "needs libc.so" },
   { name: "Linux for macOS", of: "darwin-x64", is: fakeElf(62, GLIBC), says: "not a 64-bit Mach-O" },
@@ -127,7 +139,9 @@ function refuseBinary(scratch, { name, of, is, says }) {
  * @param {string} says
  */
 async function mustFail(act, says) {
-  const failure = await Promise.resolve().then(act).then(() => undefined, messageOf);
+  const failure = await Promise.resolve()
+    .then(act)
+    .then(() => undefined, messageOf);
   if (failure === undefined) throw new Error(`It should have failed with ${JSON.stringify(says)}`);
   mustContain(failure, says);
 }

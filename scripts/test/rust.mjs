@@ -13,13 +13,10 @@ export const clippy = programStage("Rust lints", () =>
 );
 
 /** With what is private: it is for those who work on it. */
-export const documentation = programStage("Rust documentation", () =>
-  cargo(
-    "doc",
-    ...["--workspace", "--no-deps", "--document-private-items", "--locked"],
-    ...["--config", 'build.rustdocflags=["-D", "warnings"]'],
-  ),
-);
+export const documentation = programStage("Rust documentation", () => {
+  const deny = ["--config", 'build.rustdocflags=["-D", "warnings"]'];
+  return cargo("doc", "--workspace", "--no-deps", "--document-private-items", "--locked", ...deny);
+});
 
 export const codegen = programStage("Generated files are fresh", () => cargo("xtask", "codegen", "--check"));
 
