@@ -12,8 +12,9 @@ import { parseStages } from "./test/arguments.mjs";
 import { examples, start } from "./test/programs.mjs";
 import { jest, lint, types } from "./test/javascript.mjs";
 import { packages } from "./test/packages.mjs";
+import { release } from "./test/release.mjs";
 import { Report } from "./test/report.mjs";
-import { clippy, codegen, docTests, format, rustTests } from "./test/rust.mjs";
+import { clippy, codegen, docTests, documentation, format, rustTests } from "./test/rust.mjs";
 import { scripts } from "./test/scripts.mjs";
 import { tidy } from "./test/tidy.mjs";
 
@@ -27,12 +28,14 @@ const STAGES = {
   scripts,
   types,
   lint,
+  release,
   format,
   addon: isRelease ? releaseAddon : addon,
   rust: rustTests,
   doc: docTests,
   codegen,
   clippy,
+  documentation,
   jest,
   packages,
   examples,

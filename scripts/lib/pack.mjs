@@ -1,9 +1,9 @@
-// The tarballs of a release: the package, and the package of this platform with the binary in it.
+// The tarballs of a release: the package, and the package of each platform with the binary in it.
 
-import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Failure } from "./failure.mjs";
-import { currentPlatform, listPlatforms, platformPackageName } from "./platforms.mjs";
+import { binaryName, listPlatforms, platformPackageName } from "./platforms.mjs";
 import { run } from "./process.mjs";
 import { inProject, readManifest } from "./project.mjs";
 import { npm } from "./tools.mjs";
@@ -11,13 +11,26 @@ import { npm } from "./tools.mjs";
 /** Members of the manifest that are about developing the package and mean nothing to those who install it. */
 const ONLY_FOR_DEVELOPMENT = new Set(["scripts", "devDependencies", "napi"]);
 
-const DIST = inProject("dist");
+export const DIST = inProject("dist");
 
-/** Packs both, after the addon has been built. Gives the files, the package first. */
-export async function packAll() {
+/** @typedef {import("./platforms.mjs").Platform} Platform */
+
+/** The platforms whose binary lies in the project. */
+export function builtPlatforms() {
+  return listPlatforms().filter((platform) => existsSync(inProject(binaryName(platform))));
+}
+
+/**
+ * Packs the package and these platforms, whose binaries have been built. Gives the files, the package first.
+ *
+ * @param {readonly Platform[]} platforms
+ */
+export async function packAll(platforms) {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
-  return [await packRoot(), await packPlatform()];
+  const files = [await packRoot()];
+  for (const platform of platforms) files.push(await packPlatform(platform));
+  return files;
 }
 
 async function packRoot() {
@@ -36,9 +49,9 @@ function releaseManifest() {
   return { ...Object.fromEntries(kept), optionalDependencies: Object.fromEntries(platforms) };
 }
 
-async function packPlatform() {
-  const platform = currentPlatform();
-  const binary = `${readManifest().napi.binaryName}.${platform.name}.node`;
+/** @param {Platform} platform */
+async function packPlatform(platform) {
+  const binary = binaryName(platform);
   const stage = path.join(DIST, platform.name);
   const folder = inProject("npm", platform.name);
   for (const file of readdirSync(folder)) copy(path.join(folder, file), path.join(stage, file));
@@ -66,6 +79,15 @@ async function pack(stage) {
   const [{ filename }] = JSON.parse(await runNpm(stage, "pack", ...flags));
   rmSync(stage, { recursive: true });
   return path.join(DIST, filename);
+}
+
+/**
+ * What npm calls the tarball of a package.
+ *
+ * @param {string} name
+ */
+export function tarballOf(name) {
+  return `${name}-${readManifest().version}.tgz`;
 }
 
 /**

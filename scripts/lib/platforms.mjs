@@ -56,6 +56,15 @@ function currentLibc() {
   return header.glibcVersionRuntime === undefined ? "musl" : "glibc";
 }
 
+/**
+ * What the binary of a platform is called, in the project and in its package.
+ *
+ * @param {Platform} platform
+ */
+export function binaryName(platform) {
+  return `${readManifest().napi.binaryName}.${platform.name}.node`;
+}
+
 /** @param {Platform} platform */
 export function platformPackageName(platform) {
   return `${readManifest().napi.packageName}-${platform.name}`;
@@ -68,8 +77,8 @@ export function platformPackageName(platform) {
  * @returns {Record<string, string>}
  */
 export function platformFiles(platform) {
-  const { name, version, license, engines, napi } = readManifest();
-  const binary = `${napi.binaryName}.${platform.name}.node`;
+  const { name, version, license, engines } = readManifest();
+  const binary = binaryName(platform);
   const manifest = {
     name: platformPackageName(platform),
     version,

@@ -23,6 +23,12 @@ export function formatDuration(ms) {
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
+/** @param {number} bytes */
+export function formatSize(bytes) {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes.toFixed(0)} KiB` : `${(kibibytes / 1024).toFixed(1)} MiB`;
+}
+
 /**
  * Shows that something goes on, with the last thing it said, until it is ended.
  *

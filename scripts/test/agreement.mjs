@@ -8,6 +8,7 @@ import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
 import { documentChecks } from "./documents.mjs";
+import { checkLicences } from "./licences.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const agreement = {
@@ -16,11 +17,13 @@ export const agreement = {
     runChecks(
       [
         ["one version", checkVersions],
+        ["one toolchain", checkToolchain],
         ["packages of the platforms", checkPlatforms],
         ["the loader knows the manifest", checkLoader],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
         ["the type of the configuration has every key", checkConfiguration],
+        ["every crate has a licence that is allowed", checkLicences],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
         ...documentChecks,
@@ -40,6 +43,14 @@ function checkVersions() {
   ];
   const others = versions.filter(([, other]) => other !== version);
   mustBeEmpty(others.map(([place, other]) => `${place} has ${other}, package.json ${version}`));
+}
+
+/** The oldest toolchain that `Cargo.toml` allows is the one that everything is tested with. */
+function checkToolchain() {
+  const oldest = readFileSync(inProject("Cargo.toml"), "utf8").match(/^rust-version = "(.+)"$/m)?.[1];
+  const used = readFileSync(inProject("rust-toolchain.toml"), "utf8").match(/^channel = "(.+)"$/m)?.[1];
+  if (used === oldest || used?.startsWith(`${oldest}.`)) return;
+  throw new Error(`rust-toolchain.toml has ${used}, Cargo.toml ${oldest}`);
 }
 
 function checkPlatforms() {

@@ -3,7 +3,7 @@
 import { inProject, readJson } from "../lib/project.mjs";
 import { run } from "../lib/process.mjs";
 import { node, tool } from "../lib/tools.mjs";
-import { mustRun, programStage, runChecks } from "./checks.mjs";
+import { mustRun, runChecks } from "./checks.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 
 /** @type {import("./report.mjs").Stage} */
@@ -19,7 +19,18 @@ export const types = {
     ),
 };
 
-export const lint = programStage("JavaScript lints", () => tool("oxlint", "oxlint", "--deny-warnings", "."));
+/** @type {import("./report.mjs").Stage} */
+export const lint = {
+  title: "JavaScript lints and format",
+  run: (say) =>
+    runChecks(
+      [
+        ["lints", () => mustRun(tool("oxlint", "oxlint", "--deny-warnings", "."))],
+        ["format: npm run format mends it", () => mustRun(tool("oxfmt", "oxfmt", "--check", "."))],
+      ],
+      say,
+    ),
+};
 
 /** Each test has an end of its own; this is for Jest itself. The whole may take long on a very busy machine. */
 const PATIENCE_MS = 3_600_000;

@@ -2,6 +2,7 @@
 
 import { copyFileSync, readdirSync } from "node:fs";
 import { packAll } from "../lib/pack.mjs";
+import { currentPlatform } from "../lib/platforms.mjs";
 import { inProject, readJson } from "../lib/project.mjs";
 import { npm, tool } from "../lib/tools.mjs";
 import { bundlerChecks } from "./bundlers.mjs";
@@ -20,15 +21,24 @@ export const packages = {
   title: "Packages",
   async run(say) {
     say("npm pack");
-    const [root, platform] = await packAll();
-    const project = createScratch();
-    try {
-      return await runChecks(checks(root, platform, project), say);
-    } finally {
-      project.remove();
-    }
+    const [root, platform] = await packAll([currentPlatform()]);
+    return checkTarballs(root, platform, say);
   },
 };
+
+/**
+ * @param {string} root The tarball of the package.
+ * @param {string} platform That of this platform.
+ * @param {(line: string) => void} say
+ */
+export async function checkTarballs(root, platform, say) {
+  const project = createScratch();
+  try {
+    return await runChecks(checks(root, platform, project), say);
+  } finally {
+    project.remove();
+  }
+}
 
 /**
  * @param {string} root

@@ -46,6 +46,11 @@ function findExecutable(messages) {
   const all = messages.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   return all.find(({ executable }) => typeof executable === "string").executable;
 }
+/** With what is private: it is for those who work on it. */
+export const documentation = programStage("Rust documentation", () => {
+  const deny = ["--config", 'build.rustdocflags=["-D", "warnings"]'];
+  return cargo("doc", "--workspace", "--no-deps", "--document-private-items", "--locked", ...deny);
+});
 
 /** @type {Stage} */
 export const rustTests = {

@@ -5,7 +5,7 @@
 //! was promised. A life is a file with several such generations.
 //!
 //! How to read it: [`plan`] says what one generation does and how it dies, [`load`] does it, with
-//! [`model`] and [`tools`] of its own, and says what it was told in [`line`]s. [`point`] has the
+//! [`model`] and [`tools`] of its own, and says what it was told in [`mod@line`]s. [`point`] has the
 //! fail points. [`life`] starts the hosts and puts what they said into a [`ledger`],
 //! [`processes`] sees what outlived them, and [`check`] compares that with what is stored, and with the [`journal`] of what was done.
 

@@ -6,7 +6,7 @@
 //!
 //! How to read it: [`Fixture`] is where a test begins. A [`Reply`] says what [`ScriptedModel`]
 //! answers, a [`ScriptedSource`] what the System Context tells, a [`Gate`] holds an answer, a tool or
-//! an observation until the test goes on, a [`Blockade`] the store at a [`seam`]. [`compact`] writes events
+//! an observation until the test goes on, a [`Blockade`] the store at a [`seam()`]. [`compact`] writes events
 //! and requests as short texts, so that a test can compare all of them at once. No wait is a sleep,
 //! and each has a deadline that fails the test with what happened so far.
 

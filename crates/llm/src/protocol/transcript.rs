@@ -2,7 +2,7 @@
 //!
 //! A following request of the same conversation repeats this one and adds to it. So what was written
 //! is never written again, and never differently: a protocol leaves open what a later message may
-//! still be added to, and only [`Transcript::render`] writes the closing delimiters.
+//! still be added to, and only [`Transcript::rest`] writes the closing delimiters.
 
 use serde::Serialize;
 use serde_json::Value;

@@ -1,0 +1,133 @@
+// What is published, what has to hold before, and how npm is told.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { checkBinary } from "./binary.mjs";
+import { Failure } from "./failure.mjs";
+import { DIST, tarballOf } from "./pack.mjs";
+import { binaryName, listPlatforms, platformPackageName } from "./platforms.mjs";
+import { run } from "./process.mjs";
+import { readJson, readManifest } from "./project.mjs";
+import { npm } from "./tools.mjs";
+
+/**
+ * @typedef {import("./platforms.mjs").Platform} Platform
+ * @typedef {{ name: string, file: string }} Tarball
+ */
+
+/**
+ * Checks that the tag names this version, and that every tarball is there with what belongs into it. Gives the tarballs
+ * in the order in which they are published: the package comes last, so it never names a package that is not there.
+ *
+ * @param {string | undefined} tag
+ * @param {string} [dist] Where the tarballs are.
+ * @returns {Promise<Tarball[]>}
+ */
+export async function checkRelease(tag, dist = DIST) {
+  const { name, version } = readManifest();
+  if (tag === undefined) throw new Failure(`Name the tag that is released: node scripts/publish.mjs v${version}`);
+  if (tag !== `v${version}`) throw new Failure(`The tag ${tag} is not v${version}, the version of package.json`);
+  const platforms = listPlatforms();
+  const tarballs = requireTarballs([...platforms.map(platformPackageName), name], dist);
+  for (const [index, tarball] of tarballs.entries()) await checkTarball(tarball, platforms[index]);
+  return tarballs;
+}
+
+/**
+ * The tarballs of these packages, all of which have to be there.
+ *
+ * @param {readonly string[]} names
+ * @param {string} [dist] Where they are.
+ * @returns {Tarball[]}
+ */
+export function requireTarballs(names, dist = DIST) {
+  const tarballs = names.map((name) => ({ name, file: path.join(dist, tarballOf(name)) }));
+  const missing = tarballs.filter(({ file }) => !existsSync(file)).map(({ name }) => name);
+  if (missing.length === 0) return tarballs;
+  throw new Failure(`dist/ lacks ${missing.join(", ")}: build every binary, then run npm run pack -- --prebuilt`);
+}
+
+/**
+ * @param {Tarball} tarball
+ * @param {Platform} [platform] Whose binary is in it.
+ */
+function checkTarball({ name, file }, platform) {
+  return inScratchFolder(async (folder) => {
+    await mustRun(["tar", "-xzf", file, "-C", folder]);
+    const manifest = readJson(path.join(folder, "package/package.json"));
+    const { version } = readManifest();
+    if (manifest.name !== name || manifest.version !== version) {
+      throw new Failure(`${path.basename(file)} holds ${manifest.name}@${manifest.version}, not ${name}@${version}`);
+    }
+    if (platform !== undefined) checkBinary(platform, path.join(folder, "package", binaryName(platform)));
+  });
+}
+
+/**
+ * Publishes a tarball, unless the registry has this version: a release that broke off is repeated as a whole.
+ *
+ * @param {Tarball} tarball
+ * @param {NodeJS.ProcessEnv} [env] What npm is told.
+ * @returns {Promise<boolean>} Whether it was published now.
+ */
+export function publish({ name, file }, env = process.env) {
+  return inScratchFolder(async (folder) => {
+    const config = await writeConfig(path.join(folder, "npmrc"), env);
+    const { version } = readManifest();
+    if (await isPublished(`${name}@${version}`, config, env)) return false;
+    // A version that is not a release yet is not the one that `npm install` takes.
+    const tag = version.includes("-") ? "next" : "latest";
+    await mustRun(npm("publish", file, "--access", "public", "--tag", tag, "--ignore-scripts", ...config), env);
+    return true;
+  });
+}
+
+/**
+ * @param {string} release
+ * @param {readonly string[]} config
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function isPublished(release, config, env) {
+  const { code, stdout, output } = await run(npm("view", release, "version", "--json", ...config), { env });
+  if (code === 0) return stdout.trim() !== "";
+  if (output.includes("E404")) return false;
+  throw new Failure(`npm view ${release} failed:\n${output}`);
+}
+
+/**
+ * The flags that let npm use NPM_TOKEN, which it reads from a file only.
+ *
+ * @param {string} file
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function writeConfig(file, env) {
+  if (!env.NPM_TOKEN) return [];
+  const registry = (await mustRun(npm("config", "get", "registry"), env)).trim();
+  // npm puts the token in: it is not written anywhere.
+  writeFileSync(file, `${registry.replace(/^\w+:/, "")}:_authToken=\${NPM_TOKEN}\n`);
+  return ["--userconfig", file];
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+async function mustRun(command, env = process.env) {
+  const { code, stdout, output } = await run(command, { env });
+  if (code !== 0) throw new Failure(`${command.slice(0, 3).join(" ")} failed:\n${output}`);
+  return stdout;
+}
+
+/**
+ * @template T
+ * @param {(folder: string) => Promise<T>} use
+ */
+async function inScratchFolder(use) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "opencode-embedded-release-"));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
