@@ -14,7 +14,7 @@ await runScript(async () => {
   await ensureDependencies();
   const report = new Report();
   const title = `${names.join(" and ")}, ${process.version}`;
-  await report.run({ title, run: (say) => checkTarballs(root.file, platform.file, say) });
+  await report.run({ title, run: (say) => checkTarballs(root.file, platform.file, say) }, []);
   report.print();
   if (report.failed > 0) process.exitCode = 1;
 });

@@ -39,11 +39,12 @@ export async function showTask(title, work, note = "") {
  *
  * @param {string} title
  * @param {readonly string[]} command
+ * @param {Pick<import("./process.mjs").RunOptions, "env">} [options]
  */
-export function runTask(title, command) {
+export function runTask(title, command, options) {
   return showTask(title, async (say) => {
     say("");
-    const { code, output } = await run(command, { onLine: say });
+    const { code, output } = await run(command, { ...options, onLine: say });
     if (code !== 0) throw new Failure(`${title} failed: ${command[0]} ended with exit code ${code}`, output);
   });
 }
