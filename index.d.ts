@@ -200,7 +200,9 @@ export interface Registration extends Disposable {
 }
 
 /** An answer to a permission request: the reply alone, or with words that tell the model why it was rejected. */
-export type PermissionAnswer = PermissionReply | { readonly reply: PermissionReply; readonly message?: string | undefined };
+export type PermissionAnswer =
+  | PermissionReply
+  | { readonly reply: PermissionReply; readonly message?: string | undefined };
 
 /** Answers a permission request. `undefined` leaves it to others. */
 export type PermissionHandler = (

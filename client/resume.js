@@ -43,7 +43,8 @@ function resumeEvents(client, options) {
 function readPace({ minDelayMs, maxDelayMs, maxRetries = Infinity }) {
   const min = minDelayMs ?? Math.min(MIN_DELAY_MS, maxDelayMs ?? MIN_DELAY_MS);
   const max = maxDelayMs ?? Math.max(MAX_DELAY_MS, min);
-  const isDelay = (/** @type {unknown} */ value) => typeof value === "number" && value >= 1 && value <= LONGEST_TIMER_MS;
+  const isDelay = (/** @type {unknown} */ value) =>
+    typeof value === "number" && value >= 1 && value <= LONGEST_TIMER_MS;
   if (!isDelay(min)) throw refusal("minDelayMs", `a number from 1 to ${LONGEST_TIMER_MS}`, min);
   if (!isDelay(max) || max < min) throw refusal("maxDelayMs", `a number from ${min} to ${LONGEST_TIMER_MS}`, max);
   if (maxRetries !== Infinity && !(Number.isSafeInteger(maxRetries) && maxRetries >= 0)) {

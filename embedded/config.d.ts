@@ -194,10 +194,12 @@ export interface CompactionConfig {
   /** Whether old tool output is left out of requests before that. Default: true. */
   readonly prune?: boolean | undefined;
   /** What of the newest history is kept as it is. */
-  readonly keep?: {
-    /** Tokens. Default: 8000. */
-    readonly tokens?: number | undefined;
-  } | undefined;
+  readonly keep?:
+    | {
+        /** Tokens. Default: 8000. */
+        readonly tokens?: number | undefined;
+      }
+    | undefined;
   /** Tokens of the model's window that stay free. Default: 20000. */
   readonly buffer?: number | undefined;
   /** The older name of `keep.tokens`. */
@@ -216,16 +218,18 @@ export interface ToolOutputConfig {
 
 /** What the tool `read` shows of images. */
 export interface AttachmentsConfig {
-  readonly image?: {
-    /** Whether a larger image is scaled down. Default: true. */
-    readonly auto_resize?: boolean | undefined;
-    /** Pixels, from 1 on. Default: 2000. */
-    readonly max_width?: number | undefined;
-    /** Pixels, from 1 on. Default: 2000. */
-    readonly max_height?: number | undefined;
-    /** Bytes of the image as base64, from 1 on. Default: 5242880. */
-    readonly max_base64_bytes?: number | undefined;
-  } | undefined;
+  readonly image?:
+    | {
+        /** Whether a larger image is scaled down. Default: true. */
+        readonly auto_resize?: boolean | undefined;
+        /** Pixels, from 1 on. Default: 2000. */
+        readonly max_width?: number | undefined;
+        /** Pixels, from 1 on. Default: 2000. */
+        readonly max_height?: number | undefined;
+        /** Bytes of the image as base64, from 1 on. Default: 5242880. */
+        readonly max_base64_bytes?: number | undefined;
+      }
+    | undefined;
 }
 
 /** Older names, which still work. Where a document has both, the newer one holds. */

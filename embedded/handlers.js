@@ -102,7 +102,9 @@ class Handlers {
 function isOver(error) {
   try {
     if (isClientError(error)) return /** @type {{ code?: unknown } | undefined} */ (error.cause)?.code === HOST_CLOSED;
-    return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) => isTagged(error, tag));
+    return ["PermissionNotFoundError", "QuestionNotFoundError", "SessionNotFoundError"].some((tag) =>
+      isTagged(error, tag),
+    );
   } catch {
     // What a function throws may refuse to be looked at.
     return false;
@@ -114,7 +116,8 @@ function isOver(error) {
  * @param {unknown} handler
  */
 function checkFunction(kind, handler) {
-  if (typeof handler !== "function") throw new TypeError(`A handler of ${kind} must be a function, got ${typeof handler}`);
+  if (typeof handler !== "function")
+    throw new TypeError(`A handler of ${kind} must be a function, got ${typeof handler}`);
 }
 
 /**
@@ -139,7 +142,8 @@ function createHandlers(connection, client) {
         if (answer === undefined) return undefined;
         const { id: requestID, sessionID } = request;
         const { reply, message } = typeof answer === "object" && answer !== null ? answer : { reply: answer };
-        return () => client.permissions.reply({ sessionID, requestID, reply, ...(message === undefined ? {} : { message }) });
+        return () =>
+          client.permissions.reply({ sessionID, requestID, reply, ...(message === undefined ? {} : { message }) });
       });
     },
     /** @param {QuestionHandler} handler */

@@ -28,7 +28,8 @@ async function openHost(options, operations, loadAddon) {
   const { keepAlive, ptyEnvironment, ...resolved } = resolveOptions(options);
   const opened = await open(loadAddon(), encodeJson(resolved));
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
-  const isLimited = /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
+  const isLimited =
+    /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
   const host = createHost(new NativeConnection(opened, keepAlive), operations, isLimited);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   return host;

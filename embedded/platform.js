@@ -45,7 +45,9 @@ function glibcVersion() {
 }
 
 function sharesMusl() {
-  return readReport()?.sharedObjects?.some((file) => file.includes("/ld-musl-") || file.includes("libc.musl-")) === true;
+  return (
+    readReport()?.sharedObjects?.some((file) => file.includes("/ld-musl-") || file.includes("libc.musl-")) === true
+  );
 }
 
 /** What Node reports about itself. @returns {Report | undefined} */

@@ -89,7 +89,10 @@ describe("lines that come", () => {
     await expect(iterator.next()).resolves.toEqual({ done: false, value: "2" });
     expect(source.state.pulls).toBe(1);
     source.fail(new Error("the host is closed"));
-    await expect(rejection(iterator.next())).resolves.toMatchObject({ ...cut, cause: { message: "the host is closed" } });
+    await expect(rejection(iterator.next())).resolves.toMatchObject({
+      ...cut,
+      cause: { message: "the host is closed" },
+    });
   });
 });
 
@@ -157,7 +160,11 @@ describe("a body of lines that is not whole", () => {
   test("because a line is larger than 16 MiB", async () => {
     const filler = "x".repeat(1024 * 1024);
     const line = (megabytes: number) => [...Array<string>(megabytes).fill(filler), "\n"];
-    const refused = { name: "ClientError", reason: "MalformedResponse", cause: { message: "A line larger than 16 MiB" } };
+    const refused = {
+      name: "ClientError",
+      reason: "MalformedResponse",
+      cause: { message: "A line larger than 16 MiB" },
+    };
     await expect(collect(exported([...line(16), ...line(16)]))).resolves.toHaveLength(2);
     await expect(rejection(collect(exported(line(17))))).resolves.toMatchObject(refused);
     await expect(rejection(collect(exported([line(17).join("")])))).resolves.toMatchObject(refused);

@@ -161,7 +161,12 @@ describe("servers that break the contract", () => {
       { contentType: "text/html" },
     ],
     ["an undeclared status", text("{}", 418, "application/json"), "UnexpectedStatus", { status: 418 }],
-    ["a declared status of somebody else", text('{"message":"x"}', 503, "application/json"), "UnexpectedStatus", { status: 503 }],
+    [
+      "a declared status of somebody else",
+      text('{"message":"x"}', 503, "application/json"),
+      "UnexpectedStatus",
+      { status: 503 },
+    ],
     ["another success", text('{"data":1}', 201, "application/json"), "UnexpectedStatus", { status: 201 }],
     ["204 for a value", () => new Response(null, { status: 204 }), "UnexpectedStatus", { status: 204 }],
     ["no body", text(null, 200, "application/json"), "MalformedResponse", { name: "SyntaxError" }],

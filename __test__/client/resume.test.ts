@@ -74,16 +74,22 @@ describe("after a break it goes on behind the last event", () => {
     ["too many requests", () => new Response(null, { status: 429 })],
     ["a request that took too long", () => new Response(null, { status: 408 })],
     ["a request that came too early", () => new Response(null, { status: 425 })],
-    ["a body that breaks", () => {
-      const source = openEvents();
-      source.fail(new Error("reset"));
-      return source.response;
-    }],
+    [
+      "a body that breaks",
+      () => {
+        const source = openEvents();
+        source.fail(new Error("reset"));
+        return source.response;
+      },
+    ],
   ])("%s", async (_, answer) => {
     const { iterator, asked, retries } = resume([() => replay([1, 2]), answer, () => replay([3], true)]);
     await expect(read(iterator, 3)).resolves.toEqual([1, 2, 3]);
     expect(asked).toEqual(["", "?after=2", "?after=2"]);
-    expect(retries.map(({ retry, after }) => [retry, after])).toEqual([[1, 2], [2, 2]]);
+    expect(retries.map(({ retry, after }) => [retry, after])).toEqual([
+      [1, 2],
+      [2, 2],
+    ]);
     await iterator.return(undefined);
   });
 
@@ -135,12 +141,20 @@ describe("what would be the same again ends it", () => {
     ["an unknown session", () => json(notFound, 404), notFound],
     ["missing credentials", () => json({ _tag: "UnauthorizedError", message: "" }, 401), { _tag: "UnauthorizedError" }],
     ["a failure of the server", () => json({ _tag: "UnknownError", message: "" }, 500), { _tag: "UnknownError" }],
-    ["a store that failed", () => json({ _tag: "StorePoisonedError", message: "" }, 503), { _tag: "StorePoisonedError" }],
+    [
+      "a store that failed",
+      () => json({ _tag: "StorePoisonedError", message: "" }, 503),
+      { _tag: "StorePoisonedError" },
+    ],
     ["another status", () => new Response(null, { status: 418 }), { reason: "UnexpectedStatus" }],
     ["a page of a portal", () => new Response("<html>"), { reason: "UnsupportedContentType" }],
     ["an event that is none", () => stream("data: {\n\n"), { reason: "MalformedResponse" }],
     ["an event without a sequence", () => stream("data: {}\n\n"), { reason: "MalformedResponse" }],
-    ["what the server tells of its own failure", () => stream(frame), { reason: "Transport", cause: [{ _tag: "Die" }] }],
+    [
+      "what the server tells of its own failure",
+      () => stream(frame),
+      { reason: "Transport", cause: [{ _tag: "Die" }] },
+    ],
     ["a host that is closed", hostClosed, { reason: "Transport", cause: { code: "HOST_CLOSED" } }],
   ])("%s", async (_, answer, expected) => {
     const { iterator, asked, retries } = resume([() => replay([1]), answer]);
@@ -172,7 +186,9 @@ describe("delays", () => {
   test("double up to a bound", async () => {
     const resumed = resume(Array(8).fill(refused), { maxRetries: 8 });
     await failureOf(resumed.iterator);
-    expect(delays(resumed)).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000].map((whole) => Math.round(whole * 0.75)));
+    expect(delays(resumed)).toEqual(
+      [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000].map((whole) => Math.round(whole * 0.75)),
+    );
     expect(resumed.asked).toHaveLength(9);
   });
 
@@ -359,7 +375,9 @@ describe("abort", () => {
 
   test("leaves one listener however many connections there were, and none behind", async () => {
     const { signal } = new AbortController();
-    const { iterable } = resume([() => replay([1]), refused, refused, () => replay([2]), () => json(notFound, 404)], { signal });
+    const { iterable } = resume([() => replay([1]), refused, refused, () => replay([2]), () => json(notFound, 404)], {
+      signal,
+    });
     const iterator = iterable[Symbol.asyncIterator]();
     await expect(read(iterator, 2)).resolves.toEqual([1, 2]);
     expect(listenerCount(signal)).toBe(1);
@@ -372,12 +390,16 @@ test("many events pass in order", async () => {
   const seqs = Array.from({ length: 5000 }, (_, index) => index + 1);
   const { iterable } = resume([() => replay(seqs), () => json(notFound, 404)], { minDelayMs: 1 });
   const events: unknown[] = [];
-  const reading = rejection(collect((async function* () {
-    for await (const one of iterable) {
-      events.push(one);
-      yield one;
-    }
-  })()));
+  const reading = rejection(
+    collect(
+      (async function* () {
+        for await (const one of iterable) {
+          events.push(one);
+          yield one;
+        }
+      })(),
+    ),
+  );
   while ((await now(reading)) === pending) await jest.advanceTimersByTimeAsync(1);
   await expect(reading).resolves.toMatchObject(notFound);
   expect(events).toEqual(seqs.map(event));

@@ -79,7 +79,9 @@ test("a damaged binary is named with its cause", () => {
   const file = install("no binary");
   const failed = create();
   expect(failed).toEqual(failure(`The binary ${file} cannot be loaded: `));
-  expect(failed.message).toContain(`It may be damaged or made for another system. Delete its folder, then install it again: ${command}`);
+  expect(failed.message).toContain(
+    `It may be damaged or made for another system. Delete its folder, then install it again: ${command}`,
+  );
 });
 
 test("a system whose glibc is too old is told which one is needed", () => {
@@ -93,7 +95,9 @@ test("a system whose glibc is too old is told which one is needed", () => {
 test("a platform without a binary is named beside those that have one", () => {
   const failed = create(`Object.defineProperty(process, "platform", { value: "freebsd" });`);
   expect(failed.package).toBeUndefined();
-  expect(failed.message).toMatch(/^opencode-embedded has no binary for freebsd-\w+\. It has one for linux-x64-gnu, .*win32-arm64-msvc\.$/);
+  expect(failed.message).toMatch(
+    /^opencode-embedded has no binary for freebsd-\w+\. It has one for linux-x64-gnu, .*win32-arm64-msvc\.$/,
+  );
 });
 
 test.each([
@@ -150,9 +154,13 @@ test("OPENCODE_EMBEDDED_ADDON names the binary, by an absolute path", () => {
   const addon = path.join(root, binary);
   expect(create("", { OPENCODE_EMBEDDED_ADDON: addon })).toBe("opened");
   const relative = create("", { OPENCODE_EMBEDDED_ADDON: binary });
-  expect(relative.message).toBe(`OPENCODE_EMBEDDED_ADDON must be the absolute path of a .node file, but it is ${binary}`);
+  expect(relative.message).toBe(
+    `OPENCODE_EMBEDDED_ADDON must be the absolute path of a .node file, but it is ${binary}`,
+  );
   const missing = path.join(folder, "missing.node");
-  expect(create("", { OPENCODE_EMBEDDED_ADDON: missing }).message).toContain(`The binary ${missing} cannot be loaded: `);
+  expect(create("", { OPENCODE_EMBEDDED_ADDON: missing }).message).toContain(
+    `The binary ${missing} cannot be loaded: `,
+  );
 });
 
 test("a program that opens no host needs no binary", () => {

@@ -182,7 +182,7 @@ test("halves of characters are replaced, everywhere and for good", async () => {
 
 test("whole characters stay whole, wherever they are cut", async () => {
   const { host, model, sessionID } = await setUpSession();
-  const text = "\0 é 🙂 \u2028 \\ud83d \"quoted\" </script>";
+  const text = '\0 é 🙂 \u2028 \\ud83d "quoted" </script>';
   model.reply({ deltas: [...text] });
   await run(host, sessionID, text);
   await expect(readTranscript(host, sessionID)).resolves.toEqual([`user: ${text}`, `assistant: ${text}`]);

@@ -76,7 +76,12 @@ test("who follows a session hears how its turn ended before the stream breaks", 
   await host.close();
   await expect(following).resolves.toMatchObject(transport);
   expect(types(seen.map((type) => ({ type })))).toEqual([
-    "prompt.admitted", "prompted", "step.started", "text.started", "text.ended", "step.failed",
+    "prompt.admitted",
+    "prompted",
+    "step.started",
+    "text.started",
+    "text.ended",
+    "step.failed",
   ]);
 });
 
@@ -107,7 +112,10 @@ test.each(["events", "sessions"] as const)("a reader of %s may close", async (gr
     for await (const _ of stream) await host.close();
   };
   // The live stream ends; the durable one breaks.
-  const outcome = await read().then(() => undefined, (error: unknown) => error);
+  const outcome = await read().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   if (group === "events") expect(outcome).toBeUndefined();
   else expect(outcome).toMatchObject(transport);
 });

@@ -66,7 +66,11 @@ test("a conversation that outgrows its window goes on from a checkpoint", async 
   expect(deltas).toEqual(["## Objective\n", "- Go on"]);
   const context = await host.sessions.context({ sessionID });
   expect(context.map(({ type }) => type)).toEqual(["compaction", "assistant"]);
-  expect((await readTranscript(host, sessionID)).slice(2)).toEqual(["user: PENDING", "compaction: ", "assistant: Yes."]);
+  expect((await readTranscript(host, sessionID)).slice(2)).toEqual([
+    "user: PENDING",
+    "compaction: ",
+    "assistant: Yes.",
+  ]);
   await live.return?.();
 });
 

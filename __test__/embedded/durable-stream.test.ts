@@ -51,7 +51,7 @@ test("history gives the same in pages", async () => {
   const all = await host.sessions.history({ sessionID });
   expect(all.hasMore).toBe(false);
   const pages = [];
-  for (let after = 0, hasMore = true; hasMore; ) {
+  for (let after = 0, hasMore = true; hasMore;) {
     const page = await host.sessions.history({ sessionID, after, limit: 4 });
     pages.push(page.data);
     hasMore = page.hasMore;

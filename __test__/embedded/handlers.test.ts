@@ -261,7 +261,9 @@ test("a function is asked for the sessions of tasks, too", async () => {
 test("a function answers questions, or refuses to", async () => {
   const { host, model, sessionID } = await setUpSession();
   model.reply(ASK, { text: "Red it is." });
-  const answering = host.questions.handle(({ questions }) => questions.map(({ options }) => options.map((it) => it.label)));
+  const answering = host.questions.handle(({ questions }) =>
+    questions.map(({ options }) => options.map((it) => it.label)),
+  );
   await run(host, sessionID, "Ask me");
   expect(toldOf(model)).toContain('"Which colour?"="Red"');
   answering.dispose();

@@ -44,7 +44,12 @@ async function startWaiting(url: string, sessionID: string) {
 
 /** Whether somebody listens at a URL. */
 async function answers(url: string) {
-  return createClient({ baseUrl: url }).health.get().then(() => true, () => false);
+  return createClient({ baseUrl: url })
+    .health.get()
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 test("a host that closes tells its network clients how everything ended", async () => {
@@ -90,7 +95,10 @@ test("`await using` closes a listener", async () => {
 
 test("a closed host does not listen, and its listeners are closed", async () => {
   const { host, listener } = await setUpListener();
-  const opening = host.listen().then(({ url }) => answers(url), (error: unknown) => error);
+  const opening = host.listen().then(
+    ({ url }) => answers(url),
+    (error: unknown) => error,
+  );
   await host.close();
   await expect(listener.close()).resolves.toBeUndefined();
   const late = await opening;

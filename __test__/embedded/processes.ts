@@ -24,7 +24,7 @@ export class Alive {
   async said(lines: number) {
     const file = await this.#file;
     const buffer = Buffer.alloc(2 * lines);
-    for (let length = 0; length < buffer.length; ) {
+    for (let length = 0; length < buffer.length;) {
       const { bytesRead } = await file.read(buffer, length);
       if (bytesRead === 0) throw new Error(`the command ended after ${length / 2} of ${lines} lines`);
       length += bytesRead;

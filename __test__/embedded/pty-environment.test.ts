@@ -13,14 +13,17 @@ import { setUp, subscribe } from "./support";
 
 const PATH = process.env["PATH"];
 
-test.each(["in memory", "over the network"])("they lie over those of the caller, under those of a terminal, %s", async (way) => {
-  const { host, url } = await setUpTerminals({ env: { PATH, A: "host", B: "host", C: "host" } });
-  host.ptys.environment(() => ({ C: "program", D: "program", TERM: "program", OPENCODE_TERMINAL: "0" }));
-  const client = way === "in memory" ? host : createClient({ baseUrl: url });
-  const env = { B: "caller", C: "caller", TERM: "caller" };
-  const told = await say(client, url, "echo $A $B $C $D $TERM $OPENCODE_TERMINAL", { env });
-  expect(told).toBe("host caller program program xterm-256color 1\n");
-});
+test.each(["in memory", "over the network"])(
+  "they lie over those of the caller, under those of a terminal, %s",
+  async (way) => {
+    const { host, url } = await setUpTerminals({ env: { PATH, A: "host", B: "host", C: "host" } });
+    host.ptys.environment(() => ({ C: "program", D: "program", TERM: "program", OPENCODE_TERMINAL: "0" }));
+    const client = way === "in memory" ? host : createClient({ baseUrl: url });
+    const env = { B: "caller", C: "caller", TERM: "caller" };
+    const told = await say(client, url, "echo $A $B $C $D $TERM $OPENCODE_TERMINAL", { env });
+    expect(told).toBe("host caller program program xterm-256color 1\n");
+  },
+);
 
 test("a function is told for which terminal", async () => {
   const { setup, host } = await setUpTerminals();
@@ -103,7 +106,11 @@ test.each<[string, PtyEnvironmentHook, string]>([
   ["gives a map", giving(new Map([["A", "x"]])), "TypeError: it must give an object of strings, got an object"],
   ["gives a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
   ["gives an absent one", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
-  ["gives a name that is none", giving({ "A=B": "x" }), '"A=B" cannot be a variable: a name is not empty and holds no \'=\', and neither name nor value holds a NUL'],
+  [
+    "gives a name that is none",
+    giving({ "A=B": "x" }),
+    "\"A=B\" cannot be a variable: a name is not empty and holds no '=', and neither name nor value holds a NUL",
+  ],
   ["gives more than JSON can hold", giving({ A: HUGE }), "RangeError: Invalid string length"],
   ["gives what cannot be looked at", giving(new Proxy({}, { ownKeys: thrower("closed") })), "closed"],
   ["gives too much", giving({ A: "x".repeat(131_071) }), 'the variable "A" has more than 131072 bytes'],

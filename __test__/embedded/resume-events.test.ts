@@ -41,7 +41,12 @@ async function startBreaking(port: number, seed: number) {
 }
 
 /** Reads until so many prompts have been promoted. */
-async function readPrompted(client: OpenCodeClient, sessionID: string, count: number, onRetry: (retry: EventsRetry) => void) {
+async function readPrompted(
+  client: OpenCodeClient,
+  sessionID: string,
+  count: number,
+  onRetry: (retry: EventsRetry) => void,
+) {
   const events: SessionDurableEvent[] = [];
   let prompted = 0;
   for await (const event of resumeEvents(client, { sessionID, ...pacing, onRetry })) {
@@ -103,7 +108,9 @@ test("in memory it ends with the host", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Hi");
   const retries: EventsRetry[] = [];
-  const iterator = resumeEvents(host, { sessionID, after: 5, ...pacing, onRetry: (retry) => retries.push(retry) })[Symbol.asyncIterator]();
+  const iterator = resumeEvents(host, { sessionID, after: 5, ...pacing, onRetry: (retry) => retries.push(retry) })[
+    Symbol.asyncIterator
+  ]();
   await expect(iterator.next()).resolves.toMatchObject({ value: { durable: { seq: 6 } } });
   const last = rejection(iterator.next());
   await host.close();

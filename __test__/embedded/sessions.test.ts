@@ -71,7 +71,7 @@ test("pages go through all sessions, there and back, in either order", async () 
 
   async function walk(query: SessionsListInput) {
     const pages = [];
-    for (let page = await host.sessions.list(query); page.items.length > 0; ) {
+    for (let page = await host.sessions.list(query); page.items.length > 0;) {
       pages.push(page);
       page = await host.sessions.list({ cursor: page.next! });
     }

@@ -34,7 +34,11 @@ test("a task is done in a child session, and goes on there", async () => {
   });
   const told = model.requests[2]?.body.messages.find(({ role }: { role: string }) => role === "tool");
   expect(told.content).toBe(`In src.\n(session ${child.id})`);
-  expect(model.requests.map(({ headers }) => headers["x-parent-session-id"])).toEqual([undefined, sessionID, undefined]);
+  expect(model.requests.map(({ headers }) => headers["x-parent-session-id"])).toEqual([
+    undefined,
+    sessionID,
+    undefined,
+  ]);
 
   model.reply({ tools: [task("Sure?", { sessionID: child.id })] }, { text: "Yes." }, { text: "It is." });
   await run(host, sessionID, "Ask again");

@@ -81,7 +81,12 @@ test("files and lines are found", async () => {
   const [glob, grep] = await readTools(host, sessionID);
   expect(glob?.state).toMatchObject({
     status: "completed",
-    structured: { value: [{ path: "a.ts", type: "file" }, { path: "b.ts", type: "file" }] },
+    structured: {
+      value: [
+        { path: "a.ts", type: "file" },
+        { path: "b.ts", type: "file" },
+      ],
+    },
   });
   expect(grep?.state).toMatchObject({
     status: "completed",
@@ -196,7 +201,11 @@ describe("a call that cannot work is told to the model, which goes on", () => {
     ["input of the wrong shape", { name: "read", input: { path: 5 } }, /path/],
     ["input without what is required", { name: "read", input: {} }, /path/],
     ["a path that leads out of the project", { name: "read", input: { path: "../opencode.db" } }, /opencode\.db/],
-    ["a working directory that is not there", { name: "bash", input: { command: "true", workdir: "no" } }, /command: true/],
+    [
+      "a working directory that is not there",
+      { name: "bash", input: { command: "true", workdir: "no" } },
+      /command: true/,
+    ],
   ])("%s", async (_, call, message) => {
     const started = await setUpSession();
     const [result] = await runTools(started, call);

@@ -122,7 +122,9 @@ describe("an export", () => {
     const started = await setUpSession();
     const { host, sessionID } = started;
     const text = "x".repeat(2_000);
-    const prompts = Array.from({ length: 600 }, () => host.sessions.prompt({ sessionID, prompt: { text }, resume: false }));
+    const prompts = Array.from({ length: 600 }, () =>
+      host.sessions.prompt({ sessionID, prompt: { text }, resume: false }),
+    );
     await Promise.all(prompts);
     return started;
   }

@@ -18,16 +18,19 @@ test("a process ends by itself when its host is closed", async () => {
   expect(child.errors).toBe("");
 });
 
-test.each(["idle", "unread", "attending"])("a host that is open and %s does not keep its process alive", async (life) => {
-  const setup = await setUp();
-  const child = live(setup, life);
-  await expect(child.exited).resolves.toBe(0);
-  expect(child.lines).toEqual([{ line: "done" }]);
-  expect(child.errors).toBe("");
-  // Its file is free, and nothing is lost.
-  const host = await setup.open();
-  await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
-});
+test.each(["idle", "unread", "attending"])(
+  "a host that is open and %s does not keep its process alive",
+  async (life) => {
+    const setup = await setUp();
+    const child = live(setup, life);
+    await expect(child.exited).resolves.toBe(0);
+    expect(child.lines).toEqual([{ line: "done" }]);
+    expect(child.errors).toBe("");
+    // Its file is free, and nothing is lost.
+    const host = await setup.open();
+    await expect(readTranscript(host, "ses_life")).resolves.toEqual(["user: Hi", `assistant: ${UNSCRIPTED}`]);
+  },
+);
 
 test("a session that is asking keeps it alive until its handler has answered and it is done", async () => {
   const setup = await setUp();

@@ -55,9 +55,7 @@ test("a prompt whose call was aborted is not admitted, or answered", async () =>
   expect(child.lines).toEqual([{ line: "aborted" }, { line: "done" }]);
   const { transcript, history } = await readLife(setup);
   const admitted = history.filter(({ type }) => type === "session.next.prompt.admitted");
-  expect(transcript.slice(2)).toEqual(
-    admitted.length === 1 ? [] : ["user: Once more", "assistant: Not for nothing."],
-  );
+  expect(transcript.slice(2)).toEqual(admitted.length === 1 ? [] : ["user: Once more", "assistant: Not for nothing."]);
 });
 
 describe("without `keepAlive`", () => {

@@ -57,7 +57,8 @@ function messageIDs(history: SessionDurableEvent[], type: SessionDurableEvent["t
 function settleCalls(history: SessionDurableEvent[]) {
   const settlements = new Map<string, number>();
   for (const { type, data } of history) {
-    if (type === "session.next.step.started") expect([...settlements.values()].filter((count) => count !== 1)).toEqual([]);
+    if (type === "session.next.step.started")
+      expect([...settlements.values()].filter((count) => count !== 1)).toEqual([]);
     if (!("callID" in data && "assistantMessageID" in data)) continue;
     const call = `${data.assistantMessageID} ${data.callID}`;
     const isSettled = type === "session.next.tool.success" || type === "session.next.tool.failed";
@@ -105,7 +106,8 @@ async function expectGoesOn(host: OpenCodeHost, sessionID: string, life: number)
   const calls = (await readMessages(host, sessionID)).flatMap((message) =>
     message.type === "assistant" ? message.content.filter(({ type }) => type === "tool") : [],
   );
-  for (const call of calls) expect(call).toMatchObject({ state: { status: expect.stringMatching(/^(completed|error)$/) } });
+  for (const call of calls)
+    expect(call).toMatchObject({ state: { status: expect.stringMatching(/^(completed|error)$/) } });
 }
 
 test(

@@ -21,7 +21,9 @@ const cutInTheMiddle = (setup: Setup) =>
 
 async function readRetries(host: OpenCodeHost) {
   const history = await readHistory(host, sessionID);
-  return history.flatMap(({ type, data }) => (type === "session.next.retried" && "attempt" in data ? [data.attempt] : []));
+  return history.flatMap(({ type, data }) =>
+    type === "session.next.retried" && "attempt" in data ? [data.attempt] : [],
+  );
 }
 
 const CALL = { name: "read", input: { path: "a.txt" } };

@@ -3,7 +3,8 @@ import { setUp } from "../embedded/support";
 import { Child } from "./child";
 
 /** A program with another in the foreground, and in the background one that does not care who leaves. */
-const children = "(trap '' HUP TERM; sleep 600) & echo pid $!; sh -c 'echo pid $$; sleep 600 & echo pid $!; echo ready; wait'";
+const children =
+  "(trap '' HUP TERM; sleep 600) & echo pid $!; sh -c 'echo pid $$; sleep 600 & echo pid $!; echo ready; wait'";
 
 const terminals = [
   { command: "/bin/sh", args: ["-c", children] },

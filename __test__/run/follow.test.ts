@@ -20,10 +20,7 @@ describe.each(WAYS)("a run %s", (way) => {
   test("is not ended by a prompt that steers", async () => {
     const { client, host, model } = await setUpClient(way);
     const { id: sessionID } = await host.sessions.create();
-    model.reply(
-      { tools: [{ name: "glob", input: { pattern: "*" } }], gate: "tools" },
-      { text: "Both are answered." },
-    );
+    model.reply({ tools: [{ name: "glob", input: { pattern: "*" } }], gate: "tools" }, { text: "Both are answered." });
     const first = client.sessions.run({ sessionID, prompt: "One" });
     await model.reached("tools");
     const second = client.sessions.run({ sessionID, prompt: "Two" });

@@ -18,7 +18,11 @@ describe.each(WAYS)("a run %s", (way) => {
     });
     expect(result).not.toHaveProperty("error");
     expect(streamedText(parts)).toBe("It is empty.");
-    expect(ofType(parts, "reasoning").map(({ text }) => text).join("")).toBe("Hm.");
+    expect(
+      ofType(parts, "reasoning")
+        .map(({ text }) => text)
+        .join(""),
+    ).toBe("Hm.");
     expect(ofType(parts, "tool").map(({ tool, status, callID }) => [tool, status, callID])).toEqual([
       ["glob", "pending", "call_a"],
       ["glob", "running", "call_a"],

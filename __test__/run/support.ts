@@ -31,7 +31,9 @@ export function ofType<Type extends RunPart["type"]>(parts: readonly RunPart[], 
 
 /** The text that was streamed. */
 export function streamedText(parts: readonly RunPart[]) {
-  return ofType(parts, "text").map(({ text }) => text).join("");
+  return ofType(parts, "text")
+    .map(({ text }) => text)
+    .join("");
 }
 
 /** Reads up to and with the first part that fits. */
@@ -46,7 +48,10 @@ export async function readUntil(parts: AsyncIterator<RunPart>, fits: (part: RunP
 }
 
 /** Runs a prompt to its end: what it yields, and what it comes to. */
-export async function finish(client: OpenCodeClient, input: RunInput): Promise<{ parts: RunPart[]; result: RunResult }> {
+export async function finish(
+  client: OpenCodeClient,
+  input: RunInput,
+): Promise<{ parts: RunPart[]; result: RunResult }> {
   const run = client.sessions.run(input);
   const [parts, result] = await Promise.all([readParts(run), run.result]);
   expect(parts.at(-1)).toEqual({ type: "end", result });

@@ -295,11 +295,4 @@ const operations: Recorded[] = [
 ];
 
 /** Requests that were sent to OpenCode, and its answers. They are sent in this order. */
-export const recorded: readonly Recorded[] = [
-  ...paths,
-  ...absent,
-  ...pages,
-  ...operations,
-  ...created,
-  ...prompted,
-];
+export const recorded: readonly Recorded[] = [...paths, ...absent, ...pages, ...operations, ...created, ...prompted];

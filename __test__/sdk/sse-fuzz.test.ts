@@ -94,7 +94,7 @@ function read(text: string): unknown {
 /** Cuts a text at random places, also in the middle of a line end. */
 function cut(text: string, random: () => number) {
   const pieces: string[] = [];
-  for (let rest = text; rest !== ""; ) {
+  for (let rest = text; rest !== "";) {
     const length = Math.floor(random() * 12);
     pieces.push(rest.slice(0, length));
     rest = rest.slice(length);
@@ -114,7 +114,7 @@ test("streams mean the same however they are written and cut", () => {
 
 test("characters in any order are read or refused", () => {
   const random = createRandom(2);
-  const characters = [..."datevn:: {}[]\"\\1,\n\n\n\r\r\0é🙂\ud800", ...LINES];
+  const characters = [...'datevn:: {}[]"\\1,\n\n\n\r\r\0é🙂\ud800', ...LINES];
   for (let round = 0; round < CASES; round += 1) {
     const text = Array.from({ length: Math.floor(random() * 40) }, () => pick(random, characters)).join("");
     const pieces = cut(text, random);

@@ -3,14 +3,14 @@
 // request has 20,000 messages.
 //
 //   npm run bench -- long
-import fs from "node:fs"
-import path from "node:path"
-import { openHost, reopenHost } from "../lib/host.mjs"
-import { startSteadyModel } from "../lib/model.mjs"
-import { median, report, time } from "../lib/report.mjs"
+import fs from "node:fs";
+import path from "node:path";
+import { openHost, reopenHost } from "../lib/host.mjs";
+import { startSteadyModel } from "../lib/model.mjs";
+import { median, report, time } from "../lib/report.mjs";
 
-const TURNS = 10_000
-const EARLY = 100
+const TURNS = 10_000;
+const EARLY = 100;
 
 // A paragraph in, two paragraphs out.
 const text = [
@@ -20,74 +20,74 @@ const text = [
   "\n\nThe checker then walks the tree twice. The first walk collects the names that each scope declares, the",
   "second resolves what is used and infers its type. Nothing is printed on the way: whoever asked for the",
   "result gets the nodes together with everything that was found, in the order of the source.",
-].join(" ")
-const question = "Please look at the next part of the source and tell me what it does with its input, and what"
+].join(" ");
+const question = "Please look at the next part of the source and tell me what it does with its input, and what";
 
-const model = await startSteadyModel({ text })
-const empty = await measureEmpty()
-const { host, root, close } = await openHost(model.config)
-const { id: sessionID } = await host.sessions.create()
-const turns = []
-await run(EARLY)
-const early = await measureCommits()
-await run(TURNS - EARLY)
-const late = await measureCommits()
-await host.close()
-const stored = fs.statSync(path.join(root, "opencode.db")).size - empty
-const transcript = await measureTranscript()
+const model = await startSteadyModel({ text });
+const empty = await measureEmpty();
+const { host, root, close } = await openHost(model.config);
+const { id: sessionID } = await host.sessions.create();
+const turns = [];
+await run(EARLY);
+const early = await measureCommits();
+await run(TURNS - EARLY);
+const late = await measureCommits();
+await host.close();
+const stored = fs.statSync(path.join(root, "opencode.db")).size - empty;
+const transcript = await measureTranscript();
 
-report("commit of a prompt after 100 turns", "ms", early)
-report("commit of a prompt after 10,000 turns", "ms", late)
-report("the second to the first", "x", [median(late) / median(early)], { atMost: 1.2 })
-report("turn, the first 100", "ms", turns.slice(0, EARLY))
-report("turn, the last 100 of 10,000", "ms", turns.slice(-EARLY))
-report("bytes stored to bytes of the transcript", "x", [stored / transcript], { atMost: 2 })
-await close()
-await model.close()
+report("commit of a prompt after 100 turns", "ms", early);
+report("commit of a prompt after 10,000 turns", "ms", late);
+report("the second to the first", "x", [median(late) / median(early)], { atMost: 1.2 });
+report("turn, the first 100", "ms", turns.slice(0, EARLY));
+report("turn, the last 100 of 10,000", "ms", turns.slice(-EARLY));
+report("bytes stored to bytes of the transcript", "x", [stored / transcript], { atMost: 2 });
+await close();
+await model.close();
 
 async function run(count) {
   for (let turn = 0; turn < count; turn++) {
     turns.push(
       await time(async () => {
-        await admit()
-        await host.sessions.resume({ sessionID })
-        await host.sessions.wait({ sessionID })
+        await admit();
+        await host.sessions.resume({ sessionID });
+        await host.sessions.wait({ sessionID });
       }),
-    )
-    if (turns.length % 1000 === 0) console.error(`${turns.length} turns, the last took ${turns.at(-1).toFixed(1)} ms`)
+    );
+    if (turns.length % 1000 === 0) console.error(`${turns.length} turns, the last took ${turns.at(-1).toFixed(1)} ms`);
   }
 }
 
 function admit() {
-  const prompt = { text: `${question} it leaves to part ${turns.length + 1}.` }
-  return host.sessions.prompt({ sessionID, prompt, resume: false })
+  const prompt = { text: `${question} it leaves to part ${turns.length + 1}.` };
+  return host.sessions.prompt({ sessionID, prompt, resume: false });
 }
 
 /** One after the other, because what a turn of megabytes leaves in the caches is not the commit's. */
 async function measureCommits() {
-  const samples = []
-  for (let n = 0; n < 250; n++) samples.push(await time(admit))
-  return samples.slice(50)
+  const samples = [];
+  for (let n = 0; n < 250; n++) samples.push(await time(admit));
+  return samples.slice(50);
 }
 
 /** The size of a file without a session. */
 async function measureEmpty() {
-  const opened = await openHost(model.config)
-  await opened.host.close()
-  const { size } = fs.statSync(path.join(opened.root, "opencode.db"))
-  await opened.close()
-  return size
+  const opened = await openHost(model.config);
+  await opened.host.close();
+  const { size } = fs.statSync(path.join(opened.root, "opencode.db"));
+  await opened.close();
+  return size;
 }
 
 /** UTF-8 bytes of all messages as they are returned. */
 async function measureTranscript() {
-  const opened = await reopenHost(root, model.config)
-  let bytes = 0
-  let page = await opened.sessions.messages({ sessionID, order: "asc", limit: 200 })
+  const opened = await reopenHost(root, model.config);
+  let bytes = 0;
+  let page = await opened.sessions.messages({ sessionID, order: "asc", limit: 200 });
   while (page.next !== undefined) {
-    for (const message of page.items) bytes += Buffer.byteLength(JSON.stringify(message))
-    page = await opened.sessions.messages({ sessionID, cursor: page.next })
+    for (const message of page.items) bytes += Buffer.byteLength(JSON.stringify(message));
+    page = await opened.sessions.messages({ sessionID, cursor: page.next });
   }
-  await opened.close()
-  return bytes
+  await opened.close();
+  return bytes;
 }

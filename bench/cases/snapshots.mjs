@@ -1,74 +1,77 @@
 // What snapshots add to a step: one that only talks, and one that writes a file, at once and after a rest.
-import { setTimeout as sleep } from "node:timers/promises"
-import path from "node:path"
-import { openHost } from "../lib/host.mjs"
-import { startModel } from "../lib/model.mjs"
-import { median, report, time } from "../lib/report.mjs"
-import { writeRepository } from "../lib/repository.mjs"
+import { setTimeout as sleep } from "node:timers/promises";
+import path from "node:path";
+import { openHost } from "../lib/host.mjs";
+import { startModel } from "../lib/model.mjs";
+import { median, report, time } from "../lib/report.mjs";
+import { writeRepository } from "../lib/repository.mjs";
 
-const RUNS = 40
-const RESTED_RUNS = 5
+const RUNS = 40;
+const RESTED_RUNS = 5;
 /** Models take their time, and then nothing may be too old to be believed. */
-const REST_MS = 6_000
+const REST_MS = 6_000;
 
-const model = await startModel()
-await compare(2_000, 3)
-await compare(50_000, 40)
-await model.close()
+const model = await startModel();
+await compare(2_000, 3);
+await compare(50_000, 40);
+await model.close();
 
 /** Two hosts in one repository take turns, so that what else the machine does falls on both. */
 async function compare(files, atMost) {
-  const first = await openHost({ ...model.config, snapshots: true })
-  writeRepository(first.directory, files)
-  const second = await openHost({ ...model.config, snapshots: false }, { directory: first.directory })
+  const first = await openHost({ ...model.config, snapshots: true });
+  writeRepository(first.directory, files);
+  const second = await openHost({ ...model.config, snapshots: false }, { directory: first.directory });
   const sides = {
     on: { host: first.host, id: (await first.host.sessions.create()).id },
     off: { host: second.host, id: (await second.host.sessions.create()).id },
-  }
-  const said = { on: [], off: [] }
-  const wrote = { on: [], off: [] }
-  const rested = { on: [], off: [] }
+  };
+  const said = { on: [], off: [] };
+  const wrote = { on: [], off: [] };
+  const rested = { on: [], off: [] };
   const write = async (name, run) => {
-    await model.reply({ tools: [{ name: "write", input: { path: "part-0/written.txt", content: `Run ${run} ${name}\n` } }] })
-    await model.reply({ text: "Written." })
-    return turn(sides[name])
-  }
+    await model.reply({
+      tools: [{ name: "write", input: { path: "part-0/written.txt", content: `Run ${run} ${name}\n` } }],
+    });
+    await model.reply({ text: "Written." });
+    return turn(sides[name]);
+  };
   for (let run = 0; run < RUNS; run++) {
     for (const [name, side] of Object.entries(sides)) {
-      await model.reply({ text: "Done." })
-      said[name].push(await turn(side))
-      wrote[name].push(await write(name, run))
+      await model.reply({ text: "Done." });
+      said[name].push(await turn(side));
+      wrote[name].push(await write(name, run));
     }
   }
   for (let run = RUNS; run < RUNS + RESTED_RUNS; run++) {
-    await sleep(REST_MS)
-    for (const name of Object.keys(sides)) rested[name].push(await write(name, run))
+    await sleep(REST_MS);
+    for (const name of Object.keys(sides)) rested[name].push(await write(name, run));
   }
-  await check(sides, path.join("part-0", "written.txt"))
-  const added = (samples, steps) => (median(samples.on) - median(samples.off)) / steps
-  const warm = ({ on, off }) => ({ on: on.slice(10), off: off.slice(10) })
-  report(`what snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost })
-  report(`what they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost })
-  report(`what they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost })
-  await second.close()
-  await first.close()
+  await check(sides, path.join("part-0", "written.txt"));
+  const added = (samples, steps) => (median(samples.on) - median(samples.off)) / steps;
+  const warm = ({ on, off }) => ({ on: on.slice(10), off: off.slice(10) });
+  report(`what snapshots add to a step in ${files} files`, "ms", [added(warm(said), 1)], { atMost });
+  report(`what they add to a step around a write in ${files} files`, "ms", [added(warm(wrote), 2)], { atMost });
+  report(`what they add to such a step after a rest in ${files} files`, "ms", [added(rested, 2)], { atMost });
+  await second.close();
+  await first.close();
 }
 
 async function turn({ host, id: sessionID }) {
   return time(async () => {
-    await host.sessions.prompt({ sessionID, prompt: { text: "Go" } })
-    await host.sessions.wait({ sessionID })
-  })
+    await host.sessions.prompt({ sessionID, prompt: { text: "Go" } });
+    await host.sessions.wait({ sessionID });
+  });
 }
 
 /** A bench of nothing would be fast. */
 async function check(sides, written) {
   for (const [name, { host, id: sessionID }] of Object.entries(sides)) {
-    const messages = await host.sessions.context({ sessionID })
-    const steps = messages.filter((message) => message.type === "assistant")
-    const files = steps.flatMap((step) => step.snapshot?.files ?? [])
-    const expected = name === "on" ? RUNS + RESTED_RUNS : 0
-    const found = files.filter((file) => file === written).length
-    if (found !== expected) throw new Error(`expected ${expected} changes of ${written} with snapshots ${name}, got ${found}`)
+    const messages = await host.sessions.context({ sessionID });
+    const steps = messages.filter((message) => message.type === "assistant");
+    const files = steps.flatMap((step) => step.snapshot?.files ?? []);
+    const expected = name === "on" ? RUNS + RESTED_RUNS : 0;
+    const found = files.filter((file) => file === written).length;
+    if (found !== expected)
+      throw new Error(`expected ${expected} changes of ${written} with snapshots ${name}, got ${found}`);
   }
 }

@@ -1,30 +1,30 @@
-import fs from "node:fs"
-import os from "node:os"
-import path from "node:path"
-import { OpenCode } from "../../index.mjs"
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { OpenCode } from "../../index.mjs";
 
 /** A host on a database file in a folder of its own, and what removes both. `more` are options. */
 export async function openHost(config, more) {
-  const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"))
-  const directory = path.join(root, "project")
-  fs.mkdirSync(directory)
-  const host = await OpenCode.create({ ...options(root, directory, config), ...more })
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-bench-"));
+  const directory = path.join(root, "project");
+  fs.mkdirSync(directory);
+  const host = await OpenCode.create({ ...options(root, directory, config), ...more });
   return {
     host,
     root,
     directory,
     async close() {
-      await host.close()
-      fs.rmSync(root, { recursive: true, force: true })
+      await host.close();
+      fs.rmSync(root, { recursive: true, force: true });
     },
-  }
+  };
 }
 
 /** A host on the file of an `openHost` that has been closed. */
 export function reopenHost(root, config) {
-  return OpenCode.create(options(root, path.join(root, "project"), config))
+  return OpenCode.create(options(root, path.join(root, "project"), config));
 }
 
 export function options(root, directory, config) {
-  return { directory, database: path.join(root, "opencode.db"), home: root, env: {}, ...(config ? { config } : {}) }
+  return { directory, database: path.join(root, "opencode.db"), home: root, env: {}, ...(config ? { config } : {}) };
 }

@@ -1,7 +1,7 @@
 /** Admits so many prompts that wake nobody. */
 export async function admit(host, sessionID, count) {
-  const prompt = (n) => host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${n}` }, resume: false })
+  const prompt = (n) => host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${n}` }, resume: false });
   for (let at = 0; at < count; at += 500) {
-    await Promise.all(Array.from({ length: Math.min(500, count - at) }, (_, n) => prompt(at + n)))
+    await Promise.all(Array.from({ length: Math.min(500, count - at) }, (_, n) => prompt(at + n)));
   }
 }

@@ -7,28 +7,35 @@
  * @param {{ atMost?: number, atLeast?: number }} [budget]
  */
 export function report(bench, unit, samples, budget = {}) {
-  const sorted = sort(samples)
-  const round = (value) => Number(value.toPrecision(4))
-  const middle = median(samples)
-  const { atMost, atLeast } = budget
-  const within = (atMost === undefined || middle <= atMost) && (atLeast === undefined || middle >= atLeast)
-  const line = { bench, unit, median: round(middle), min: round(sorted[0]), max: round(sorted.at(-1)), runs: sorted.length }
-  if (atMost !== undefined) Object.assign(line, { budget: `<= ${atMost}`, within })
-  if (atLeast !== undefined) Object.assign(line, { budget: `>= ${atLeast}`, within })
-  console.log(JSON.stringify(line))
+  const sorted = sort(samples);
+  const round = (value) => Number(value.toPrecision(4));
+  const middle = median(samples);
+  const { atMost, atLeast } = budget;
+  const within = (atMost === undefined || middle <= atMost) && (atLeast === undefined || middle >= atLeast);
+  const line = {
+    bench,
+    unit,
+    median: round(middle),
+    min: round(sorted[0]),
+    max: round(sorted.at(-1)),
+    runs: sorted.length,
+  };
+  if (atMost !== undefined) Object.assign(line, { budget: `<= ${atMost}`, within });
+  if (atLeast !== undefined) Object.assign(line, { budget: `>= ${atLeast}`, within });
+  console.log(JSON.stringify(line));
 }
 
 /** Milliseconds that `work` takes. */
 export async function time(work) {
-  const start = performance.now()
-  await work()
-  return performance.now() - start
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
 }
 
 export function median(samples) {
-  return sort(samples)[Math.floor(samples.length / 2)]
+  return sort(samples)[Math.floor(samples.length / 2)];
 }
 
 function sort(samples) {
-  return [...samples].sort((a, b) => a - b)
+  return [...samples].sort((a, b) => a - b);
 }

@@ -52,7 +52,8 @@ function outcomeOf(activity, { lost, isDisposed, failure, isAborted, denial }) {
   const { end } = activity;
   if (end?.outcome === "not-started" && isAborted) return { outcome: "interrupted", reason: "The run was aborted" };
   if (end !== undefined && end.outcome !== "declined") return end;
-  if (end !== undefined || activity.isDeclined) return { outcome: "declined", reason: denial ?? "A request was rejected" };
+  if (end !== undefined || activity.isDeclined)
+    return { outcome: "declined", reason: denial ?? "A request was rejected" };
   if (isDisposed) return { outcome: "interrupted", reason: CLOSED };
   if (lost !== undefined) return outcomeOfLoss(lost);
   if (!activity.isPromoted) return notStarted(failure, isAborted);

@@ -65,12 +65,14 @@ class Run {
     this.requests = new PendingRequests(client, this.#options, unanswered, () => this.#changed());
     const release = this.#signal === undefined ? () => {} : onAbort(this.#signal, () => void this.abort());
     this.begun = this.#begin();
-    this.result = this.begun.then((begun) => this.#follow(begun)).finally(() => {
-      release();
-      this.#live.leave(this.#listener);
-      this.requests.stop();
-      this.#changed();
-    });
+    this.result = this.begun
+      .then((begun) => this.#follow(begun))
+      .finally(() => {
+        release();
+        this.#live.leave(this.#listener);
+        this.requests.stop();
+        this.#changed();
+      });
     // A caller that does not look at them must not end its process by it.
     this.begun.catch(() => {});
     this.result.catch(() => {});

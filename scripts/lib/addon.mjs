@@ -61,7 +61,9 @@ export async function buildAddon(profile, show = showTask) {
 function requireInstalled(profile) {
   const problem = describeProblem(profile);
   if (problem === undefined) return;
-  throw new Failure(`cargo does not run, and ${problem}: install a Rust toolchain (https://rustup.rs), then run this again`);
+  throw new Failure(
+    `cargo does not run, and ${problem}: install a Rust toolchain (https://rustup.rs), then run this again`,
+  );
 }
 
 /** @param {Profile} profile */
@@ -69,7 +71,9 @@ function describeProblem(profile) {
   const installed = readInstalled();
   if (installed === undefined) return "no addon was built here";
   if (!isUpToDate(installed)) return "the addon here is older than its sources";
-  return installed.profile === profile ? undefined : `the addon here is the ${installed.profile} build, not the ${profile} build`;
+  return installed.profile === profile
+    ? undefined
+    : `the addon here is the ${installed.profile} build, not the ${profile} build`;
 }
 
 /** Where the package looks for the addon of this platform. */
@@ -106,7 +110,9 @@ function replace(from, to) {
     fs.renameSync(temporary, to);
   } catch (error) {
     const name = path.basename(to);
-    throw new Failure(`${name} could not be replaced: end the programs that use it, then run this again (${messageOf(error)})`);
+    throw new Failure(
+      `${name} could not be replaced: end the programs that use it, then run this again (${messageOf(error)})`,
+    );
   }
 }
 

@@ -7,7 +7,14 @@ import { inProject } from "./project.mjs";
 export const DECLARATIONS = "docs/declarations.txt";
 
 /** What both entries of the package lead to, in this order. */
-const FILES = ["index.d.ts", "embedded/config.d.ts", "embedded/config-models.d.ts", "client/index.d.ts", "client/types.d.ts", "client/generated/types.d.ts"];
+const FILES = [
+  "index.d.ts",
+  "embedded/config.d.ts",
+  "embedded/config-models.d.ts",
+  "client/index.d.ts",
+  "client/types.d.ts",
+  "client/generated/types.d.ts",
+];
 
 /** Strings, which are kept, and comments, which are not. */
 const STRINGS_AND_COMMENTS = /("(?:[^"\\]|\\.)*")|\/\*[^]*?\*\/|\/\/.*/g;

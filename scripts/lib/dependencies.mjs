@@ -19,8 +19,9 @@ function isUpToDate() {
   const installed = readJson(record).packages;
   return (
     // What is optional may be left out: most of it is for other platforms.
-    Object.entries(wanted).every(([place, { optional, version }]) =>
-      place === "" || (installed[place] === undefined ? optional === true : installed[place].version === version),
+    Object.entries(wanted).every(
+      ([place, { optional, version }]) =>
+        place === "" || (installed[place] === undefined ? optional === true : installed[place].version === version),
     ) && Object.keys(installed).every((place) => wanted[place] !== undefined)
   );
 }

@@ -35,7 +35,9 @@ export function listDocuments() {
 
 /** The programs of all documents, in the order of the documents. */
 export function listPrograms() {
-  return listDocuments().filter((file) => file !== GENERATED).flatMap((file) => readPrograms(file, read(file)));
+  return listDocuments()
+    .filter((file) => file !== GENERATED)
+    .flatMap((file) => readPrograms(file, read(file)));
 }
 
 /**
@@ -76,11 +78,13 @@ function readExample(file, note) {
  * @returns {Link[]}
  */
 export function readLinks(file, text) {
-  return withoutCode(text).split("\n").flatMap((content, at) => {
-    const inText = content.matchAll(/\]\(([^)\s]+)\)/g);
-    const inTags = content.matchAll(/(?:href|src)="([^"]+)"/g);
-    return Array.from([...inText, ...inTags], ([, target]) => ({ file, line: at + 1, target }));
-  });
+  return withoutCode(text)
+    .split("\n")
+    .flatMap((content, at) => {
+      const inText = content.matchAll(/\]\(([^)\s]+)\)/g);
+      const inTags = content.matchAll(/(?:href|src)="([^"]+)"/g);
+      return Array.from([...inText, ...inTags], ([, target]) => ({ file, line: at + 1, target }));
+    });
 }
 
 /**
@@ -93,7 +97,9 @@ export function findProblem({ file, line, target }) {
   const local = target.replace(ourPages(), "/");
   if (/^[a-z]+:/.test(local)) return undefined;
   const [place, anchor] = local.split("#");
-  const found = place.startsWith("/") ? place.slice(1) : path.posix.join(path.posix.dirname(file), place || path.posix.basename(file));
+  const found = place.startsWith("/")
+    ? place.slice(1)
+    : path.posix.join(path.posix.dirname(file), place || path.posix.basename(file));
   if (!existsSync(inProject(found))) return `${file}:${line}: there is no ${found}`;
   if (anchor === undefined || readAnchors(read(found)).includes(anchor)) return undefined;
   return `${file}:${line}: ${found} has no heading #${anchor}`;

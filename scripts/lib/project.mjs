@@ -52,6 +52,9 @@ function walk(folder, belongs) {
 function toPattern(line) {
   if (line === "" || line.startsWith("#")) return [];
   const anywhere = line.startsWith("/") ? "^" : "(^|/)";
-  const text = line.replace(/^\//, "").replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
+  const text = line
+    .replace(/^\//, "")
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", "[^/]*");
   return [new RegExp(`${anywhere}${text}$`)];
 }

@@ -62,7 +62,9 @@ export function renderTerminal({ title, command, chunks, columns = 98 }) {
     `<title id="title">${escape(title)}</title>`,
     `<style>${CSS}</style>`,
     `<rect width="${width}" height="${height}" rx="8" fill="#151b23"/>`,
-    ...["#ff5f57", "#febc2e", "#28c840"].map((fill, at) => `<circle cx="${PADDING + at * 18}" cy="18" r="5" fill="${fill}"/>`),
+    ...["#ff5f57", "#febc2e", "#28c840"].map(
+      (fill, at) => `<circle cx="${PADDING + at * 18}" cy="18" r="5" fill="${fill}"/>`,
+    ),
     ...lines.flatMap((runs, at) => drawLine(runs, BAR + (at + 1) * LINE_HEIGHT - 6)),
     "</svg>",
     "",
@@ -108,7 +110,8 @@ function layOut(chunks, columns) {
       } else if (token === "\n") {
         breakLine();
       } else {
-        if (/\p{Cc}/u.test(token)) throw new Error(`A recording cannot hold the control character ${JSON.stringify(token)}`);
+        if (/\p{Cc}/u.test(token))
+          throw new Error(`A recording cannot hold the control character ${JSON.stringify(token)}`);
         if (column === columns) breakLine();
         append(/** @type {Run[]} */ (lines.at(-1)), { ms, style, text: token });
         column += 1;

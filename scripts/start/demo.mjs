@@ -66,7 +66,11 @@ async function createProject(directory) {
   // A project is a git repository, where there is git.
   if (!(await isInstalled(["git", "--version"]))) return;
   const author = ["-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"];
-  for (const args of [["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "Begin"]]) {
+  for (const args of [
+    ["init", "--quiet"],
+    ["add", "."],
+    ["commit", "--quiet", "--message", "Begin"],
+  ]) {
     await run(["git", ...author, ...args], { cwd: directory });
   }
 }

@@ -4,7 +4,9 @@
 
 /** @param {Problem} problem */
 export function explain({ message, cause }) {
-  const said = readProviderMessage(message).trim().replace(/[.\s]+$/, "");
+  const said = readProviderMessage(message)
+    .trim()
+    .replace(/[.\s]+$/, "");
   if (cause?.kind === "auth") return `The model server refused the key: ${said}. Check OPENAI_API_KEY`;
   if (cause?.kind === "transport") return `The model server cannot be reached: ${said}. Check OPENAI_BASE_URL`;
   return said;

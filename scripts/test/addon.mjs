@@ -31,7 +31,9 @@ async function checkSharing() {
   const tested = await listLibraries("--workspace", "--edges", "normal,build,dev");
   const built = await listLibraries("--package", CRATE, ...AS_TESTED, "--edges", "normal,build");
   const others = built.filter((library) => !tested.includes(library) && !library.startsWith(`${CRATE} `));
-  mustBeEmpty(others.map((library) => `The tests have other features than ${library}: mend the feature as-tested of ${CRATE}`));
+  mustBeEmpty(
+    others.map((library) => `The tests have other features than ${library}: mend the feature as-tested of ${CRATE}`),
+  );
 }
 
 /** @param {string[]} flags */

@@ -134,7 +134,9 @@ function checkConfiguration() {
   const declared = Array.from(bodies.join("\n").matchAll(/^ {2}readonly ([\w$]+)\?:/gm), ([, name]) => name);
   mustBeEmpty([
     ...read.filter((name) => !declared.includes(name)).map((name) => `embedded/config.d.ts lacks the key ${name}`),
-    ...declared.filter((name) => !read.includes(name)).map((name) => `embedded/config.d.ts has ${name}, which is not read`),
+    ...declared
+      .filter((name) => !read.includes(name))
+      .map((name) => `embedded/config.d.ts has ${name}, which is not read`),
   ]);
 }
 

@@ -29,7 +29,9 @@ export function bundlerChecks(project) {
     ["Vite, a server with everything in it", bundleWithVite],
   ];
   return [
-    ...bundles.map(([name, bundle]) => /** @type {[string, () => unknown]} */ ([name, () => runBundle(project, bundle)])),
+    ...bundles.map(
+      ([name, bundle]) => /** @type {[string, () => unknown]} */ ([name, () => runBundle(project, bundle)]),
+    ),
     ["webpack, with the package outside", () => runExternal(project)],
     ["a bundle with the binary beside it", () => inEmptyFolder((away) => runBundleAway(project, away))],
     ["a bundle without the binary", () => inEmptyFolder((away) => runBundleAlone(project, away))],

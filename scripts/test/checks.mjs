@@ -54,7 +54,10 @@ export async function runChecks(checks, say) {
 
 /** @param {string} output */
 export function withoutNoise(output) {
-  return output.split("\n").filter((line) => !NOISE.some((noise) => noise.test(line))).join("\n");
+  return output
+    .split("\n")
+    .filter((line) => !NOISE.some((noise) => noise.test(line)))
+    .join("\n");
 }
 
 /**

@@ -29,13 +29,18 @@ declare const sessionID: string;
  * @returns {[string, () => unknown][]}
  */
 export function documentProgramChecks(project) {
-  const examples = listPrograms().flatMap((program) => (program.example ? [{ ...program, example: program.example }] : []));
+  const examples = listPrograms().flatMap((program) =>
+    program.example ? [{ ...program, example: program.example }] : [],
+  );
   return [
     ["the programs of the documents compile", () => compile(project)],
-    ...examples.map((program) => /** @type {[string, () => unknown]} */ ([
-      `the example of ${program.file}, line ${program.line}`,
-      () => runExample(project, program),
-    ])),
+    ...examples.map(
+      (program) =>
+        /** @type {[string, () => unknown]} */ ([
+          `the example of ${program.file}, line ${program.line}`,
+          () => runExample(project, program),
+        ]),
+    ),
   ];
 }
 
@@ -69,7 +74,10 @@ async function runExample(project, program) {
     const home = project.path(folder, "home");
     const env = userlessEnv(project, { ...modelEnv(model), HOME: home, USERPROFILE: home });
     const run = (/** @type {Record<string, string>} */ more) =>
-      mustRun(node(project.path(BUILT, `${nameOf(program)}.js`)), { cwd: project.path(folder), env: { ...env, ...more } });
+      mustRun(node(project.path(BUILT, `${nameOf(program)}.js`)), {
+        cwd: project.path(folder),
+        env: { ...env, ...more },
+      });
     const output = serve ? await withServer(project, model, (url) => run({ OPENCODE_URL: url })) : await run({});
     mustContain(output, prints);
   });

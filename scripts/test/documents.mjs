@@ -32,7 +32,9 @@ function checkLinks() {
 /** Comments and messages name documents by their path. */
 function checkMentions() {
   // Programs of tests write documents of their own.
-  const files = listFiles().filter((file) => /\.([cm]?[jt]s|rs|toml|json|yml)$/.test(file) && !/\/(tests|__test__)\//.test(`/${file}`));
+  const files = listFiles().filter(
+    (file) => /\.([cm]?[jt]s|rs|toml|json|yml)$/.test(file) && !/\/(tests|__test__)\//.test(`/${file}`),
+  );
   const problems = files.flatMap((file) =>
     Array.from(read(file).matchAll(/\bdocs\/[\w-]+\.md\b/g), ([name]) => name)
       .filter((name) => !existsSync(inProject(name)))
@@ -55,7 +57,9 @@ function checkReadme() {
 
 function checkFirstPrograms() {
   const silent = listPrograms().filter(({ isFirst, example, reason }) => isFirst && !example && !reason);
-  mustBeEmpty(silent.map(({ file, line }) => `${file}:${line}: needs <!-- run: {...} --> or <!-- not run: why --> above it`));
+  mustBeEmpty(
+    silent.map(({ file, line }) => `${file}:${line}: needs <!-- run: {...} --> or <!-- not run: why --> above it`),
+  );
 }
 
 function checkOptions() {
@@ -92,7 +96,9 @@ function checkErrors() {
   const rows = [...kinds, ...reasons, ...outcomes].filter((word) => !page.includes(`| \`${word}\` |`));
   mustBeEmpty([
     ...tags.filter((tag) => !headings.includes(tag)).map((tag) => `docs/errors.md does not describe ${tag}`),
-    ...headings.filter((tag) => !tags.includes(tag)).map((tag) => `docs/errors.md describes ${tag}, which is not there`),
+    ...headings
+      .filter((tag) => !tags.includes(tag))
+      .map((tag) => `docs/errors.md describes ${tag}, which is not there`),
     ...rows.map((word) => `docs/errors.md has no row for ${word}`),
   ]);
 }
@@ -111,13 +117,16 @@ function wordsOf(declarations, word) {
 }
 
 function checkAnchors() {
-  const anchors = readAnchors("# `sessions.run`: one call\n## What's [this](a.md)?\n```sh\n# no heading\n```\n## What's this?\n");
+  const anchors = readAnchors(
+    "# `sessions.run`: one call\n## What's [this](a.md)?\n```sh\n# no heading\n```\n## What's this?\n",
+  );
   const expected = ["sessionsrun-one-call", "whats-this", "whats-this-1"];
   mustBeEmpty(anchors.join() === expected.join() ? [] : [anchors.join()]);
 }
 
 function checkPrograms() {
-  const page = '<!-- run: { "prints": "1" } -->\n\n```ts\n1;\n```\n\n```js\n2;\n```\n\n<!-- not run: why -->\n```ts\n3;\n```\n';
+  const page =
+    '<!-- run: { "prints": "1" } -->\n\n```ts\n1;\n```\n\n```js\n2;\n```\n\n<!-- not run: why -->\n```ts\n3;\n```\n';
   const [first, second, third] = readPrograms("a.md", page);
   const told = [first.example?.prints, first.line, first.isFirst, second.reason, second.text, second.isFirst, third];
   const expected = ["1", 4, true, "why", "3;\n", false, undefined];

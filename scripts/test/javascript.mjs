@@ -94,5 +94,8 @@ function problemsOfFile({ name, status, message, assertionResults }) {
 
 /** @param {string} stack */
 function withoutInternals(stack) {
-  return stack.split("\n").filter((line) => !/^\s+at .*(node_modules|node:internal)/.test(line)).join("\n");
+  return stack
+    .split("\n")
+    .filter((line) => !/^\s+at .*(node_modules|node:internal)/.test(line))
+    .join("\n");
 }

@@ -39,7 +39,8 @@ function aloneUnder(project, { name, program }) {
 function prepare(project) {
   const modules = project.path("node_modules");
   cpSync(`${modules}/opencode-embedded`, `${modules}/second-copy`, { recursive: true });
-  for (const file of readdirSync(PROGRAMS)) project.write(`realms/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
+  for (const file of readdirSync(PROGRAMS))
+    project.write(`realms/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
   return build(project, "realms", "../built-realms");
 }
 

@@ -42,7 +42,9 @@ export class Report {
     this.passed += passed;
     this.failed += failures.length;
     const mark = failures.length === 0 ? green("ok    ") : red("FAILED");
-    console.log(`${mark}  ${title}  ${count(passed, failures.length)}  ${dim([formatDuration(took), note].join("  "))}`);
+    console.log(
+      `${mark}  ${title}  ${count(passed, failures.length)}  ${dim([formatDuration(took), note].join("  "))}`,
+    );
     for (const { name, detail } of failures) {
       this.#failures.push(`${title}: ${name}`);
       console.log(`${red(`  ${name}`)}\n${indent(shorten(detail))}`);

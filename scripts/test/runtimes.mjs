@@ -55,7 +55,8 @@ export function runtimeChecks(project) {
 
 /** @param {Scratch} project */
 function prepare(project) {
-  for (const file of readdirSync(PROGRAMS)) project.write(`runtimes/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
+  for (const file of readdirSync(PROGRAMS))
+    project.write(`runtimes/${file}`, readFileSync(`${PROGRAMS}/${file}`, "utf8"));
   mkdirSync(project.path("workspace"));
   return build(project, "runtimes", "../built-runtimes");
 }
@@ -234,5 +235,6 @@ async function serving(project, runtime) {
  * @param {Scratch} project
  */
 function forget(project) {
-  for (const file of ["lives.db", "lives.db-shm", "lives.db-wal", "workspace/pid"]) rmSync(project.path(file), { force: true });
+  for (const file of ["lives.db", "lives.db-shm", "lives.db-wal", "workspace/pid"])
+    rmSync(project.path(file), { force: true });
 }

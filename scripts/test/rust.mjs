@@ -32,7 +32,10 @@ export const codegen = {
           "cargo xtask codegen",
           async () => {
             const build = ["--package", "xtask", "--bin", "xtask", "--message-format=json-render-diagnostics"];
-            const messages = await mustRun(cargo("build", "--locked", ...build, ...WITH_ADDON), { onLine: say, onStdoutLine() {} });
+            const messages = await mustRun(cargo("build", "--locked", ...build, ...WITH_ADDON), {
+              onLine: say,
+              onStdoutLine() {},
+            });
             await mustRun([findExecutable(messages), "codegen", "--check"]);
           },
         ],
@@ -43,7 +46,10 @@ export const codegen = {
 
 /** @param {string} messages What cargo tells of a build, one message a line. */
 function findExecutable(messages) {
-  const all = messages.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+  const all = messages
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
   return all.find(({ executable }) => typeof executable === "string").executable;
 }
 /** With what is private: it is for those who work on it. */
@@ -60,7 +66,10 @@ export const rustTests = {
     const { packages, names } = splitFilters(filters);
     const result = await runRustTests([...packages, ...WITH_ADDON, "--tests"], names, say);
     if (result.passed > 0 || result.failures.length > 0) return result;
-    return { passed: 0, failures: [{ name: "no test was run", detail: `No name of a test contains ${names.join(" or ")}` }] };
+    return {
+      passed: 0,
+      failures: [{ name: "no test was run", detail: `No name of a test contains ${names.join(" or ")}` }],
+    };
   },
 };
 
@@ -71,7 +80,8 @@ export const rustTests = {
  */
 async function runRustTests(targets, names, say) {
   const common = [...targets, "--locked", "--no-fail-fast", "--color=never"];
-  if (!(await isInstalled(cargo("nextest", "--version")))) return runCargoTest(cargo("test", ...common, "--", ...names), say);
+  if (!(await isInstalled(cargo("nextest", "--version"))))
+    return runCargoTest(cargo("test", ...common, "--", ...names), say);
   const quiet = ["--status-level=fail", "--failure-output=final", "--hide-progress-bar", "--no-tests=pass"];
   const { code, output } = await runTests(cargo("nextest", "run", ...common, ...quiet, ...names), say);
   const counts = countNextest(output);
@@ -98,7 +108,9 @@ export function splitFilters(filters) {
  * @returns {string | undefined}
  */
 function packageIn(folder) {
-  const manifest = [`crates/${folder}`, folder].map((place) => inProject(place, "Cargo.toml")).find((file) => existsSync(file));
+  const manifest = [`crates/${folder}`, folder]
+    .map((place) => inProject(place, "Cargo.toml"))
+    .find((file) => existsSync(file));
   return manifest && readFileSync(manifest, "utf8").match(/^\[package\]\nname = "(.+)"$/m)?.[1];
 }
 

@@ -36,7 +36,14 @@ const STAGES = { jest: { takesFilters: true }, rust: { takesFilters: true }, typ
 
 function filters() {
   const chosen = parseStages(["jest", "sessions", "turn", "types", "rust"], STAGES);
-  assert.deepEqual([...chosen], [["jest", ["sessions", "turn"]], ["types", []], ["rust", []]]);
+  assert.deepEqual(
+    [...chosen],
+    [
+      ["jest", ["sessions", "turn"]],
+      ["types", []],
+      ["rust", []],
+    ],
+  );
   assert.equal(parseStages([], STAGES).size, 0);
 }
 

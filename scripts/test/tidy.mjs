@@ -18,7 +18,14 @@ export const tidy = {
         ["no paths of a machine", () => mustNotMatch(files, machinePaths())],
         ["no hosts of registries", () => checkRegistries(files)],
         ["nothing left undone", () => mustNotMatch(files, [/(?:\/\/|\*|#|--).*\b(?:TO[D]O|FIX[M]E)\b/])],
-        ["no skipped tests", () => mustNotMatch(files.filter(({ file }) => isCode(file)), SKIPPED)],
+        [
+          "no skipped tests",
+          () =>
+            mustNotMatch(
+              files.filter(({ file }) => isCode(file)),
+              SKIPPED,
+            ),
+        ],
         [`no Rust file over ${MOST_LINES_OF_RUST} lines`, () => checkLength(files)],
       ],
       say,

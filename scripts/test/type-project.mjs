@@ -36,7 +36,11 @@ const PROJECTS = [
   { name: "node16, ESM", type: "module", options: { ...NODE, module: "node16" } },
   { name: "node16, CommonJS", type: "commonjs", options: { ...NODE, module: "node16" } },
   { name: "bundler, ESM", type: "module", options: { ...NODE, module: "esnext", moduleResolution: "bundler" } },
-  { name: "bundler, CommonJS", type: "commonjs", options: { ...NODE, module: "commonjs", moduleResolution: "bundler" } },
+  {
+    name: "bundler, CommonJS",
+    type: "commonjs",
+    options: { ...NODE, module: "commonjs", moduleResolution: "bundler" },
+  },
   // A page has no host, and knows nothing of Node.
   {
     name: "bundler, browser",
@@ -76,7 +80,13 @@ async function checkTypes(project, { name, type, options, without = [] }) {
  * @param {object} [more] Further options of the compiler.
  */
 export function build(project, folder, outDir, more) {
-  return compile(project, folder, { ...NODE, module: "node16", rewriteRelativeImportExtensions: true, outDir, ...more });
+  return compile(project, folder, {
+    ...NODE,
+    module: "node16",
+    rewriteRelativeImportExtensions: true,
+    outDir,
+    ...more,
+  });
 }
 
 /**

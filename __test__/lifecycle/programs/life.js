@@ -124,7 +124,7 @@ async function promptToTheMiddle(host, sessionID) {
   const live = host.events.subscribe()[Symbol.asyncIterator]();
   await live.next();
   await host.sessions.prompt({ sessionID, prompt: { text: "Once more" } });
-  for (let type; type !== "session.next.text.delta"; ) ({ type } = (await live.next()).value);
+  for (let type; type !== "session.next.text.delta";) ({ type } = (await live.next()).value);
 }
 
 async function main() {

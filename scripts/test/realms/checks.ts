@@ -2,7 +2,14 @@
 // copy of the package, as dependencies of dependencies bring it.
 
 import assert from "node:assert";
-import { ClientError, createClient, isClientError, isSessionNotFoundError, isTagged, OpenCode } from "opencode-embedded";
+import {
+  ClientError,
+  createClient,
+  isClientError,
+  isSessionNotFoundError,
+  isTagged,
+  OpenCode,
+} from "opencode-embedded";
 import type { OpenCodeHost } from "opencode-embedded";
 import * as client from "opencode-embedded/client";
 import * as copy from "second-copy";
@@ -56,7 +63,10 @@ async function declaredFailure(): Promise<void> {
 
 async function guardsOfAnotherCopy(): Promise<void> {
   assert.notStrictEqual(copy.ClientError, ClientError);
-  for (const [mine, theirs] of [[OpenCode, copy], [copy.OpenCode, client]] as const) {
+  for (const [mine, theirs] of [
+    [OpenCode, copy],
+    [copy.OpenCode, client],
+  ] as const) {
     const host = await mine.create({ database: ":memory:" });
     const tagged = await failureOf(host.sessions.get({ sessionID }));
     assert.ok(theirs.isSessionNotFoundError(tagged));

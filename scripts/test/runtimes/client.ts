@@ -10,7 +10,7 @@ assert.equal((await live.next()).value?.type, "server.connected");
 await client.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
 await client.sessions.wait({ sessionID });
 let text = "";
-for (let ended = false; !ended; ) {
+for (let ended = false; !ended;) {
   const { value } = await live.next();
   if (value?.type === "session.next.text.delta") text += value.data.delta;
   ended = value?.type === "session.next.step.ended";
@@ -24,7 +24,10 @@ assert.deepEqual(resumed, history);
 
 const missing = await client.sessions.get({ sessionID: "ses_none" }).catch((error: unknown) => error);
 assert.ok(missing instanceof Error && isSessionNotFoundError(missing));
-assert.deepEqual({ ...missing }, { _tag: "SessionNotFoundError", sessionID: "ses_none", message: "Session not found: ses_none" });
+assert.deepEqual(
+  { ...missing },
+  { _tag: "SessionNotFoundError", sessionID: "ses_none", message: "Session not found: ses_none" },
+);
 const aborted = await client.health.get({ signal: AbortSignal.abort("enough") }).catch((error: unknown) => error);
 assert.ok(isClientError(aborted) && aborted.cause === "enough");
 

@@ -37,7 +37,7 @@ const lives: Record<string, (host: OpenCodeHost) => Promise<void>> = {
     await live.next();
     const listener = await host.listen();
     console.log(listener.url);
-    for (let done = false; !done; ) {
+    for (let done = false; !done;) {
       const { value } = await live.next();
       done = value?.type === "session.created" && value.data.sessionID === "ses_done";
     }

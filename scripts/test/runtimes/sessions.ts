@@ -47,10 +47,16 @@ async function turnWithCall() {
   const sessionID = await converse(host, "Say three");
   const first = await readUntil(live, "session.next.step.ended");
   const second = await readUntil(live, "session.next.step.ended");
-  assert.deepEqual([...begun, ...first, ...second].map(({ type }) => type), TURN);
+  assert.deepEqual(
+    [...begun, ...first, ...second].map(({ type }) => type),
+    TURN,
+  );
   const [state] = await readToolStates(host, sessionID);
   assert.ok(state?.status === "completed");
-  assert.deepEqual(state.content.map((part) => (part.type === "text" ? part.text : part)), ["3\n", "Command exited with code 0."]);
+  assert.deepEqual(
+    state.content.map((part) => (part.type === "text" ? part.text : part)),
+    ["3\n", "Command exited with code 0."],
+  );
 }
 
 async function handlers() {
@@ -67,7 +73,10 @@ async function handlers() {
   const allowed = await converse(host, "Read it all the same");
   const states = [...(await readToolStates(host, refused)), ...(await readToolStates(host, allowed))];
   assert.deepEqual(asked, ["read .env"]);
-  assert.deepEqual(states.map(({ status }) => status), ["error", "completed"]);
+  assert.deepEqual(
+    states.map(({ status }) => status),
+    ["error", "completed"],
+  );
 }
 
 async function failingHandler() {
@@ -142,7 +151,9 @@ async function order() {
   const calls = given.map((text) => host.sessions.prompt({ sessionID, prompt: { text }, resume: false }));
   await Promise.all(calls);
   const { data: events } = await host.sessions.history({ sessionID, limit: 100 });
-  const admitted = events.flatMap((event) => (event.type === "session.next.prompt.admitted" ? [event.data.prompt.text] : []));
+  const admitted = events.flatMap((event) =>
+    event.type === "session.next.prompt.admitted" ? [event.data.prompt.text] : [],
+  );
   assert.deepEqual(admitted, given);
 }
 
@@ -153,7 +164,9 @@ async function texts() {
   await host.sessions.prompt({ sessionID, prompt: { text: given }, resume: false });
   await host.sessions.prompt({ sessionID, prompt: { text: "cut \ud83d" }, resume: false });
   const { data: events } = await host.sessions.history({ sessionID, limit: 100 });
-  const kept = events.flatMap((event) => (event.type === "session.next.prompt.admitted" ? [event.data.prompt.text] : []));
+  const kept = events.flatMap((event) =>
+    event.type === "session.next.prompt.admitted" ? [event.data.prompt.text] : [],
+  );
   assert.deepEqual(kept, [given, "cut \ufffd"]);
 }
 

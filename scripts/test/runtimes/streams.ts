@@ -40,7 +40,10 @@ async function order() {
     await host.sessions.switchAgent({ sessionID, agent: number % 2 === 0 ? "plan" : "build" });
   }
   const sequence = (await Promise.all(reads)).map(({ value }) => value?.durable.seq);
-  assert.deepEqual(sequence, Array.from({ length: 20 }, (_, index) => index + 1));
+  assert.deepEqual(
+    sequence,
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  );
   await events.return?.();
 }
 

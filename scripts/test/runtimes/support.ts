@@ -11,7 +11,12 @@ export const directory = path.resolve("workspace");
 
 /** Opens a host whose model is the scripted one. */
 export function open(options?: OpenCodeOptions): Promise<OpenCodeHost> {
-  return OpenCode.create({ directory, database: ":memory:", config: JSON.parse(process.env.CONFIG ?? "{}"), ...options });
+  return OpenCode.create({
+    directory,
+    database: ":memory:",
+    config: JSON.parse(process.env.CONFIG ?? "{}"),
+    ...options,
+  });
 }
 
 /** Prompts in a new session and waits until it does nothing more. */

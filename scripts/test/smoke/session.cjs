@@ -16,7 +16,10 @@ async function main() {
 
   const again = await OpenCode.create(options);
   const messages = await again.sessions.context({ sessionID: session.id });
-  assert.deepEqual(messages.map((message) => message.type), ["user", "assistant"]);
+  assert.deepEqual(
+    messages.map((message) => message.type),
+    ["user", "assistant"],
+  );
   console.log(messages[1].content[0].text);
   await again.close();
 }

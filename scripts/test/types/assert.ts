@@ -1,8 +1,7 @@
 // What the other files say of types, checked by the compiler alone.
 
 /** Whether two types are the same, also where one of them is `any`. */
-export type Same<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /** Compiles only for a type that is `true`. */
 export declare function holds<T extends true>(...because: T extends true ? [] : [never]): void;

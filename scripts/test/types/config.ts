@@ -31,15 +31,24 @@ export const configs: OpenCodeConfig[] = [
           m: {
             api: { id: "wire" },
             capabilities: { tools: true, input: ["text"] },
-            cost: [{ input: 1, output: 2 }, { tier: { size: 1 }, input: 1, output: 2, cache: { read: 0.1 } }],
+            cost: [
+              { input: 1, output: 2 },
+              { tier: { size: 1 }, input: 1, output: 2, cache: { read: 0.1 } },
+            ],
             variants: [{ id: "high", body: { reasoningEffort: "high" } }],
           },
         },
       },
     },
   },
-  { permissions: [{ action: "bash", resource: "git *", effect: "allow" }], permission: { edit: "ask", bash: { "*": "ask" } } },
-  { agents: { build: { steps: 3, color: "#7fa0ff", permissions: [] } }, agent: { build: { prompt: "p", temperature: 1 } } },
+  {
+    permissions: [{ action: "bash", resource: "git *", effect: "allow" }],
+    permission: { edit: "ask", bash: { "*": "ask" } },
+  },
+  {
+    agents: { build: { steps: 3, color: "#7fa0ff", permissions: [] } },
+    agent: { build: { prompt: "p", temperature: 1 } },
+  },
   { references: { docs: "../docs", lib: { repository: "owner/name", branch: "main", description: "d" } } },
   { compaction: { auto: false, keep: { tokens: 1 } }, tool_output: { max_lines: 1 }, skills: ["./skills"] },
   // @ts-expect-error: a slip in a key

@@ -60,7 +60,13 @@ export async function use(): Promise<string> {
 }
 
 export async function listening(opencode: OpenCodeHost): Promise<Listener> {
-  const asked: ListenOptions = { port: 0, hostname: "127.0.0.1", username: "me", password: undefined, cors: ["https://host"] };
+  const asked: ListenOptions = {
+    port: 0,
+    hostname: "127.0.0.1",
+    username: "me",
+    password: undefined,
+    cors: ["https://host"],
+  };
   await using listener = await opencode.listen();
   createClient({ baseUrl: listener.url });
   await listener.close();

@@ -29,7 +29,11 @@ export async function listAll(opencode: OpenCodeClient): Promise<SessionInfo[]> 
   return [...sessions, first];
 }
 
-export async function cursorsStandAlone(opencode: OpenCodeClient, page: SessionsPage, sessionID: string): Promise<void> {
+export async function cursorsStandAlone(
+  opencode: OpenCodeClient,
+  page: SessionsPage,
+  sessionID: string,
+): Promise<void> {
   if (page.next === undefined) return;
   // @ts-expect-error: a cursor carries its query
   await opencode.sessions.list({ cursor: page.next, limit: 10 });
