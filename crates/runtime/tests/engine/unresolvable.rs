@@ -7,7 +7,7 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::json;
 
-const MISSING: &str = "The model mock/m9 is not available: the provider has no model of this id. Add it under the provider's `models` or select another one";
+const MISSING: &str = "The model mock/m9 is not available: the provider has no model of this id. It has m1, m2. Add it under the provider's `models` or select another one";
 
 /// A turn of a running session that stands before its end, while the session chooses a model that
 /// does not exist.

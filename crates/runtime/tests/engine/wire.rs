@@ -178,7 +178,7 @@ async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
     let text = ["text.started", "text.ended Hel"];
     for (body, before, failed) in [
         (String::new(), &[][..], unfinished),
-        ("<html>Welcome</html>".to_owned(), &[], unfinished),
+        ("Welcome".to_owned(), &[], unfinished),
         ("data: [DONE]\n\n".to_owned(), &[], unfinished),
         (says("Hel"), &text, unfinished),
         (
@@ -213,6 +213,21 @@ async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
         assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
         assert_eq!(requests, 1);
     }
+}
+
+#[tokio::test]
+async fn a_page_is_a_failed_step_that_says_so() {
+    let page = format!("{OK}<html>Welcome</html>");
+    let (events, cause, requests) = outcome(vec![Script::Answer(page)]).await;
+    let failed = events.last().unwrap();
+    assert!(
+        failed.starts_with("step.failed wire/m at http://"),
+        "{failed}"
+    );
+    let page = "answered with an HTML page (status 200) instead of a stream: is the baseURL right?";
+    assert!(failed.ends_with(page), "{failed}");
+    assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+    assert_eq!(requests, 1);
 }
 
 #[tokio::test]

@@ -325,7 +325,7 @@ async fn a_bug_ends_one_request_and_not_the_host() {
             json!({
                 "_tag": "UnknownError",
                 "message": format!(
-                    "Unexpected failure; the log has the details under {reference}"
+                    "A bug in opencode-embedded ended this call ({reference}); standard error says where. Please report it at https://github.com/opencode-embedded/opencode-embedded/issues"
                 ),
                 "ref": reference,
             })

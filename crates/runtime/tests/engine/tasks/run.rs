@@ -236,7 +236,7 @@ async fn a_child_that_fails_fails_the_call_and_says_why() {
         (
             "lost",
             None,
-            "The model mock/none is not available: the provider has no model of this id. Add it \
+            "The model mock/none is not available: the provider has no model of this id. It has m1, m2. Add it \
              under the provider's `models` or select another one",
         ),
     ] {
