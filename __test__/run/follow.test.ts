@@ -183,3 +183,18 @@ test("fifty runs beside each other are answered each with its own text", async (
   expect(new Set(results.map(({ sessionID }) => sessionID)).size).toBe(50);
   expect(results.every(({ outcome, text }) => outcome === "completed" && text !== "")).toBe(true);
 });
+
+test.each([
+  [undefined, "prompt"],
+  ["Hi", "prompt"],
+  [{}, "prompt"],
+  [{ prompt: 1 }, "prompt"],
+  [{ prompt: "Hi", unanswered: "never" }, "unanswered"],
+  [{ prompt: "Hi", unanswered: { denyAfterMs: 0 } }, "unanswered"],
+  [{ prompt: "Hi", unanswered: null }, "unanswered"],
+])("the input %j is refused before a session is created", async (input, field) => {
+  const { client } = await setUpClient("in memory");
+  const run = client.sessions.run(input as never);
+  await expect(run.result).rejects.toMatchObject({ _tag: "InvalidRequestError", field });
+  await expect(client.sessions.list()).resolves.toEqual({ items: [] });
+});

@@ -1,12 +1,13 @@
 "use strict";
 
 const { onAbort } = require("../abort.js");
-const { ClientError, taggedError } = require("../errors.js");
+const { ClientError } = require("../errors.js");
 const { resumeEvents } = require("../resume.js");
 const { isPassing } = require("../retry.js");
 const { Activity } = require("./activity.js");
 const { OpenBlocks } = require("./blocks.js");
 const { deferred } = require("./deferred.js");
+const { readInput } = require("./input.js");
 const { PendingRequests } = require("./requests.js");
 const { conclude } = require("./result.js");
 
@@ -115,8 +116,8 @@ class Run {
 
   /** @returns {Promise<Begun>} */
   async #begin() {
-    const { agent, model: given, location, id, prompt, delivery } = this.#input;
-    const model = readModel(given);
+    const { model } = readInput(this.#input);
+    const { agent, location, id, prompt, delivery } = this.#input;
     this.#throwIfAborted();
     await this.#abortable(this.#live.join(this.#listener));
     this.#throwIfAborted();
@@ -144,7 +145,8 @@ class Run {
     /** @type {unknown} */
     let lost;
     try {
-      if (this.#input.sessionID !== undefined) await this.requests.refresh(begun.sessionID);
+      // What cannot be read now is met again by what follows.
+      if (this.#input.sessionID !== undefined) await this.requests.refresh(begun.sessionID).catch(() => {});
       // A prompt that was answered before is announced no more.
       if (begun.isRepeated) this.#stop();
       await this.#read(events, activity, begun.sessionID);
@@ -276,18 +278,6 @@ class Run {
       work.finally(release).then(resolve, reject);
     });
   }
-}
-
-/**
- * @param {RunInput["model"]} model
- * @returns {import("../index.js").ModelRef | undefined}
- */
-function readModel(model) {
-  if (typeof model !== "string") return model;
-  const slash = model.indexOf("/");
-  if (slash > 0 && slash < model.length - 1) return { providerID: model.slice(0, slash), id: model.slice(slash + 1) };
-  const message = `model must be "provider/model", such as "openai/gpt-4.1-mini", not ${JSON.stringify(model)}`;
-  throw taggedError({ _tag: "InvalidRequestError", message, field: "model" });
 }
 
 /**
