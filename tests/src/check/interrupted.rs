@@ -42,13 +42,13 @@ fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
     let tells = |entry: &&Entry| {
         matches!(
             entry.name(),
-            "prompted" | "step.started" | "revert.committed"
+            "prompted" | "step.started" | "revert.committed" | "interrupted"
         )
     };
     let newest = entries.find(tells)?;
     let (state, message) = match newest.name() {
-        // What somebody went back to was ended and not cut.
-        "revert.committed" => return None,
+        // A user ended it, by going back or by stopping it before its output: it was not cut.
+        "revert.committed" | "interrupted" => return None,
         "prompted" => (InterruptedState::InputUnanswered, newest.text("messageID")),
         _ => {
             let message = newest.text("assistantMessageID");
@@ -74,7 +74,8 @@ fn state_of_step(session: &Session, message: &str) -> Option<InterruptedState> {
     let is_called = of_step.iter().any(|entry| entry.name() == "tool.called");
     let is_stopped = of_step.iter().any(|entry| {
         let kind = &entry.data["error"]["cause"]["kind"];
-        entry.name() == "tool.failed" && entry.seq < end.seq && kind == "interrupted"
+        let is_ended = kind == "interrupted" || kind == "declined";
+        entry.name() == "tool.failed" && entry.seq < end.seq && is_ended
     });
     (end.name() == "step.ended" && is_called && !is_stopped)
         .then_some(InterruptedState::ContinuationDue)
