@@ -82,7 +82,7 @@ describe("a prompt of the wrong type names the field and stores nothing", () => 
   test.each([
     ['["prompt"]', {}],
     ['["prompt"]', { prompt: null }],
-    ['["prompt"]', { prompt: "Hi" }],
+    ['["prompt"]', { prompt: 5 }],
     ['["prompt"]["text"]', { prompt: {} }],
     ['["prompt"]["text"]', { prompt: { text: 5 } }],
     ['["prompt"]["files"]', { prompt: { text: "Hi", files: "a.txt" } }],

@@ -43,7 +43,13 @@ test("a running turn settles first, and a wait for it returns", async () => {
   await waiting;
 
   // The live stream saw how it ended.
-  expect(types(await readUntil(live, "global.disposed"))).toEqual(["text.ended", "step.failed", "global.disposed"]);
+  expect(types(await readUntil(live, "global.disposed"))).toEqual([
+    "text.ended",
+    "step.failed",
+    "session.status",
+    "session.idle",
+    "global.disposed",
+  ]);
   const request = await model.received(1);
   await request.closed;
   expect(request.aborted).toBe(true);

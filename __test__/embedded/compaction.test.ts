@@ -197,6 +197,7 @@ test("an interruption during a summary leaves the session usable, and nothing is
     "prompted",
     "compaction.started",
     "prompt.admitted",
+    "interrupted",
   ]);
   await run(host, sessionID, "Again");
   const [checkpoint] = await host.sessions.context({ sessionID });

@@ -57,7 +57,13 @@ test("a host that closes tells its network clients how everything ended", async 
   const broken = rejection(readUntil(durable, "session.next.revert.staged"));
   await host.close();
   await waiting.answered;
-  expect(types(await readUntil(live, "global.disposed"))).toEqual(["text.ended", "step.failed", "global.disposed"]);
+  expect(types(await readUntil(live, "global.disposed"))).toEqual([
+    "text.ended",
+    "step.failed",
+    "session.status",
+    "session.idle",
+    "global.disposed",
+  ]);
   await expect(live.next()).resolves.toEqual({ done: true, value: undefined });
   await expect(broken).resolves.toMatchObject(transport);
   await expect(answers(url)).resolves.toBe(false);

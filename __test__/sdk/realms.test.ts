@@ -10,9 +10,10 @@ test.each([
   setup.model.reply({ text: "Hello." });
   const turn = ["prompt.admitted", "prompted", "step.started", "text.started", "text.ended", "step.ended"];
   const events = turn.map((type) => `session.next.${type}`);
+  const liveEvents = events.toSpliced(4, 0, "session.next.text.delta").toSpliced(1, 0, "session.status");
   await expect(runProgram("turn.mjs", JSON.stringify(setup.options()), way)).resolves.toEqual({
     events,
-    liveEvents: events.toSpliced(4, 0, "session.next.text.delta"),
+    liveEvents: [...liveEvents, "session.status", "session.idle"],
     messages: ["user", "assistant"],
     failure: [true, true, ["_tag", "sessionID", "message"]],
     ends,

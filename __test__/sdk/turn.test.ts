@@ -15,7 +15,7 @@ test.each(transports)("a turn is seen alike by streams and reads, %s", async (_,
   setup.write("a.txt", "A");
   model.reply({ reasoning: "Hm.", tools: [{ name: "read", input: { path: "a.txt" } }] }, { deltas: ["It", " is A."] });
   const isLast = (event: any) => event.type === "session.next.step.ended" && event.data.finish === "stop";
-  const reading = Promise.all([until(durable, isLast), until(live, isLast)]);
+  const reading = Promise.all([until(durable, isLast), until(live, (event: any) => event.type === "session.idle")]);
   const prompted = await v2.session.prompt({ sessionID, prompt: { text: "What is in a.txt?" } });
   const [events, liveEvents] = await reading;
 

@@ -4,10 +4,13 @@
 import { createOpencodeClient } from "@opencode-ai/sdk/v2/client";
 import { isSessionNotFoundError, OpenCode } from "opencode-embedded";
 
-/** @param {AsyncIterator<any>} stream */
-async function readTurn(stream) {
+/**
+ * @param {AsyncIterator<any>} stream
+ * @param {string} last
+ */
+async function readTurn(stream, last) {
   const types = [];
-  while (types.at(-1) !== "session.next.step.ended") types.push((await stream.next()).value.type);
+  while (types.at(-1) !== last) types.push((await stream.next()).value.type);
   return types;
 }
 
@@ -23,7 +26,7 @@ const attempt = { signal: controller.signal, sseMaxRetryAttempts: 1 };
 const durable = (await v2.session.events({ sessionID }, attempt)).stream;
 const live = (await v2.event.subscribe(attempt)).stream;
 await live.next();
-const reading = Promise.all([readTurn(durable), readTurn(live)]);
+const reading = Promise.all([readTurn(durable, "session.next.step.ended"), readTurn(live, "session.idle")]);
 await v2.session.prompt({ sessionID, prompt: { text: "Hi" } });
 const [events, liveEvents] = await reading;
 const messages = await v2.session.messages({ sessionID, order: "asc" });

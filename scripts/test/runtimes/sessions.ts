@@ -23,6 +23,7 @@ const TURN = [
   "server.connected",
   "session.created",
   "session.next.prompt.admitted",
+  "session.status",
   "session.next.prompted",
   "session.next.step.started",
   "session.next.tool.input.started",
