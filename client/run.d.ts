@@ -101,7 +101,7 @@ export interface RunResult {
   readonly cost: number;
   /** With `failed`, and with `not-started` where the session named a failure. */
   readonly error?: RunFailure;
-  /** A sentence for every outcome but `completed` and `failed`, where one is known. */
+  /** Why the outcome is not `completed`, as a sentence. Absent with `completed`. */
   readonly reason?: string;
 }
 

@@ -12,9 +12,9 @@ try {
     if (part.type === "text") process.stdout.write(part.text);
     if (part.type === "tool" && part.status === "running") console.log(`\n→ ${part.tool}`, part.input);
   }
-  const { outcome, error, reason, usage } = await run.result;
+  const { outcome, reason, usage } = await run.result;
   console.log(`\n${outcome}, ${usage.output} tokens`);
-  if (outcome !== "completed") throw new Error(error?.message ?? reason);
+  if (outcome !== "completed") throw new Error(reason);
 } finally {
   await opencode.close();
 }

@@ -17,6 +17,7 @@ describe.each(WAYS)("a run %s", (way) => {
       messages: [{ type: "assistant" }, { type: "assistant" }],
     });
     expect(result).not.toHaveProperty("error");
+    expect(result).not.toHaveProperty("reason");
     expect(streamedText(parts)).toBe("It is empty.");
     expect(
       ofType(parts, "reasoning")
@@ -61,6 +62,7 @@ describe.each(WAYS)("a run %s", (way) => {
     const { result } = await finish(client, { prompt: "Hi" });
     expect(result).toMatchObject({
       outcome: "failed",
+      reason: expect.stringContaining("No such thing"),
       error: { message: expect.stringContaining("No such thing"), cause: { kind: "invalid-request", status: 400 } },
     });
   });
@@ -120,7 +122,11 @@ describe.each(WAYS)("a run %s", (way) => {
     const parts = run[Symbol.asyncIterator]();
     await readUntil(parts, (part) => part.type === "tool" && part.status === "running");
     await client.sessions.interrupt({ sessionID: await run.sessionID });
-    await expect(run.result).resolves.toMatchObject({ outcome: "interrupted", messages: [{ type: "assistant" }] });
+    await expect(run.result).resolves.toMatchObject({
+      outcome: "interrupted",
+      reason: "The session was interrupted",
+      messages: [{ type: "assistant" }],
+    });
   });
 
   test("that is interrupted before the first byte is interrupted, and nothing goes on with it", async () => {

@@ -19,6 +19,7 @@ const { HOST_CLOSED } = require("../errors.js");
  */
 
 const CLOSED = "The host was closed";
+const INTERRUPTED = "The session was interrupted";
 
 // Messages that are read at the same time.
 const AT_ONCE = 8;
@@ -32,8 +33,10 @@ const AT_ONCE = 8;
  * @returns {Promise<RunResult>}
  */
 async function conclude(client, options, { sessionID, messageID }, activity, state) {
+  const outcome = outcomeOf(activity, state);
   return {
-    ...outcomeOf(activity, state),
+    ...outcome,
+    ...(outcome.outcome !== "completed" && { reason: outcome.reason ?? outcome.error?.message ?? INTERRUPTED }),
     sessionID,
     messageID,
     text: activity.text,

@@ -68,7 +68,7 @@ async function runSession(opencode, prompt) {
   for await (const part of run) printer.print(part);
   const result = await run.result;
   if (result.error !== undefined) throw new Failure(explain(result.error));
-  if (result.outcome !== "completed") throw new Failure(`The session is ${result.outcome}: ${result.reason ?? ""}`);
+  if (result.outcome !== "completed") throw new Failure(`The run is ${result.outcome}: ${result.reason}`);
   console.log(`\n${dim(printer.statistics(result))}`);
   return result.sessionID;
 }
