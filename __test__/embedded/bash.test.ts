@@ -15,12 +15,21 @@ async function readTools(host: OpenCodeHost, sessionID: string) {
   return parts.flatMap((part) => (part.type === "tool" ? [part] : []));
 }
 
-/** The child processes of this one, those included that have ended and that nobody took note of. */
+/** The child processes of this one, with their program and state; also those that have ended and were not waited for. */
 function readChildren() {
   if (process.platform !== "linux") return [];
   const threads = readdirSync("/proc/self/task");
   const children = threads.map((thread) => readFileSync(`/proc/self/task/${thread}/children`, "utf8"));
-  return children.join("").split(" ").filter(Boolean);
+  return children.join("").split(" ").filter(Boolean).map(describeProcess);
+}
+
+/** Such as `123 (sh) S 1 …`: what the kernel says of a process, so that a failure names the program. */
+function describeProcess(id: string) {
+  try {
+    return readFileSync(`/proc/${id}/stat`, "utf8").split(" ").slice(0, 3).join(" ");
+  } catch {
+    return `${id} has ended meanwhile`;
+  }
 }
 
 /** A session whose model has started a command that does not end. */
