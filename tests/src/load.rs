@@ -51,6 +51,7 @@ enum Deed {
     Withdraw,
     Redeliver,
     Interrupt,
+    InterruptUnanswered,
     SwitchAgent,
     SwitchModel,
     Move,
@@ -63,7 +64,7 @@ enum Deed {
     Look,
 }
 
-const DEEDS: [Deed; 20] = [
+const DEEDS: [Deed; 21] = [
     Deed::Create,
     Deed::Steer,
     Deed::SteerTogether,
@@ -74,6 +75,7 @@ const DEEDS: [Deed; 20] = [
     Deed::Withdraw,
     Deed::Redeliver,
     Deed::Interrupt,
+    Deed::InterruptUnanswered,
     Deed::SwitchAgent,
     Deed::SwitchModel,
     Deed::Move,
@@ -218,6 +220,7 @@ impl Driver {
             Deed::Withdraw => self.withdraw().await,
             Deed::Redeliver => self.redeliver().await,
             Deed::Interrupt => self.interrupt().await,
+            Deed::InterruptUnanswered => self.interrupt_unanswered().await,
             Deed::SwitchAgent => self.switch_agent().await,
             Deed::SwitchModel => self.switch_model().await,
             Deed::Move => self.relocate().await,

@@ -23,6 +23,10 @@ const SESSION_HEADER: &str = "X-Session-Id";
 pub const KEEP: &str = " keep ";
 /// That file.
 pub const KEPT_FILE: &str = "kept.txt";
+/// What prompts say whose answer takes its time, so that they can be stopped before its first output.
+pub const SILENT: &str = " silent";
+/// How long such an answer takes to begin.
+const SILENCE: Duration = Duration::from_millis(300);
 /// Files of a project that are written again and again.
 const FILES: usize = 5;
 /// Turns with calls that follow one another, before the model has had enough of them.
@@ -119,6 +123,9 @@ impl ModelClient for LoadModel {
                     watch.sends(&request, &session);
                     let mut pauses = Random::part(watch.seed, request.messages.len() as u64);
                     pause(&mut pauses).await;
+                    if is_silent(&request) {
+                        tokio::time::sleep(SILENCE).await;
+                    }
                     let item = stream.next().await?;
                     watch.points.pass(FIRST_OUTPUT, Some(&session));
                     Some((item, Reading::Begun(stream, pauses)))
@@ -254,13 +261,24 @@ fn answer(kind: Kind, number: usize) -> Reply {
 
 /// What the newest prompt wants to have written.
 fn to_keep(request: &LlmRequest) -> Option<String> {
+    let mut kept = newest_texts(request).filter_map(kept_by);
+    kept.next_back().map(str::to_owned)
+}
+
+/// Whether the answer takes its time.
+fn is_silent(request: &LlmRequest) -> bool {
+    newest_texts(request).any(|text| text.ends_with(SILENT))
+}
+
+/// The texts of the newest user message.
+fn newest_texts(request: &LlmRequest) -> impl DoubleEndedIterator<Item = &str> {
     let mut messages = request.messages.iter().rev();
-    let newest = messages.find(|message| message.role == Role::User)?;
-    let mut texts = newest.content.iter().filter_map(|part| match part {
-        Part::Text(text) => kept_by(&text.text),
+    let newest = messages.find(|message| message.role == Role::User);
+    let parts = newest.map_or(&[][..], |message| &message.content);
+    parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(&*text.text),
         _ => None,
-    });
-    texts.next_back().map(str::to_owned)
+    })
 }
 
 /// What a prompt wants to have written, if it is one of that kind.

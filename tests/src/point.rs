@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces, which are all that the engine commits.
-pub const EVENTS: [&str; 27] = [
+pub const EVENTS: [&str; 28] = [
     "session.created",
     "agent.switched",
     "model.switched",
@@ -58,6 +58,7 @@ pub const EVENTS: [&str; 27] = [
     "tool.called",
     "tool.success",
     "tool.failed",
+    "interrupted",
     "retried",
     "compaction.started",
     "compaction.ended",

@@ -1,7 +1,7 @@
 //! Prompts and what becomes of them before their promotion.
 
 use futures::future::join_all;
-use opencode_runtime::{PromptRequest, RuntimeError};
+use opencode_runtime::{Order, PromptRequest, RuntimeError};
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{
     Delivery, PromptInput, PromptInputFileAttachment, SessionInputAdmitted,
@@ -9,6 +9,7 @@ use opencode_schema::prompt::{
 
 use super::{Driver, problem};
 use crate::line::{Asked, Input, Line, say};
+use crate::model::SILENT;
 
 impl Asked {
     /// The request, which is the same whenever it is made.
@@ -177,7 +178,39 @@ impl Driver {
         let asked = self.new_prompt(Delivery::Steer, true);
         self.ask(&asked).await;
         self.pause().await;
-        let session = asked.session;
+        self.stop(asked.session).await;
+    }
+
+    /// Stops a session between the promotion of a prompt and the first output. In a new session
+    /// nothing else runs.
+    pub(super) async fn interrupt_unanswered(&mut self) {
+        self.create().await;
+        let asked = Asked {
+            session: self.sessions.last().expect("there is a session").clone(),
+            id: Some(self.message_id()),
+            prompt: PromptInput {
+                text: format!("Prompt {}{SILENT}", self.fresh_name()),
+                files: None,
+                agents: None,
+            },
+            delivery: Delivery::Steer,
+            resume: true,
+        };
+        self.ask(&asked).await;
+        while !self.is_promoted(&asked.session).await {
+            self.pause().await;
+        }
+        self.stop(asked.session).await;
+    }
+
+    /// Whether a session has taken a prompt, or cannot say so.
+    async fn is_promoted(&self, session: &SessionID) -> bool {
+        let messages = self.runtime.messages(session, Order::Descending, None, 1);
+        let messages = self.done("messages", messages.await);
+        messages.is_none_or(|messages| !messages.is_empty())
+    }
+
+    async fn stop(&self, session: SessionID) {
         if self
             .done("interrupt", self.runtime.interrupt(&session).await)
             .is_some()
