@@ -75,11 +75,6 @@ class Activity {
     return this.#steps.at(-1)?.interrupted ?? false;
   }
 
-  /** @param {string} messageID */
-  has(messageID) {
-    return this.#steps.some((step) => step.messageID === messageID);
-  }
-
   /**
    * Applies the next event. Returns whether it is part of the work on the prompt.
    *

@@ -145,8 +145,8 @@ class Run {
     /** @type {unknown} */
     let lost;
     try {
-      // What cannot be read now is met again by what follows.
-      if (this.#input.sessionID !== undefined) await this.requests.refresh(begun.sessionID).catch(() => {});
+      // Beside everything else; a failure of the connection is met again by what follows.
+      if (this.#input.sessionID !== undefined) void this.requests.refresh(begun.sessionID).catch(() => {});
       // A prompt that was answered before is announced no more.
       if (begun.isRepeated) this.#stop();
       await this.#read(events, activity, begun.sessionID);
