@@ -13,6 +13,9 @@ use crate::host::{kept, new_session, place};
 use crate::line::{Asked, Line, NO_REVERT, Setting, say};
 use crate::model::KEEP;
 
+/// How a revert says that it left a file alone, because its content changed while it looked.
+const CHANGED_MEANWHILE: &str = "it was changed just now";
+
 impl Driver {
     /// Stages a revert, takes it back, carries another one out, and leaves one staged.
     pub(super) async fn revert(&mut self) {
@@ -85,7 +88,7 @@ impl Driver {
             files: true,
         };
         let staged = self.runtime.stage_revert(request).await;
-        if !is_busy(&staged) {
+        if !is_refused(&staged) {
             self.changed(change, staged.map(drop));
         }
     }
@@ -97,7 +100,7 @@ impl Driver {
         } else {
             self.runtime.commit_revert(session).await
         };
-        if !is_busy(&unstaged) {
+        if !is_refused(&unstaged) {
             self.changed(change, unstaged);
         }
     }
@@ -117,7 +120,12 @@ impl Driver {
     }
 }
 
-/// Whether the session runs, which a host that resumes sessions may have done.
-fn is_busy<T>(answer: &Result<T, RuntimeError>) -> bool {
-    matches!(answer, Err(RuntimeError::SessionBusy(_)))
+/// Whether the session runs, which a host that resumes sessions may have done, or another session
+/// changed one of the files at the same moment: sessions of the load share a directory.
+fn is_refused<T>(answer: &Result<T, RuntimeError>) -> bool {
+    match answer {
+        Err(RuntimeError::SessionBusy(_)) => true,
+        Err(RuntimeError::Snapshot(error)) => error.to_string().ends_with(CHANGED_MEANWHILE),
+        _ => false,
+    }
 }
