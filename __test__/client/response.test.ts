@@ -162,7 +162,7 @@ describe("servers that break the contract", () => {
     ],
     ["an undeclared status", text("{}", 418, "application/json"), "UnexpectedStatus", { status: 418 }],
     [
-      "a declared status of somebody else",
+      "a declared status of another server",
       text('{"message":"x"}', 503, "application/json"),
       "UnexpectedStatus",
       { status: 503 },

@@ -1,3 +1,4 @@
+import { createClient } from "../../index.js";
 import { finish, ofType, readParts, readTranscript, readUntil, setUpClient, streamedText, WAYS } from "./support";
 
 describe.each(WAYS)("a run %s", (way) => {
@@ -197,4 +198,17 @@ test.each([
   const run = client.sessions.run(input as never);
   await expect(run.result).rejects.toMatchObject({ _tag: "InvalidRequestError", field });
   await expect(client.sessions.list()).resolves.toEqual({ items: [] });
+});
+
+test("a run ends although the server could not say once whether the session works", async () => {
+  const { host } = await setUpClient("in memory", { config: {} });
+  let failures = 0;
+  const fetch = (url: string, init: RequestInit) => {
+    if (!url.endsWith("/api/session/active") || failures > 0) return host.fetch(url, init);
+    failures += 1;
+    return Promise.resolve(new Response("Bad gateway", { status: 502 }));
+  };
+  const client = createClient({ baseUrl: "http://opencode.local", fetch });
+  await expect(client.sessions.run({ prompt: "Hi" }).result).resolves.toMatchObject({ outcome: "not-started" });
+  expect(failures).toBe(1);
 });

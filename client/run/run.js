@@ -26,6 +26,9 @@ const { conclude } = require("./result.js");
 // In a row without an event: three to five minutes.
 const MAX_RETRIES = 30;
 
+// Before a server that could not say whether the session works is asked again.
+const ASK_AGAIN_MS = 1_000;
+
 /** One prompt, from its admission to an outcome. */
 class Run {
   #client;
@@ -185,8 +188,8 @@ class Run {
   }
 
   /**
-   * A server that cannot be asked now has not stopped the work. The stream of events finds out whether it comes back,
-   * and the live stream asks again when it stands again.
+   * A server that cannot be asked now has not stopped the work: it is asked again a little later, until the stream of
+   * events gives it up.
    *
    * @param {string} sessionID
    */
@@ -195,8 +198,9 @@ class Run {
     try {
       return Object.hasOwn(await this.#client.sessions.active(this.#options), sessionID);
     } catch (error) {
-      if (isPassing(error)) return true;
-      throw error;
+      if (!isPassing(error)) throw error;
+      setTimeout(() => this.#stop(), ASK_AGAIN_MS);
+      return true;
     }
   }
 
