@@ -8,18 +8,22 @@ use serde_json::Value;
 
 use super::agent::AgentPatch;
 use super::command::CommandPatch;
-use super::decode::{self, Decoded, Step};
+use super::decode::{self, Decoded, Invalid, Step};
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
 use super::keys;
+use super::lost::{LostPermissions, misspelt_keys};
 use super::patch::ProviderPatch;
 use super::policy::Policy;
+use super::pruned::{Pruned, texts_with};
 use super::reference::NamedReference;
 use super::selection::NamedModel;
 use super::settings::SettingsPatch;
-use super::substitution::{Substituted, substitute};
+use super::source::Source;
+use super::substitution::{Refused, Substituted, Tokens, substitute};
 use crate::bounded;
+use crate::containment::lies_below;
 use crate::environment::Environment;
 
 /// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
@@ -40,10 +44,8 @@ pub struct Document {
     pub origin: String,
     /// The directory its relative paths start at.
     pub base: PathBuf,
-    /// Whether it is one of the project's, not of the user's or the host's.
-    pub from_project: bool,
-    /// Whether the embedding program gave it.
-    pub from_host: bool,
+    /// Who wrote it.
+    pub source: Source,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
     /// The model for small tasks it names.
@@ -75,7 +77,7 @@ impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
             .field("origin", &self.origin)
-            .field("from_project", &self.from_project)
+            .field("source", &self.source)
             .finish_non_exhaustive()
     }
 }
@@ -121,6 +123,13 @@ impl Draft<'_> {
         Located { value, position }
     }
 
+    /// Says that the key has no effect because the host does not trust the project.
+    pub(crate) fn withheld(&mut self, path: &[&str]) {
+        let message = untrusted(&format!("{} has no effect", path.join(".")));
+        let path: Vec<_> = path.iter().map(|&key| Step::Key(key.to_owned())).collect();
+        self.ignored(&path, message);
+    }
+
     /// Says that this version does not know the key at the end of a path.
     pub(crate) fn unknown(&mut self, path: &[&str]) {
         let message = format!("{} has no effect in this version", path.join("."));
@@ -134,19 +143,34 @@ impl Draft<'_> {
             let position = (self.locate)(path);
             let (origin, kind) = (&self.document.origin, DiagnosticKind::Ignored);
             self.notes
-                .push(Diagnostic::new(origin, kind, message, position));
+                .push(Diagnostic::unlogged(origin, kind, message, position));
         }
     }
+}
+
+/// Completes a message about what an untrusted project may not say.
+pub(crate) fn untrusted(message: &str) -> String {
+    format!("{message}: the host does not trust this project (see the option trust)")
 }
 
 /// What came of the document of a layer.
 pub(super) enum Outcome {
     /// There is none.
     Absent,
-    /// It is usable, apart from what these say.
-    Usable(Box<Document>, Vec<Diagnostic>),
+    /// It is usable.
+    Usable(Read),
     /// It is not; its origin and why.
     Broken(Problem),
+}
+
+/// A usable document.
+#[derive(Default)]
+pub(super) struct Read {
+    pub document: Box<Document>,
+    /// What in it has no effect.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Values of it that cannot be read and could have held permissions.
+    pub lost: Vec<LostPermissions>,
 }
 
 /// Why a document cannot be used.
@@ -159,15 +183,16 @@ pub(super) struct Problem {
     pub keeps_previous: bool,
 }
 
-/// Reads the document of a layer.
-pub(super) fn read(layer: &Layer, environment: &Environment) -> Outcome {
+/// Reads the document of a layer. Files of an untrusted project must lie below `worktree`.
+pub(super) fn read(layer: &Layer, worktree: &Path, environment: &Environment) -> Outcome {
+    let bound = layer.source.is_untrusted().then_some(worktree);
     let (origin, bytes) = match &layer.place {
         Place::Inline { by, text, .. } => ((*by).to_owned(), Ok(Some(text.clone().into_bytes()))),
         Place::Host(value) => return of_value(layer, value),
-        Place::Found(file) => (file.display().to_string(), load(file)),
+        Place::Found(file) => (file.display().to_string(), load(file, bound)),
         Place::Named { by, file } => {
             let origin = file.display().to_string();
-            match load(file) {
+            match load(file, bound) {
                 Ok(Some(bytes)) => (origin, Ok(Some(bytes))),
                 Ok(None) => return Outcome::Broken(missing(origin, by)),
                 Err(message) => (origin, Err(format!("{message}; it is named by {by}"))),
@@ -178,7 +203,7 @@ pub(super) fn read(layer: &Layer, environment: &Environment) -> Outcome {
     };
     match bytes {
         Ok(None) => Outcome::Absent,
-        Ok(Some(bytes)) => parse(layer, &origin, &bytes, environment),
+        Ok(Some(bytes)) => parse(layer, &origin, &bytes, bound, environment),
         Err(message) => Outcome::Broken(Problem {
             origin,
             kind: DiagnosticKind::Io,
@@ -199,16 +224,26 @@ fn missing(origin: String, by: &str) -> Problem {
     }
 }
 
-fn load(file: &Path) -> Result<Option<Vec<u8>>, String> {
+fn load(file: &Path, bound: Option<&Path>) -> Result<Option<Vec<u8>>, String> {
     // A relative name would be taken from the working directory, which belongs to somebody else.
     if !file.is_absolute() {
         return Err("The path must be absolute".to_owned());
+    }
+    let exists = || std::fs::symlink_metadata(file).is_ok();
+    if bound.is_some_and(|root| exists() && !lies_below(file, root)) {
+        return Err("A link leads out of the project".to_owned());
     }
     bounded::read(file, MAX_DOCUMENT_BYTES)
         .map_err(|error| format!("The file cannot be read: {error}"))
 }
 
-fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -> Outcome {
+fn parse(
+    layer: &Layer,
+    origin: &str,
+    bytes: &[u8],
+    bound: Option<&Path>,
+    environment: &Environment,
+) -> Outcome {
     let broken = |kind, message, position| {
         Outcome::Broken(Problem {
             origin: origin.to_owned(),
@@ -226,7 +261,8 @@ fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -
             return broken(DiagnosticKind::Syntax, message, at);
         }
     };
-    let source = match substitute(original, &layer.base, environment) {
+    let tokens = bound.map_or(Tokens::All, Tokens::FilesBelow);
+    let source = match substitute(original, &layer.base, tokens, environment) {
         Ok(source) => source,
         Err(error) => return broken(DiagnosticKind::Substitution, error.message, error.position),
     };
@@ -234,15 +270,19 @@ fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -
         Ok(None) => Outcome::Absent,
         Ok(Some((parsed, value))) => {
             let locate = |path: &[Step]| Some(source.position(parsed.offset(path)));
-            match layer.place {
-                Place::Inline { key: Some(key), .. } => {
-                    let document = Value::from_iter([(key, value)]);
-                    decode(layer, origin, &document, &|path| {
-                        locate(path.get(1..).unwrap_or_default())
-                    })
-                }
-                _ => decode(layer, origin, &value, &locate),
+            let refusal = |text: &str| source.refusal(text);
+            let of_key = |path: &[Step]| locate(path.get(1..).unwrap_or_default());
+            let (value, locate): (_, &dyn Fn(&[Step]) -> _) = match layer.place {
+                Place::Inline { key: Some(key), .. } => (Value::from_iter([(key, value)]), &of_key),
+                _ => (value, &locate),
+            };
+            Reading {
+                layer,
+                origin,
+                locate,
+                refusal: &refusal,
             }
+            .decode(value)
         }
         Err(error) => broken(
             DiagnosticKind::Syntax,
@@ -268,37 +308,162 @@ fn utf8(bytes: &[u8]) -> Result<&str, &str> {
 
 /// The document the host gave as a value.
 fn of_value(layer: &Layer, value: &Value) -> Outcome {
-    decode(layer, HOST, value, &|_| None)
+    Reading {
+        layer,
+        origin: HOST,
+        locate: &|_| None,
+        refusal: &|_| None,
+    }
+    .decode(value.clone())
 }
 
-fn decode(
-    layer: &Layer,
-    origin: &str,
-    value: &Value,
-    locate: &dyn Fn(&[Step]) -> Option<Position>,
-) -> Outcome {
-    let document = Document {
-        origin: origin.to_owned(),
-        base: layer.base.clone(),
-        from_project: layer.from_project,
-        from_host: matches!(layer.place, Place::Host(_)),
-        ..Document::default()
-    };
-    let mut draft = Draft {
-        document,
-        locate,
-        notes: Vec::new(),
-    };
-    match read_keys(&mut draft, value) {
-        Ok(()) => Outcome::Usable(Box::new(draft.document), draft.notes),
-        Err(invalid) => Outcome::Broken(Problem {
-            origin: origin.to_owned(),
+/// A document while it is read.
+struct Reading<'r> {
+    layer: &'r Layer<'r>,
+    origin: &'r str,
+    locate: &'r dyn Fn(&[Step]) -> Option<Position>,
+    /// Why tokens in a text were refused.
+    refusal: &'r dyn Fn(&str) -> Option<Refused>,
+}
+
+impl Reading<'_> {
+    /// Reads every key. A value that cannot be read is taken out, and the others are read again.
+    fn decode(&self, value: Value) -> Outcome {
+        let mut read = Read::default();
+        let mut pruned = Pruned::new(value);
+        self.take_refused(&mut pruned, &mut read);
+        self.take_misspelt(&mut pruned, &mut read);
+        let mut denies_providers = false;
+        loop {
+            let locate = |path: &[Step]| (self.locate)(&pruned.original(path));
+            let mut draft = Draft {
+                document: Document {
+                    origin: self.origin.to_owned(),
+                    base: self.layer.base.clone(),
+                    source: self.layer.source,
+                    ..Document::default()
+                },
+                locate: &locate,
+                notes: Vec::new(),
+            };
+            let invalid = match read_keys(&mut draft, pruned.value()) {
+                Ok(()) => {
+                    let policies = &mut draft.document.policies;
+                    policies.extend(denies_providers.then(Policy::none));
+                    *read.document = draft.document;
+                    read.diagnostics.extend(draft.notes);
+                    read.diagnostics.iter().for_each(Diagnostic::log);
+                    return Outcome::Usable(read);
+                }
+                Err(invalid) => invalid,
+            };
+            let path = invalid.path();
+            let invalid = invalid.about(&pruned.original(&path));
+            let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                return Outcome::Broken(self.broken(&invalid));
+            }
+            let message = invalid.to_string();
+            self.lose(&removed, DiagnosticKind::Invalid, message, None, &mut read);
+            // Permissions cannot ask before a provider is used.
+            denies_providers |= is_about_providers(&removed);
+        }
+    }
+
+    fn broken(&self, invalid: &Invalid) -> Problem {
+        Problem {
+            origin: self.origin.to_owned(),
             kind: DiagnosticKind::Invalid,
-            position: locate(&invalid.path()),
+            position: (self.locate)(&[]),
             message: invalid.to_string(),
             keeps_previous: true,
-        }),
+        }
     }
+
+    /// Takes the values out that hold a refused token.
+    fn take_refused(&self, pruned: &mut Pruned, read: &mut Read) {
+        for (path, refused) in texts_with(pruned.value(), &self.refusal) {
+            let removed = pruned.remove(&path);
+            let place = Invalid::new(String::new()).about(&removed).place();
+            let message = format!("{place}: {}", refused.message);
+            let (kind, message) = match refused.is_withheld {
+                true => (DiagnosticKind::Ignored, untrusted(&message)),
+                false => (DiagnosticKind::Substitution, message),
+            };
+            self.lose(&removed, kind, message, Some(refused.position), read);
+        }
+    }
+
+    /// Takes the keys out that are probably misspelt and meant for permissions.
+    fn take_misspelt(&self, pruned: &mut Pruned, read: &mut Read) {
+        let Some(root) = pruned.value().as_object() else {
+            return;
+        };
+        for (path, meant) in misspelt_keys(root) {
+            let name = path.iter().filter_map(Step::key).collect::<Vec<_>>();
+            let message = format!(
+                "There is no key {}; {meant} is probably meant",
+                name.join(".")
+            );
+            let removed = pruned.remove(&path);
+            let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message, None);
+            let agent = name.get(1).map(|agent| (*agent).to_owned());
+            let lost = LostPermissions {
+                agent,
+                ..LostPermissions::everything(String::new())
+            };
+            self.ask_about(Some(lost), diagnostic, read);
+        }
+    }
+
+    /// Tells of a value that was taken out, and what it may have restricted.
+    fn lose(
+        &self,
+        path: &[Step],
+        kind: DiagnosticKind,
+        message: String,
+        position: Option<Position>,
+        read: &mut Read,
+    ) {
+        let message = message + "; this value is left out";
+        let diagnostic = self.diagnostic(path, kind, message, position);
+        self.ask_about(LostPermissions::at(path, String::new()), diagnostic, read);
+    }
+
+    fn ask_about(
+        &self,
+        lost: Option<LostPermissions>,
+        mut diagnostic: Diagnostic,
+        read: &mut Read,
+    ) {
+        if let Some(mut lost) = lost {
+            diagnostic.message += &lost.consequence();
+            lost.reason = diagnostic.to_string();
+            read.lost.push(lost);
+        }
+        read.diagnostics.push(diagnostic);
+    }
+
+    fn diagnostic(
+        &self,
+        path: &[Step],
+        kind: DiagnosticKind,
+        message: String,
+        position: Option<Position>,
+    ) -> Diagnostic {
+        let position = position.or_else(|| (self.locate)(path));
+        Diagnostic::unlogged(self.origin, kind, message, position)
+    }
+}
+
+fn is_about_providers(path: &[Step]) -> bool {
+    let keys: Vec<_> = path.iter().take(2).map(Step::key).collect();
+    matches!(
+        keys.as_slice(),
+        [Some("enabled_providers" | "disabled_providers"), ..]
+            | [Some("experimental")]
+            | [Some("experimental"), Some("policies")]
+    )
 }
 
 fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
