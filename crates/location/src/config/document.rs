@@ -384,6 +384,9 @@ impl Reading<'_> {
     fn take_refused(&self, pruned: &mut Pruned, read: &mut Read) {
         for (path, refused) in texts_with(pruned.value(), &self.refusal) {
             let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                continue;
+            }
             let place = Invalid::new(String::new()).about(&removed).place();
             let message = format!("{place}: {}", refused.message);
             let (kind, message) = match refused.is_withheld {
@@ -406,8 +409,11 @@ impl Reading<'_> {
                 name.join(".")
             );
             let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                continue;
+            }
             let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message, None);
-            let agent = name.get(1).map(|agent| (*agent).to_owned());
+            let agent = removed.get(1).and_then(Step::key).map(str::to_owned);
             let lost = LostPermissions {
                 agent,
                 ..LostPermissions::everything(String::new())
