@@ -136,7 +136,12 @@ impl Locations {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
-            return Ok(open);
+            if open.agents.unread().is_empty() || !self.may_be_mended(&open).await? {
+                return Ok(open);
+            }
+            let read = self.read_again(&directory, &slot).await;
+            self.release(&directory, slot);
+            return Ok(read?.location);
         }
         let opened = self.open_once(&directory, &slot).await;
         self.release(&directory, slot);
@@ -167,6 +172,15 @@ impl Locations {
         let directory = normalise(directory)?;
         self.trust.decide(&directory, trusted);
         self.reload(&directory).await
+    }
+
+    /// Whether a file that could not be read was changed, so that the restrictions that follow from it
+    /// may end.
+    async fn may_be_mended(&self, location: &Arc<Location>) -> Result<bool, LocationError> {
+        let location = Arc::clone(location);
+        let directory = location.directory.clone();
+        self.blocking(&directory, move || location.agents.may_be_mended())
+            .await
     }
 
     async fn open_once(

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
 use opencode_schema::model::ModelRef;
-use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
+use opencode_schema::permission::{PermissionEffect, PermissionRule};
 
 use super::builtin::{self, Builtin, Places};
+use super::restrictions::{OwnRules, Shared};
+use super::unread::Unread;
 use super::{Agent, Agents, is_choosable};
 use crate::catalogue::{shown_headers, shown_members};
 use crate::config::{
@@ -17,7 +18,7 @@ use crate::config::{
     LostPermissions, Source, Step, decode_agent_fields, misspelt_fields,
 };
 use crate::environment::Environment;
-use crate::markdown::{Folder, Markdown, Reader};
+use crate::markdown::{Definition, Folder, Markdown, Reader};
 use crate::references::References;
 use crate::secret::{Headers, Members};
 use crate::untrusted::{KnownAgent, UntrustedChoices};
@@ -68,7 +69,7 @@ impl Agents {
         if merged.index.len() > most {
             reader.diagnostics.push(merged.excess(most, directory));
         }
-        let unread = merged.lost.iter().map(|lost| lost.reason.clone()).collect();
+        let unread = Unread::of(&merged.lost);
         let mut agents = Self::new(merged.finish(most, &shared), unread);
         let diagnostic = agents.take_default(configuration);
         reader.diagnostics.extend(diagnostic);
@@ -223,53 +224,59 @@ impl Merged {
         reader: &mut Reader,
     ) {
         for (folder, mode) in FOLDERS {
-            let is_complete = reader.read(directory, folder, |id, file, diagnostics| {
-                self.read_file(id, file, mode, directory.source, choices, diagnostics);
+            let is_complete = reader.read(directory, folder, |definition, diagnostics| {
+                let described = self.read_file(definition, mode, diagnostics);
+                let Some((patch, file)) = described else {
+                    return;
+                };
+                let id = definition.name;
+                if directory.source.is_untrusted() {
+                    diagnostics.extend(self.apply_untrusted(id, &patch, choices, file.origin()));
+                } else {
+                    self.apply(id, &patch, directory.source);
+                }
             });
             if !is_complete {
                 let reason = format!(
                     "Not every file that describes agents in {} can be read",
                     directory.path.display()
                 );
-                self.lost.push(LostPermissions::everything(reason));
+                let lost = LostPermissions::everything(reason);
+                self.lost.push(lost.in_file_at(&directory.path));
             }
         }
     }
 
-    fn read_file(
+    /// What a file says. Notes what of it cannot be read and could have held permissions.
+    fn read_file<'f>(
         &mut self,
-        id: &str,
-        file: Option<&Markdown>,
+        definition: Definition<'f>,
         mode: Option<AgentMode>,
-        source: Source,
-        choices: &UntrustedChoices<'_>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        let Some((file, fields)) =
-            file.and_then(|file| Some((file, file.decode(decode_agent_fields, diagnostics)?)))
-        else {
+    ) -> Option<(AgentPatch, &'f Markdown)> {
+        let (id, path) = (definition.name, definition.path);
+        let read = definition
+            .markdown
+            .and_then(|file| Some((file, file.decode(decode_agent_fields, diagnostics)?)));
+        let Some((file, fields)) = read else {
             let reason = format!("The file that describes the agent {id} cannot be read");
-            self.lost.push(LostPermissions::of_agent(id, reason));
-            return;
+            let lost = LostPermissions::of_agent(id, reason);
+            self.lost.push(lost.in_file_at(path));
+            return None;
         };
-        for (path, reason) in fields.lost {
-            self.lost
-                .extend(LostPermissions::in_file(id, &path, reason));
+        for (field, reason) in fields.lost {
+            let lost = LostPermissions::in_file(id, &field, reason);
+            self.lost.extend(lost.map(|lost| lost.in_file_at(path)));
         }
         for (field, meant) in file.fields().into_iter().flat_map(misspelt_fields) {
             let message = format!("There is no field {field}; {meant} is probably meant");
-            let path = [Step::Key(field.to_owned())];
-            let diagnostic = file.complaint(DiagnosticKind::Ignored, message, &path);
-            let reason = diagnostic.to_string();
-            self.lost.push(LostPermissions::of_agent(id, reason));
+            let place = [Step::Key(field.to_owned())];
+            let diagnostic = file.complaint(DiagnosticKind::Ignored, message, &place);
+            let lost = LostPermissions::of_agent(id, diagnostic.to_string());
+            self.lost.push(lost.in_file_at(path));
             diagnostics.push(diagnostic);
         }
-        let patch = with_text(fields.value, file, mode);
-        if source.is_untrusted() {
-            diagnostics.extend(self.apply_untrusted(id, &patch, choices, file.origin()));
-        } else {
-            self.apply(id, &patch, source);
-        }
+        Some((with_text(fields.value, file, mode), file))
     }
 
     fn excess(&self, most: usize, directory: &Path) -> Diagnostic {
@@ -285,50 +292,6 @@ impl Merged {
         drafts
             .map(|draft| draft.finish(shared, &self.lost))
             .collect()
-    }
-}
-
-/// What holds for all agents.
-struct Shared {
-    /// The rules of all trusted documents.
-    rules: Vec<PermissionRule>,
-    /// Those of them that the host gave.
-    of_host: Vec<PermissionRule>,
-    /// The rules of documents of an untrusted project. They only restrict.
-    untrusted: Vec<PermissionRule>,
-    /// The host's ceiling.
-    ceiling: Arc<[PermissionRule]>,
-    /// The home directory.
-    home: String,
-}
-
-impl Shared {
-    fn of(configuration: &Configuration, home: &str) -> Self {
-        let rules = |fits: fn(Source) -> bool| -> Vec<_> {
-            let documents = configuration.documents().filter(|it| fits(it.source));
-            documents
-                .flat_map(|it| it.permissions.iter().cloned())
-                .collect()
-        };
-        let ceiling = configuration.ceiling.iter().cloned();
-        Self {
-            rules: rules(|source| !source.is_untrusted()),
-            of_host: rules(|source| source == Source::Host),
-            untrusted: rules(Source::is_untrusted),
-            ceiling: ceiling.map(|rule| rule.with_home(home)).collect(),
-            home: home.to_owned(),
-        }
-    }
-
-    /// How many rules each agent has a copy of.
-    fn count(&self) -> usize {
-        self.rules.len() + self.of_host.len() + self.untrusted.len()
-    }
-
-    /// Rules for all agents and then those of one, with the home directory in its places.
-    fn with(&self, shared: &[PermissionRule], own: Vec<PermissionRule>) -> Vec<PermissionRule> {
-        let rules = shared.iter().cloned().chain(own);
-        rules.map(|rule| rule.with_home(&self.home)).collect()
     }
 }
 
@@ -386,33 +349,12 @@ impl Draft {
         }
     }
 
-    /// The rules that no other rule loosens: those of the host, of an untrusted project, the ceiling,
-    /// and questions about what cannot be read.
-    fn restrictions(&mut self, shared: &Shared, lost: &[LostPermissions]) -> Vec<Restriction> {
-        let of_host = shared.with(&shared.of_host, std::mem::take(&mut self.of_host));
-        let untrusted = shared.with(&shared.untrusted, std::mem::take(&mut self.untrusted));
-        let is_about =
-            |it: &&LostPermissions| it.agent.as_ref().is_none_or(|id| *id == self.info.id);
-        let unread = lost.iter().filter(is_about).map(|it| PermissionRule {
-            action: it.action.clone().unwrap_or_else(|| "*".to_owned()),
-            resource: "*".to_owned(),
-            effect: PermissionEffect::Ask,
-        });
-        let restrictions = [
-            (of_host.into(), false),
-            (untrusted.into(), false),
-            (unread.collect(), true),
-            (Arc::clone(&shared.ceiling), true),
-        ];
-        let restrictions = restrictions.into_iter();
-        let given = restrictions.filter(|(rules, _): &(Arc<[_]>, bool)| !rules.is_empty());
-        given
-            .map(|(rules, each_time)| Restriction { rules, each_time })
-            .collect()
-    }
-
     fn finish(mut self, shared: &Shared, lost: &[LostPermissions]) -> Agent {
-        let restrictions = self.restrictions(shared, lost);
+        let own = OwnRules {
+            of_host: std::mem::take(&mut self.of_host),
+            untrusted: std::mem::take(&mut self.untrusted),
+        };
+        let restrictions = shared.restrictions(&self.info.id, own, lost);
         // An empty text is none, so that a file can take the built-in one away.
         self.info.system = self.info.system.filter(|system| !system.is_empty());
         self.info.model = self.info.model.map(|model| ModelRef {

@@ -3,6 +3,8 @@
 
 mod build;
 mod builtin;
+mod restrictions;
+mod unread;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +12,8 @@ use std::fmt;
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction, Ruleset};
+
+use unread::Unread;
 
 /// The agent of sessions that choose none, where configuration names no other.
 pub const DEFAULT_AGENT: &str = "build";
@@ -27,7 +31,7 @@ pub struct Agents {
     /// The rules of an agent that nobody describes.
     unknown: Vec<PermissionRule>,
     /// What cannot be read and could have restricted agents.
-    unread: Vec<String>,
+    unread: Unread,
 }
 
 struct Agent {
@@ -41,7 +45,7 @@ struct Agent {
 }
 
 impl Agents {
-    fn new(agents: Vec<Agent>, unread: Vec<String>) -> Self {
+    fn new(agents: Vec<Agent>, unread: Unread) -> Self {
         let ids = agents.iter().enumerate();
         let index = ids
             .map(|(place, agent)| (agent.info.id.clone(), place))
@@ -103,7 +107,12 @@ impl Agents {
     /// The values and files that cannot be read and could have restricted agents, with the reasons.
     /// The host asks before everything that they might have restricted.
     pub fn unread(&self) -> &[String] {
-        &self.unread
+        &self.unread.reasons
+    }
+
+    /// Whether a file that could not be read was changed since. Blocks on the disk.
+    pub(crate) fn may_be_mended(&self) -> bool {
+        self.unread.has_changed()
     }
 
     /// The agent that `named` says, else the usual one, else the first that people may choose.

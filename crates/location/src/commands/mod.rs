@@ -9,7 +9,7 @@ use crate::config::{
     CommandPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Document, Entry,
     Position, decode_command_fields,
 };
-use crate::markdown::{Folder, Reader};
+use crate::markdown::{Definition, Folder, Reader};
 use crate::untrusted::{Restricted, UntrustedChoices};
 
 /// Where Markdown files describe commands, in a directory of definitions.
@@ -130,8 +130,9 @@ impl<'d> Merged<'d> {
         choices: &UntrustedChoices<'_>,
         reader: &mut Reader,
     ) {
-        reader.read(directory, folder, |name, file, diagnostics| {
-            let Some((file, fields)) = file
+        reader.read(directory, folder, |definition, diagnostics| {
+            let Definition { name, markdown, .. } = definition;
+            let Some((file, fields)) = markdown
                 .and_then(|file| Some((file, file.decode(decode_command_fields, diagnostics)?)))
             else {
                 return;

@@ -46,6 +46,16 @@ pub(crate) enum Place<'h> {
     Directory(PathBuf),
 }
 
+impl Place<'_> {
+    /// The file that holds the document.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Found(file) | Self::Named { file, .. } => Some(file),
+            Self::Inline { .. } | Self::Host(_) | Self::Directory(_) => None,
+        }
+    }
+}
+
 /// The file names of a directory's documents; the second is the stronger one.
 const NAMES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
 

@@ -1,5 +1,7 @@
 //! Values that cannot be read, and the uses of tools that they might have restricted.
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
 use super::decode::Step;
@@ -15,6 +17,8 @@ pub struct LostPermissions {
     pub action: Option<String>,
     /// What cannot be read, and why.
     pub reason: String,
+    /// The file that holds it, if it is one; a directory where not every file can be found.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl LostPermissions {
@@ -24,7 +28,14 @@ impl LostPermissions {
             agent: None,
             action: None,
             reason,
+            file: None,
         }
+    }
+
+    /// The same, of a file.
+    pub(crate) fn in_file_at(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
     }
 
     /// Everything that an agent does may have been restricted.
@@ -66,7 +77,7 @@ impl LostPermissions {
         Some(Self {
             agent: agent.map(str::to_owned),
             action: action.map(str::to_owned),
-            reason,
+            ..Self::everything(reason)
         })
     }
 
@@ -77,7 +88,7 @@ impl LostPermissions {
         Some(Self {
             agent: Some(agent.to_owned()),
             action: action.map(str::to_owned),
-            reason,
+            ..Self::everything(reason)
         })
     }
 

@@ -28,6 +28,7 @@ mod policy;
 mod provider_v1;
 mod provider_v2;
 mod pruned;
+mod reading;
 mod reference;
 mod selection;
 mod settings;
@@ -72,7 +73,7 @@ use crate::directory::lexical;
 use crate::environment::Environment;
 use crate::project::Project;
 use crate::secret::shown_address;
-use discovery::Place;
+use discovery::{Layer, Place};
 use document::{Outcome, Problem};
 
 /// What speaks for a directory.
@@ -190,7 +191,7 @@ impl Configuration {
                     loaded.diagnostics.extend(read.diagnostics);
                     loaded.lost.extend(read.lost);
                 }
-                Outcome::Broken(problem) => loaded.leave_out(problem, layer.source, self),
+                Outcome::Broken(problem) => loaded.leave_out(problem, &layer, self),
             }
         }
         loaded.ceiling.clone_from(&host.ceiling);
@@ -270,9 +271,10 @@ impl Configuration {
     }
 
     /// Leaves a document out, or keeps it as it was before. Either way it could have held permissions.
-    fn leave_out(&mut self, problem: Problem, source: Source, before: &Self) {
-        let same =
-            |document: &&Document| document.origin == problem.origin && document.source == source;
+    fn leave_out(&mut self, problem: Problem, layer: &Layer<'_>, before: &Self) {
+        let same = |document: &&Document| {
+            document.origin == problem.origin && document.source == layer.source
+        };
         let previous = before
             .documents()
             .find(|document| problem.keeps_previous && same(document));
@@ -289,6 +291,7 @@ impl Configuration {
             problem.position,
         );
         lost.reason = diagnostic.to_string();
+        lost.file = layer.place.file().map(Path::to_owned);
         self.lost.push(lost);
         self.diagnostics.push(diagnostic);
         let kept = previous.cloned().map(Box::new).map(Entry::Document);

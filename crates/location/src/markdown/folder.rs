@@ -1,5 +1,7 @@
 //! Folders in which every Markdown file defines something, named by its path.
 
+use std::path::Path;
+
 use super::{Allowance, Found, Listings, Markdown, Wanted, find};
 use crate::config::{DefinitionDirectory, Diagnostic, DiagnosticKind};
 
@@ -22,6 +24,17 @@ impl Folder {
     }
 }
 
+/// A file of a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Definition<'f> {
+    /// Its path below the folder, without `.md`.
+    pub name: &'f str,
+    /// Its path.
+    pub path: &'f Path,
+    /// What it holds; none if it cannot be read.
+    pub markdown: Option<&'f Markdown>,
+}
+
 /// Reads definitions, as many as a Location may have.
 #[derive(Default)]
 pub(crate) struct Reader {
@@ -31,24 +44,28 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Gives `define` the definitions of a folder in the order of their names, each under its path
-    /// without `.md`, and none for a file that cannot be read. False if not every file could be found.
+    /// Gives `define` the definitions of a folder in the order of their names. False if not every file
+    /// could be found.
     pub(crate) fn read(
         &mut self,
         directory: &DefinitionDirectory,
         folder: Folder,
-        mut define: impl FnMut(&str, Option<&Markdown>, &mut Vec<Diagnostic>),
+        mut define: impl FnMut(Definition<'_>, &mut Vec<Diagnostic>),
     ) -> bool {
         let (found, is_complete) = self.find(directory, folder);
         for file in found {
-            let name = file.name.strip_suffix(".md").unwrap_or(&file.name);
+            let definition = |markdown| Definition {
+                name: file.name.strip_suffix(".md").unwrap_or(&file.name),
+                path: &file.path,
+                markdown,
+            };
             match self
                 .allowance
                 .read_below(&file.path, directory.bound.as_deref())
             {
                 Ok(Some(bytes)) => {
                     let parsed = Markdown::parse(&file.path, &bytes, &mut self.diagnostics);
-                    define(name, parsed.as_ref(), &mut self.diagnostics);
+                    define(definition(parsed.as_ref()), &mut self.diagnostics);
                 }
                 // It was there a moment ago.
                 Ok(None) => {}
@@ -57,7 +74,7 @@ impl Reader {
                     let message = format!("The file cannot be read: {error}");
                     self.diagnostics
                         .push(Diagnostic::new(&origin, kind, message, None));
-                    define(name, None, &mut self.diagnostics);
+                    define(definition(None), &mut self.diagnostics);
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 pub(crate) use files::{Allowance, Found, Obstacle, Wanted, find};
-pub(crate) use folder::{Folder, Reader};
+pub(crate) use folder::{Definition, Folder, Reader};
 pub(crate) use listing::Listings;
 
 use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Pruned, Step, position};

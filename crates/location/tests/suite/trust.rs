@@ -510,3 +510,26 @@ async fn a_broken_document_keeps_nothing_that_was_trusted() {
     let effect = evaluate("bash", "x", &revoked.agents.rules("build"));
     assert_eq!(effect, Ask);
 }
+
+#[tokio::test]
+async fn a_mended_file_ends_the_restriction() {
+    let machine = Machine::new();
+    machine.write("config/opencode.json", "{");
+    machine.write("config/agent/plan.md", b"\xff");
+    let directory = machine.directory("project");
+    let locations = machine.locations(None);
+    let effect = async |agent: &str| {
+        let location = locations.get(&directory).await.unwrap();
+        evaluate("read", "x", &location.agents.rules(agent))
+    };
+    assert_eq!((effect("build").await, effect("plan").await), (Ask, Ask));
+    machine.write("config/opencode.json", "{}");
+    assert_eq!((effect("build").await, effect("plan").await), (Allow, Ask));
+    machine.write("config/agent/plan.md", "Plan.");
+    assert_eq!(
+        (effect("build").await, effect("plan").await),
+        (Allow, Allow)
+    );
+    let location = locations.get(&directory).await.unwrap();
+    assert_eq!(location.agents.unread(), Vec::<String>::new());
+}
