@@ -47,10 +47,44 @@ export interface Limits {
  */
 export type Unanswered = "wait" | "deny" | { readonly denyAfterMs: number };
 
-/** What is decided where nobody is. */
+/**
+ * Permission rules, in either form that configuration takes: a list, or effects by action. The last rule that matches
+ * decides.
+ *
+ * @example { "*": "ask", read: "allow", bash: { "*": "ask", "rm *": "deny" } }
+ */
+export type PermissionRules =
+  | readonly { readonly action: string; readonly resource: string; readonly effect: "allow" | "ask" | "deny" }[]
+  | Readonly<Record<string, "allow" | "ask" | "deny" | Readonly<Record<string, "allow" | "ask" | "deny">>>>
+  | "allow"
+  | "ask"
+  | "deny";
+
+/**
+ * Decides whether the host trusts the project of a Location.
+ *
+ * @param directory The directory of the Location, absolute and in normal form.
+ */
+export type TrustFunction = (directory: string) => boolean | Promise<boolean>;
+
+/** The input of `location.trust`. */
+export interface LocationTrustInput {
+  /** The Location; absent means the host's default one. */
+  readonly location?: { readonly directory?: string | undefined } | undefined;
+  /** Whether the host trusts the files of its project. */
+  readonly trusted: boolean;
+}
+
+/** Permissions where the program, and not a file, decides. */
 export interface PermissionOptions {
   /** What becomes of permissions and questions that nobody answers, in child sessions too. Default: `"wait"`. */
   readonly unanswered?: Unanswered | undefined;
+  /**
+   * Rules that nothing loosens: no file, agent, session, subagent or saved approval. A `deny` is final. For an `ask` the
+   * host asks each time, also after an answer of `always`. An `allow` leaves the decision to the other rules.
+   * Default: none.
+   */
+  readonly ceiling?: PermissionRules | undefined;
 }
 
 /**
@@ -131,7 +165,18 @@ export interface OpenCodeOptions {
    * process may end in the middle of a turn, which is no different from a crash. Default: `true`.
    */
   readonly keepAlive?: boolean | undefined;
-  /** For hosts where nobody is to be asked. A member that is left out has its default. */
+  /**
+   * Whether the host trusts the files of projects (`opencode.json`, `.opencode`, `AGENTS.md`): `true` for all, or a
+   * function that decides about each Location when it is opened. Of the files of other projects only text and caution
+   * count: instructions, prompts of agents, commands, skills, and stricter permissions. What would send data elsewhere,
+   * start a program, read a secret or loosen a permission has no effect, and `location.diagnostics` says so.
+   *
+   * The host keeps the function's answer until `location.trust` changes it. If the function throws, returns anything
+   * else, or takes more than 60 seconds, the host does not trust the project and asks again when it opens the Location
+   * the next time. The function does not keep the process alive. Default: `false`.
+   */
+  readonly trust?: boolean | TrustFunction | undefined;
+  /** What no file loosens, and what happens where nobody answers. A member that is left out has its default. */
   readonly permissions?: PermissionOptions | undefined;
   /** Bounds. A member that is left out has its default. */
   readonly limits?: Limits | undefined;
@@ -241,6 +286,21 @@ export type PtyEnvironmentHook = (
  * that works, or a listener, unless the option `keepAlive` says otherwise.
  */
 export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
+  readonly location: OpenCodeClient["location"] & {
+    /**
+     * Trusts the files of the project of a Location from now on, or no longer, whatever the option `trust` says. It
+     * holds until the host closes. A Provider Turn that is under way keeps the former configuration. Only the host can
+     * do this, not its network clients.
+     *
+     * Rejects with `InvalidRequestError` if the directory cannot be a Location. The decision about it holds all the same.
+     *
+     * @example
+     * ```ts
+     * await opencode.location.trust({ location: { directory: "/work/mine" }, trusted: true })
+     * ```
+     */
+    trust(input: LocationTrustInput): Promise<void>;
+  };
   readonly permissions: OpenCodeClient["permissions"] & {
     /**
      * Lets a function answer the permission requests of all sessions, those of tasks included: what waits when the

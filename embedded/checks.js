@@ -15,7 +15,7 @@ const { suggest } = require("./suggest.js");
 const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: checkCount, subagents: checkCount };
 
 /** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
-const PERMISSIONS = { unanswered: checkUnanswered };
+const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
 
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
@@ -34,6 +34,7 @@ const OPTIONS = {
   recovery: oneOf("manual", "resume"),
   keepAlive: checkBoolean,
   permissions: checkPermissions,
+  trust: checkTrust,
   limits: checkLimits,
   ptyEnvironment: checkFunction,
 };
@@ -164,11 +165,19 @@ function checkPort(option, value) {
  */
 function checkConfig(option, value) {
   if (!isRecord(value)) throw invalid(option, `Option "config" must be an object, got ${describe(value)}`);
+  checkJson(option, value);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkJson(option, value) {
   try {
     JSON.stringify(value);
   } catch (error) {
     const reason = /** @type {{ message: string }} */ (error).message;
-    throw invalid(option, `Option "config" must be representable as JSON: ${reason}`);
+    throw invalid(option, `Option "${option}" must be representable as JSON: ${reason}`);
   }
 }
 
@@ -230,6 +239,27 @@ function checkLimits(option, value) {
 function checkPermissions(option, value) {
   if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, PERMISSIONS, `${option}.`);
+}
+
+/**
+ * The native host checks the rules themselves.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkRules(option, value) {
+  if (typeof value === "string" || (typeof value === "object" && value !== null)) return checkJson(option, value);
+  const forms = `a list of rules, an object such as { bash: "ask" }, or "allow", "ask" or "deny"`;
+  throw invalid(option, `Option "${option}" must be ${forms}, got ${describe(value)}`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkTrust(option, value) {
+  if (typeof value === "boolean" || typeof value === "function") return;
+  throw invalid(option, `Option "${option}" must be true, false or a function, got ${describe(value)}`);
 }
 
 /**

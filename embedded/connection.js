@@ -92,7 +92,7 @@ class NativeConnection {
   /**
    * Calls back with each request of one kind, as JSON. It does not keep the process alive.
    *
-   * @param {"askedPermissions" | "askedQuestions" | "askedEnvironments"} kind
+   * @param {"askedPermissions" | "askedQuestions" | "askedEnvironments" | "askedTrust"} kind
    * @param {(request: string) => void} callback
    */
   attend(kind, callback) {
@@ -106,6 +106,26 @@ class NativeConnection {
    */
   answerEnvironment(id, answer) {
     this.#native.answerEnvironment(id, answer);
+  }
+
+  /**
+   * @param {number} id
+   * @param {string} answer As JSON.
+   */
+  answerTrust(id, answer) {
+    this.#native.answerTrust(id, answer);
+  }
+
+  /**
+   * @param {string | null} directory Null is the directory of requests that name none.
+   * @param {boolean} trusted
+   */
+  async trust(directory, trusted) {
+    if (this.#closing !== undefined) throw closedError();
+    const failure = await this.#native.trust(directory, trusted).catch((error) => {
+      throw transportError(error);
+    });
+    if (failure !== null) throw taggedError(JSON.parse(failure));
   }
 
   /** @param {NativeListener} listener */

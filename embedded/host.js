@@ -11,6 +11,7 @@ const { createHandlers } = require("./handlers.js");
 const { listen } = require("./listen.js");
 const { resolveOptions } = require("./options.js");
 const { createNativeTransport } = require("./transport.js");
+const { answerTrust, createTrust } = require("./trust.js");
 
 /**
  * @typedef {import("../client/internal.js").Operation} Operation
@@ -25,12 +26,14 @@ const { createNativeTransport } = require("./transport.js");
  * @param {() => Addon} loadAddon
  */
 async function openHost(options, operations, loadAddon) {
-  const { keepAlive, ptyEnvironment, ...resolved } = resolveOptions(options);
+  const { keepAlive, ptyEnvironment, decideTrust, ...resolved } = resolveOptions(options);
   const opened = await open(loadAddon(), encodeJson(resolved));
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited =
     /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
-  const host = createHost(new NativeConnection(opened, keepAlive), operations, isLimited);
+  const connection = new NativeConnection(opened, keepAlive);
+  if (decideTrust !== undefined) answerTrust(connection, decideTrust);
+  const host = createHost(connection, operations, isLimited);
   if (ptyEnvironment !== undefined) host.ptys.environment(ptyEnvironment);
   return host;
 }
@@ -62,6 +65,7 @@ function createHost(connection, operations, isLimited) {
   const environment = new TerminalEnvironment(connection);
   const host = {
     ...client,
+    location: { ...client.location, trust: createTrust(connection) },
     permissions: { ...client.permissions, handle: handlePermissions },
     questions: { ...client.questions, handle: handleQuestions },
     ptys: {

@@ -27,6 +27,12 @@ const { describePlatform } = require("./platform.js");
  *   that wants variables, as JSON `{id, directory, cwd}`.
  * @property {(id: number, answer: string) => void} answerEnvironment Answers one of these: with JSON
  *   `{variables: [[name, value], ...]}` or `{error: message}`.
+ * @property {(callback: (request: string) => void) => NativeAttendance} askedTrust Calls back with each Location that the
+ *   program is to trust or not, as JSON `{id, directory}`.
+ * @property {(id: number, answer: string) => void} answerTrust Answers one of these: with JSON `{trusted: boolean}` or
+ *   `{error: reason}`.
+ * @property {(directory: string | null, trusted: boolean) => Promise<string | null>} trust A string is a tagged failure
+ *   as JSON.
  * @property {() => Promise<void>} close
  *
  * @typedef {object} NativeAttendance

@@ -18,10 +18,11 @@ const { checkOptions } = require("./checks.js");
  * @property {Record<string, string>} env
  * @property {"normal" | "full"} durability
  * @property {"manual" | "resume"} recovery
- * @property {{ unanswered: import("../index.js").Unanswered }} permissions
+ * @property {{ unanswered: import("../index.js").Unanswered, ceiling: import("../index.js").PermissionRules | undefined }} permissions
+ * @property {"never" | "always" | "ask"} trust
  * @property {{ inbox: number, steerBatch: number, subagentDepth: number, subagents: number }} limits
  *
- * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined }} ResolvedOptions
+ * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined, decideTrust: import("../index.js").TrustFunction | undefined }} ResolvedOptions
  */
 
 /** Admitted Prompts that may wait in one session. */
@@ -61,7 +62,8 @@ function resolveOptions(given) {
     env,
     durability: options.durability ?? "normal",
     recovery: options.recovery ?? "manual",
-    permissions: { unanswered: options.permissions?.unanswered ?? "wait" },
+    permissions: { unanswered: options.permissions?.unanswered ?? "wait", ceiling: options.permissions?.ceiling },
+    ...resolveTrust(options.trust ?? false),
     limits: resolveLimits(options.limits ?? {}),
     keepAlive: options.keepAlive ?? true,
     ptyEnvironment: options.ptyEnvironment,
@@ -80,6 +82,15 @@ function defaultFolder(base, home, fallback) {
 /** @param {string} database */
 function resolveDatabase(database) {
   return database === ":memory:" ? database : path.resolve(database);
+}
+
+/**
+ * @param {boolean | import("../index.js").TrustFunction} trust
+ * @returns {Pick<ResolvedOptions, "trust" | "decideTrust">}
+ */
+function resolveTrust(trust) {
+  if (typeof trust === "function") return { trust: "ask", decideTrust: trust };
+  return { trust: trust ? "always" : "never", decideTrust: undefined };
 }
 
 /** @param {import("../index.js").Limits} limits */

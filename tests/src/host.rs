@@ -8,6 +8,7 @@ use std::sync::Arc;
 use opencode_llm::ModelClient;
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
+use opencode_location::trust::Trust;
 use opencode_runtime::{
     CreateSession, DatabasePath, Durability, Limits, OpenError, Recovery, Runtime, RuntimeOptions,
     Seam, SystemTimer, Unanswered,
@@ -113,7 +114,9 @@ impl Host {
             database,
             durability: Durability::Normal,
             directory: project(folder, 0),
-            locations: Arc::new(Locations::new(Arc::new(environment), Some(config()))),
+            locations: Arc::new(
+                Locations::new(Arc::new(environment), Some(config())).with_trust(Trust::Always),
+            ),
             tools: Arc::new(Registry::new(contributions, Arc::new(output))),
             unanswered: Unanswered::Wait,
             timer: Arc::new(SystemTimer),

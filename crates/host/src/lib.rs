@@ -9,6 +9,7 @@ mod fetch;
 mod listeners;
 mod options;
 mod panics;
+mod trust;
 mod web;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -25,10 +26,12 @@ use opencode_protocol::failure::Failure;
 use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::IdSource;
+use opencode_schema::location::LocationRef;
 use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, built_in_tools};
 use serde::Deserialize;
 
 use crate::listeners::{Defaults, Listeners};
+use crate::trust::TrustQuestions;
 
 pub use dispatch::Closed;
 pub use opencode_server::{ListenOptions, Listener};
@@ -41,6 +44,7 @@ pub struct Host {
     runtime: Runtime,
     dispatcher: dispatch::Dispatcher,
     listeners: Listeners,
+    trust: Arc<TrustQuestions>,
     /// The built-in tools, as long as the host lives.
     _tools: Registration,
 }
@@ -71,6 +75,8 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
+        let questions = Arc::new(TrustQuestions::new());
+        let trust = options.trust.with(&questions);
         let (environment, configuration) = options.into_surroundings()?;
         let proxies = Proxies::from_variables(|name| environment.variable(name));
         let fetch = fetch::HttpFetch::new(proxies.clone());
@@ -85,7 +91,9 @@ impl Host {
             durability,
             directory,
             locations: Arc::new(
-                Locations::new(Arc::new(environment), configuration).with_clock(Arc::clone(&clock)),
+                Locations::new(Arc::new(environment), configuration)
+                    .with_clock(Arc::clone(&clock))
+                    .with_trust(trust),
             ),
             tools: Arc::new(tools),
             unanswered,
@@ -105,6 +113,7 @@ impl Host {
             runtime,
             dispatcher: dispatch::Dispatcher::start(routes.clone()),
             listeners: Listeners::new(routes, defaults),
+            trust: questions,
             _tools: registration,
         })
     }
@@ -157,6 +166,33 @@ impl Host {
         self.runtime.answer_environment(id, answer);
     }
 
+    /// The Locations that the program is asked about, as JSON `{id, directory}`: those that wait, then
+    /// those that come. Ends when the host closes.
+    pub fn asked_trust(&self) -> impl Stream<Item = String> + Send + use<> {
+        self.trust.attend()
+    }
+
+    /// Answers one of these: with JSON `{"trusted": boolean}`, or `{"error": reason}`.
+    pub fn answer_trust(&self, id: u32, answer: &str) {
+        self.trust.answer(id, answer);
+    }
+
+    /// Trusts the project of a Location from now on, or no longer. Without a directory that is the
+    /// Location of requests that name none.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidRequest` says why the directory cannot be one; the decision about it holds all the same.
+    pub async fn trust(&self, directory: Option<String>, trusted: bool) -> Result<(), Failure> {
+        let directory = directory.unwrap_or_else(|| self.runtime.default_directory().to_owned());
+        let location = LocationRef {
+            directory,
+            workspace_id: None,
+        };
+        let decided = self.runtime.trust_location(&location, trusted).await;
+        decided.map_err(opencode_server::failure)
+    }
+
     /// Done when nothing runs and no request that was sent before can change that, or when the host
     /// is closed or dropped.
     pub fn until_idle(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -171,6 +207,7 @@ impl Host {
     /// streams and closes the database. Closing twice is harmless.
     pub async fn close(&self) {
         let listeners = self.listeners.stop();
+        self.trust.end();
         let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
         listeners.end().await;
         self.dispatcher.close();
@@ -182,6 +219,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
+        self.trust.end();
         self.runtime.abandon();
         self.dispatcher.close();
     }

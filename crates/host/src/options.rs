@@ -3,20 +3,26 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_llm::Secret;
-use opencode_location::config::{HostConfiguration, HostModel, parse_model};
+use opencode_location::config::{
+    HostConfiguration, HostModel, WrongRules, parse_model, permission_rules,
+};
 use opencode_location::environment::Environment;
 use opencode_location::secret::BaseUrl;
+use opencode_location::trust::{AskTrust, Trust};
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{DatabasePath, Durability, Limits, Recovery, Unanswered};
 use opencode_schema::model::ModelRef;
+use opencode_schema::permission::PermissionRule;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
 use crate::Surroundings;
+use crate::trust::TrustQuestions;
 
 /// Options of a host, complete.
 #[derive(Clone, Deserialize)]
@@ -55,20 +61,49 @@ pub struct HostOptions {
     /// What happens at opening to sessions whose last activity was cut.
     #[serde(default)]
     pub recovery: RecoveryOption,
-    /// What is decided where no person is.
+    /// What is decided where no person is, and what no other rule loosens.
     #[serde(default)]
     pub permissions: PermissionOptions,
+    /// Whether the files of projects count.
+    #[serde(default)]
+    pub trust: TrustOption,
     /// How much the host holds and takes at once.
     #[serde(default)]
     pub limits: LimitOptions,
 }
 
-/// What is decided where no person is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What is decided where no person is, and what no other rule loosens.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PermissionOptions {
     /// What becomes of permissions and questions that nobody answers.
     pub unanswered: UnansweredOption,
+    /// Rules that no other rule loosens, in either form that configuration takes.
+    pub ceiling: Option<Value>,
+}
+
+/// Whether the files of projects count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrustOption {
+    /// They do not.
+    #[default]
+    Never,
+    /// They do.
+    Always,
+    /// The program is asked about each Location.
+    Ask,
+}
+
+impl TrustOption {
+    /// `questions` is where the program is asked.
+    pub(crate) fn with(self, questions: &Arc<TrustQuestions>) -> Trust {
+        match self {
+            Self::Never => Trust::Never,
+            Self::Always => Trust::Always,
+            Self::Ask => Trust::Asked(Arc::clone(questions) as Arc<dyn AskTrust>),
+        }
+    }
 }
 
 /// What becomes of permissions and questions that nobody answers.
@@ -183,6 +218,7 @@ impl HostOptions {
     /// The machine and its configuration, or the failure that names the wrong option.
     pub(crate) fn into_surroundings(self) -> Result<Surroundings, Failure> {
         let model = self.host_model()?;
+        let ceiling = self.ceiling()?;
         let environment = Environment {
             home: self.home,
             data: self.data_directory,
@@ -191,7 +227,22 @@ impl HostOptions {
             variables: self.env,
         };
         let config = self.config;
-        Ok((environment, HostConfiguration { config, model }))
+        let configuration = HostConfiguration {
+            config,
+            model,
+            ceiling,
+        };
+        Ok((environment, configuration))
+    }
+
+    fn ceiling(&self) -> Result<Vec<PermissionRule>, Failure> {
+        let Some(rules) = &self.permissions.ceiling else {
+            return Ok(Vec::new());
+        };
+        permission_rules(rules, "permissions.ceiling").map_err(|wrong| {
+            let WrongRules { path, message } = wrong;
+            invalid(&path, message)
+        })
     }
 
     fn host_model(&self) -> Result<Option<HostModel>, Failure> {

@@ -159,6 +159,15 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     }
 }
 
+/// Whether a path lies below a directory, links followed. A path that leads nowhere is judged by its
+/// text.
+pub(crate) fn lies_below(path: &Path, root: &Path) -> bool {
+    match (real_path(path), real_path(root)) {
+        (Ok(path), Ok(root)) => path.starts_with(root),
+        _ => lexical(path).starts_with(root),
+    }
+}
+
 /// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
 /// not match and other programs do not understand.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {

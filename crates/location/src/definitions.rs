@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use crate::agents::Agents;
+use crate::catalogue::Catalogue;
 use crate::commands::Commands;
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
 use crate::markdown::Reader;
+use crate::project::Project;
 use crate::references::References;
 use crate::skills::Skills;
+use crate::untrusted::UntrustedChoices;
 
 /// Agents, commands, references and skills.
 #[derive(Debug)]
@@ -28,25 +31,32 @@ impl Definitions {
     /// has no effect. Blocks on the disk.
     pub fn read(
         configuration: &Configuration,
+        catalogue: &Catalogue,
         environment: &Environment,
+        project: &Project,
         directory: &str,
     ) -> (Self, Vec<Diagnostic>) {
         let directory = Path::new(directory);
+        let worktree = project.worktree(directory);
+        let choices = UntrustedChoices::new(configuration, catalogue);
         let mut reader = Reader::default();
-        let references = References::build(configuration, environment, &mut reader.diagnostics);
+        let diagnostics = &mut reader.diagnostics;
+        let references = References::build(configuration, environment, worktree, diagnostics);
         let definitions = Self {
             agents: Agents::build(
                 configuration,
                 environment,
                 directory,
                 &references,
+                &choices,
                 &mut reader,
             ),
-            commands: Commands::build(configuration, &mut reader),
+            commands: Commands::build(configuration, &choices, &mut reader),
             skills: Skills::build(
                 configuration,
                 environment,
                 directory,
+                worktree,
                 &mut reader.diagnostics,
             ),
             references,

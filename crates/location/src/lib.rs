@@ -51,4 +51,6 @@ pub mod project;
 pub mod references;
 pub mod secret;
 pub mod skills;
+pub mod trust;
+mod untrusted;
 pub mod walk;

@@ -21,6 +21,8 @@ pub struct Location {
     pub directory: String,
     /// The project around it.
     pub project: Project,
+    /// Whether the host trusts the files of the project.
+    pub is_trusted: bool,
     /// The configuration documents that hold here, and what is wrong with the others.
     pub configuration: Configuration,
     /// The models on offer.

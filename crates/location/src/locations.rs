@@ -15,6 +15,7 @@ use crate::directory::normalise;
 use crate::environment::Environment;
 use crate::location::{Location, LocationError, check};
 use crate::project::Projects;
+use crate::trust::{Trust, TrustDecisions};
 
 /// How many Locations are kept beyond those in use. Opening one again costs a few milliseconds; a
 /// program that works in more directories at once than this pays that when it comes back to one.
@@ -36,6 +37,7 @@ pub struct Locations {
     projects: Projects,
     models: Arc<ModelsDevFile>,
     clock: Arc<dyn Clock>,
+    trust: TrustDecisions,
     max_idle: usize,
     idle_time: Millis,
     /// By directory in normal form. Held for lookups and evictions, never while a Location opens.
@@ -96,6 +98,7 @@ impl Locations {
             host: Arc::new(host.into()),
             models: Arc::default(),
             clock: Arc::new(SystemClock),
+            trust: TrustDecisions::new(Trust::Never),
             max_idle: MAX_IDLE_LOCATIONS,
             idle_time: IDLE_TIME.as_millis() as Millis,
             slots: Mutex::default(),
@@ -118,6 +121,13 @@ impl Locations {
         self
     }
 
+    /// Decides by this whether the files of projects count, instead of never.
+    #[must_use]
+    pub fn with_trust(mut self, trust: Trust) -> Self {
+        self.trust = TrustDecisions::new(trust);
+        self
+    }
+
     /// The Location of a directory, opened if it is not yet.
     ///
     /// Names that differ only lexically (`/a/b/../c/` and `/a/c`) are one Location. A failure is
@@ -126,7 +136,12 @@ impl Locations {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
         if let Some(open) = slot.open() {
-            return Ok(open);
+            if open.agents.unread().is_empty() || !self.may_be_mended(&open).await? {
+                return Ok(open);
+            }
+            let read = self.read_again(&directory, &slot).await;
+            self.release(&directory, slot);
+            return Ok(read?.location);
         }
         let opened = self.open_once(&directory, &slot).await;
         self.release(&directory, slot);
@@ -145,6 +160,27 @@ impl Locations {
         let reloaded = self.read_again(&directory, &slot).await;
         self.release(&directory, slot);
         reloaded
+    }
+
+    /// Trusts the project of a Location from now on, or no longer. Callers that ask for the Location
+    /// later get a snapshot that was read anew; those that hold the one before keep it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Locations::get`]; the decision holds all the same.
+    pub async fn trust(&self, directory: &str, trusted: bool) -> Result<Reloaded, LocationError> {
+        let directory = normalise(directory)?;
+        self.trust.decide(&directory, trusted);
+        self.reload(&directory).await
+    }
+
+    /// Whether a file that could not be read was changed, so that the restrictions that follow from it
+    /// may end.
+    async fn may_be_mended(&self, location: &Arc<Location>) -> Result<bool, LocationError> {
+        let location = Arc::clone(location);
+        let directory = location.directory.clone();
+        self.blocking(&directory, move || location.agents.may_be_mended())
+            .await
     }
 
     async fn open_once(
@@ -191,6 +227,8 @@ impl Locations {
         let name = directory.to_owned();
         self.blocking(directory, move || check(&name)).await??;
         let project = self.projects.resolve(directory).await;
+        let decision = self.trust.of(directory).await;
+        let before = before.filter(|it| it.is_trusted == decision.is_trusted);
         let name = directory.to_owned();
         let environment = Arc::clone(&self.environment);
         let host = Arc::clone(&self.host);
@@ -198,18 +236,22 @@ impl Locations {
         self.blocking(directory, move || {
             let unread = Configuration::default();
             let before = before.as_deref().map_or(&unread, |it| &it.configuration);
-            let mut configuration = before.reload(&environment, &project, &name, &host);
+            let is_trusted = decision.is_trusted;
+            let mut configuration = before.reload(&environment, &project, &name, &host, is_trusted);
+            configuration.diagnostics.extend(decision.diagnostic);
             let list = models.get(&environment);
             configuration
                 .diagnostics
                 .extend(list.diagnostics.iter().cloned());
             let (catalogue, diagnostic) = Catalogue::build_on(list, &configuration, &environment);
             configuration.diagnostics.extend(diagnostic);
-            let (definitions, diagnostics) = Definitions::read(&configuration, &environment, &name);
+            let (definitions, diagnostics) =
+                Definitions::read(&configuration, &catalogue, &environment, &project, &name);
             configuration.diagnostics.extend(diagnostics);
             Arc::new(Location {
                 directory: name,
                 project,
+                is_trusted,
                 agents: definitions.agents,
                 commands: definitions.commands,
                 references: definitions.references,

@@ -177,6 +177,38 @@ impl NativeHost {
         self.host.answer_environment(id, &answer);
     }
 
+    /// Calls back with each Location whose project the program is to trust or not, as JSON
+    /// `{id, directory}`, until the result is stopped. It does not keep the process alive.
+    #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
+    pub fn asked_trust(
+        &self,
+        callback: Function<'_, String, ()>,
+    ) -> napi::Result<NativeAttendance> {
+        NativeAttendance::begin(self.host.asked_trust(), &callback)
+    }
+
+    /// Answers one of these, with JSON `{"trusted": boolean}` or `{"error": reason}`.
+    #[napi(catch_unwind)]
+    pub fn answer_trust(&self, id: u32, answer: String) {
+        self.host.answer_trust(id, &answer);
+    }
+
+    /// Trusts the project of a Location from now on, or no longer; without a directory that of requests
+    /// that name none. A text is a tagged failure as JSON.
+    #[napi(catch_unwind, ts_return_type = "Promise<string | null>")]
+    pub fn trust<'env>(
+        &self,
+        env: &'env Env,
+        directory: Option<String>,
+        trusted: bool,
+    ) -> napi::Result<PromiseRaw<'env, Option<String>>> {
+        let host = Arc::clone(&self.host);
+        env.spawn_future(async move {
+            let decided = host.trust(directory, trusted).await;
+            Ok(decided.err().map(|failure| text(&failure)))
+        })
+    }
+
     /// Settles what runs, ends the streams, closes the database. Twice is harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {

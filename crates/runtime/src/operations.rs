@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::{FutureExt, Stream};
 use opencode_location::location::Location;
+use opencode_location::locations::Reloaded;
 use opencode_schema::clock::Millis;
 use opencode_schema::envelope;
 use opencode_schema::event::{Nothing, Notice};
@@ -301,6 +302,25 @@ impl Runtime {
     /// what it began with. Connected clients are told when there are other models than before.
     pub async fn reload_location(&self, location: &LocationRef) -> Result<(), RuntimeError> {
         let reloaded = self.core.locations.reload(&location.directory).await?;
+        self.announce_reloaded(location, &reloaded);
+        Ok(())
+    }
+
+    /// Trusts the project of a Location from now on, or no longer. A Provider Turn that is under way
+    /// keeps what it began with.
+    pub async fn trust_location(
+        &self,
+        location: &LocationRef,
+        trusted: bool,
+    ) -> Result<(), RuntimeError> {
+        let locations = &self.core.locations;
+        let reloaded = locations.trust(&location.directory, trusted).await?;
+        self.announce_reloaded(location, &reloaded);
+        Ok(())
+    }
+
+    /// Tells clients if there are other models than before.
+    fn announce_reloaded(&self, location: &LocationRef, reloaded: &Reloaded) {
         if reloaded.catalogue_changed {
             let location = LocationRef {
                 directory: reloaded.location.directory.clone(),
@@ -309,7 +329,6 @@ impl Runtime {
             let notice = Notice::CatalogUpdated(Nothing {});
             self.core.notify(Some(&location), &notice);
         }
-        Ok(())
     }
 
     /// Begins at once, in the caller's order, and goes on to its end even if the caller does not

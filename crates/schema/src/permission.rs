@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Record;
 use crate::id::{PermissionID, SessionID};
 
-pub use evaluate::{decide, evaluate, is_denied_everywhere, matches};
+pub use evaluate::{Restriction, Ruleset, decide, evaluate, is_denied_everywhere, matches};
 
 /// One rule. Of the rules that match an action and a resource, the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use opencode_runtime::{ImportError, RuntimeError, StoreError};
 use serde::Serialize;
 
 /// The one place where a runtime failure becomes a wire failure.
-pub(crate) fn failure(error: RuntimeError) -> Failure {
+pub fn failure(error: RuntimeError) -> Failure {
     let message = error.to_string();
     match error {
         RuntimeError::SessionNotFound(id) => Failure::session_not_found(id),

@@ -45,7 +45,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use opencode_runtime::Runtime;
 
-pub use failure::{ISSUES, bug, panicked};
+pub use failure::{ISSUES, bug, failure, panicked};
 pub use listen::{Bounds, ListenOptions, Listener};
 
 /// Every operation of the contract on this runtime.

@@ -9,15 +9,19 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 
 use super::builtin::{self, Builtin, Places};
+use super::restrictions::{OwnRules, Shared};
+use super::unread::Unread;
 use super::{Agent, Agents, is_choosable};
 use crate::catalogue::{shown_headers, shown_members};
 use crate::config::{
-    AgentPatch, Configuration, Diagnostic, DiagnosticKind, Entry, decode_agent_fields,
+    AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry,
+    LostPermissions, Source, Step, decode_agent_fields, misspelt_fields,
 };
 use crate::environment::Environment;
-use crate::markdown::{Folder, Markdown, Reader};
+use crate::markdown::{Definition, Folder, Markdown, Reader};
 use crate::references::References;
 use crate::secret::{Headers, Members};
+use crate::untrusted::{KnownAgent, UntrustedChoices};
 
 /// Most agents of a Location.
 const MAX_AGENTS: usize = 500;
@@ -46,6 +50,7 @@ impl Agents {
         environment: &Environment,
         directory: &Path,
         references: &References,
+        choices: &UntrustedChoices<'_>,
         reader: &mut Reader,
     ) -> Self {
         let places = Places {
@@ -57,17 +62,15 @@ impl Agents {
         for agent in builtin::agents(&places) {
             merged.begin(begin(agent));
         }
-        merged.describe(configuration, reader);
-        let home = environment.home.to_string_lossy();
-        let shared: Vec<_> = configuration
-            .documents()
-            .flat_map(|document| document.permissions.iter().cloned())
-            .collect();
-        let most = MAX_AGENTS.min(MAX_SHARED_RULES / shared.len().max(1));
+        merged.lost.clone_from(&configuration.lost);
+        merged.describe(configuration, choices, reader);
+        let shared = Shared::of(configuration, &environment.home.to_string_lossy());
+        let most = MAX_AGENTS.min(MAX_SHARED_RULES / shared.count().max(1));
         if merged.index.len() > most {
             reader.diagnostics.push(merged.excess(most, directory));
         }
-        let mut agents = Self::new(merged.finish(most, &shared, &home));
+        let unread = Unread::of(&merged.lost);
+        let mut agents = Self::new(merged.finish(most, &shared), unread);
         let diagnostic = agents.take_default(configuration);
         reader.diagnostics.extend(diagnostic);
         agents
@@ -118,6 +121,8 @@ struct Merged {
     drafts: Vec<Option<Draft>>,
     /// Places by id.
     index: HashMap<String, usize>,
+    /// What cannot be read and could have held permissions.
+    lost: Vec<LostPermissions>,
 }
 
 /// An agent while it is being described.
@@ -135,6 +140,12 @@ struct Draft {
     common: usize,
     /// Rules that were said about it.
     own: Vec<PermissionRule>,
+    /// Those of them that the host gave.
+    of_host: Vec<PermissionRule>,
+    /// Rules that files of an untrusted project gave. They only restrict.
+    untrusted: Vec<PermissionRule>,
+    /// Whether it is built in, or a trusted source describes it.
+    is_trusted: bool,
 }
 
 impl Merged {
@@ -145,7 +156,7 @@ impl Merged {
         self.drafts[place].insert(draft)
     }
 
-    fn apply(&mut self, id: &str, patch: &AgentPatch) {
+    fn apply(&mut self, id: &str, patch: &AgentPatch, source: Source) {
         if patch.disabled == Some(true) {
             if let Some(place) = self.index.remove(id) {
                 self.drafts[place] = None;
@@ -157,29 +168,115 @@ impl Merged {
             Some(draft) => draft,
             None => self.begin(Draft::new(id)),
         };
-        draft.apply(patch);
+        draft.apply(patch, source);
+    }
+
+    /// Applies what an untrusted project says, and tells what of it has no effect.
+    fn apply_untrusted(
+        &mut self,
+        id: &str,
+        patch: &AgentPatch,
+        choices: &UntrustedChoices<'_>,
+        origin: &str,
+    ) -> Vec<Diagnostic> {
+        let place = self.index.get(id);
+        let known = place.and_then(|place| self.drafts[*place].as_ref());
+        let known = known.filter(|draft| draft.is_trusted);
+        let known = known.map(|draft| KnownAgent {
+            steps: draft.info.steps,
+        });
+        let mut patch = patch.clone();
+        let withheld = choices.restrict_agent(&mut patch, known.as_ref());
+        self.apply(id, &patch, Source::UntrustedProject);
+        withheld.diagnostics(origin, "agents", id)
     }
 
     /// Adds what documents and files say, in order.
-    fn describe(&mut self, configuration: &Configuration, reader: &mut Reader) {
+    fn describe(
+        &mut self,
+        configuration: &Configuration,
+        choices: &UntrustedChoices<'_>,
+        reader: &mut Reader,
+    ) {
         for entry in &configuration.entries {
             match entry {
                 Entry::Document(document) => {
                     for (id, patch) in &document.agents {
-                        self.apply(id, patch);
+                        if document.source.is_untrusted() {
+                            let origin = &document.origin;
+                            let withheld = self.apply_untrusted(id, patch, choices, origin);
+                            reader.diagnostics.extend(withheld);
+                        } else {
+                            self.apply(id, patch, document.source);
+                        }
                     }
                 }
-                Entry::Directory(directory) => {
-                    for (folder, mode) in FOLDERS {
-                        reader.read(directory, folder, |id, file, diagnostics| {
-                            if let Some(patch) = file.decode(decode_agent_fields, diagnostics) {
-                                self.apply(id, &with_text(patch, file, mode));
-                            }
-                        });
-                    }
-                }
+                Entry::Directory(directory) => self.read(directory, choices, reader),
             }
         }
+    }
+
+    /// Adds what the files of a directory describe.
+    fn read(
+        &mut self,
+        directory: &DefinitionDirectory,
+        choices: &UntrustedChoices<'_>,
+        reader: &mut Reader,
+    ) {
+        for (folder, mode) in FOLDERS {
+            let is_complete = reader.read(directory, folder, |definition, diagnostics| {
+                let described = self.read_file(definition, mode, diagnostics);
+                let Some((patch, file)) = described else {
+                    return;
+                };
+                let id = definition.name;
+                if directory.source.is_untrusted() {
+                    diagnostics.extend(self.apply_untrusted(id, &patch, choices, file.origin()));
+                } else {
+                    self.apply(id, &patch, directory.source);
+                }
+            });
+            if !is_complete {
+                let reason = format!(
+                    "Not every file that describes agents in {} can be read",
+                    directory.path.display()
+                );
+                let lost = LostPermissions::everything(reason);
+                self.lost.push(lost.in_file_at(&directory.path));
+            }
+        }
+    }
+
+    /// What a file says. Notes what of it cannot be read and could have held permissions.
+    fn read_file<'f>(
+        &mut self,
+        definition: Definition<'f>,
+        mode: Option<AgentMode>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<(AgentPatch, &'f Markdown)> {
+        let (id, path) = (definition.name, definition.path);
+        let read = definition
+            .markdown
+            .and_then(|file| Some((file, file.decode(decode_agent_fields, diagnostics)?)));
+        let Some((file, fields)) = read else {
+            let reason = format!("The file that describes the agent {id} cannot be read");
+            let lost = LostPermissions::of_agent(id, reason);
+            self.lost.push(lost.in_file_at(path));
+            return None;
+        };
+        for (field, reason) in fields.lost {
+            let lost = LostPermissions::in_file(id, &field, reason);
+            self.lost.extend(lost.map(|lost| lost.in_file_at(path)));
+        }
+        for (field, meant) in file.fields().into_iter().flat_map(misspelt_fields) {
+            let message = format!("There is no field {field}; {meant} is probably meant");
+            let place = [Step::Key(field.to_owned())];
+            let diagnostic = file.complaint(DiagnosticKind::Ignored, message, &place);
+            let lost = LostPermissions::of_agent(id, diagnostic.to_string());
+            self.lost.push(lost.in_file_at(path));
+            diagnostics.push(diagnostic);
+        }
+        Some((with_text(fields.value, file, mode), file))
     }
 
     fn excess(&self, most: usize, directory: &Path) -> Diagnostic {
@@ -190,9 +287,11 @@ impl Merged {
     }
 
     /// The first agents, at most so many.
-    fn finish(self, most: usize, shared: &[PermissionRule], home: &str) -> Vec<Agent> {
+    fn finish(self, most: usize, shared: &Shared) -> Vec<Agent> {
         let drafts = self.drafts.into_iter().flatten().take(most);
-        drafts.map(|draft| draft.finish(shared, home)).collect()
+        drafts
+            .map(|draft| draft.finish(shared, &self.lost))
+            .collect()
     }
 }
 
@@ -218,10 +317,13 @@ impl Draft {
             defaults: Vec::new(),
             common: 0,
             own: Vec::new(),
+            of_host: Vec::new(),
+            untrusted: Vec::new(),
+            is_trusted: false,
         }
     }
 
-    fn apply(&mut self, patch: &AgentPatch) {
+    fn apply(&mut self, patch: &AgentPatch, source: Source) {
         let info = &mut self.info;
         set(&mut info.model, &patch.model);
         set(&mut self.variant, &patch.variant);
@@ -235,18 +337,31 @@ impl Draft {
         let body = patch.body.iter();
         self.body
             .extend(body.map(|(name, value)| (name.clone(), value.clone())));
-        self.own.extend(patch.permissions.iter().cloned());
+        let permissions = || patch.permissions.iter().cloned();
+        if source.is_untrusted() {
+            self.untrusted.extend(permissions());
+            return;
+        }
+        self.is_trusted = true;
+        self.own.extend(permissions());
+        if source == Source::Host {
+            self.of_host.extend(permissions());
+        }
     }
 
-    fn finish(mut self, shared: &[PermissionRule], home: &str) -> Agent {
+    fn finish(mut self, shared: &Shared, lost: &[LostPermissions]) -> Agent {
+        let own = OwnRules {
+            of_host: std::mem::take(&mut self.of_host),
+            untrusted: std::mem::take(&mut self.untrusted),
+        };
+        let restrictions = shared.restrictions(&self.info.id, own, lost);
         // An empty text is none, so that a file can take the built-in one away.
         self.info.system = self.info.system.filter(|system| !system.is_empty());
         self.info.model = self.info.model.map(|model| ModelRef {
             variant: self.variant.or(model.variant),
             ..model
         });
-        let said = shared.iter().cloned().chain(self.own);
-        let said = said.map(|rule| rule.with_home(home));
+        let said = shared.with(&shared.rules, self.own);
         let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
         self.info.permissions.clone_from(&rules);
         if self.common > 0 {
@@ -267,6 +382,7 @@ impl Draft {
             info: self.info,
             shown,
             rules,
+            restrictions,
         }
     }
 }
@@ -286,6 +402,7 @@ fn begin(builtin: Builtin) -> Draft {
     draft.info.hidden = builtin.hidden;
     draft.info.description = builtin.description.map(str::to_owned);
     draft.info.system = builtin.system.map(|system| system.trim().to_owned());
+    draft.is_trusted = true;
     draft.defaults = builtin.rules;
     draft.common = builtin.common;
     draft

@@ -3,13 +3,17 @@
 
 mod build;
 mod builtin;
+mod restrictions;
+mod unread;
 
 use std::collections::HashMap;
 use std::fmt;
 
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
-use opencode_schema::permission::{PermissionEffect, PermissionRule};
+use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction, Ruleset};
+
+use unread::Unread;
 
 /// The agent of sessions that choose none, where configuration names no other.
 pub const DEFAULT_AGENT: &str = "build";
@@ -26,18 +30,22 @@ pub struct Agents {
     default: Option<usize>,
     /// The rules of an agent that nobody describes.
     unknown: Vec<PermissionRule>,
+    /// What cannot be read and could have restricted agents.
+    unread: Unread,
 }
 
 struct Agent {
     info: AgentInfo,
     /// Its settings of requests without the secrets they may hold.
     shown: RequestSettings,
-    /// What its uses of tools are judged by.
+    /// The rules that decide about its uses of tools.
     rules: Vec<PermissionRule>,
+    /// Rules that no other rule loosens.
+    restrictions: Vec<Restriction>,
 }
 
 impl Agents {
-    fn new(agents: Vec<Agent>) -> Self {
+    fn new(agents: Vec<Agent>, unread: Unread) -> Self {
         let ids = agents.iter().enumerate();
         let index = ids
             .map(|(place, agent)| (agent.info.id.clone(), place))
@@ -59,6 +67,7 @@ impl Agents {
             index,
             default: None,
             unknown: vec![nothing],
+            unread,
         }
     }
 
@@ -85,11 +94,25 @@ impl Agents {
     ///
     /// Beside the permissions that [`Agents::get`] shows, these hold that somebody is asked about a
     /// built-in agent that repeats itself (`doom_loop`), unless a later rule says otherwise.
-    pub fn rules(&self, id: &str) -> &[PermissionRule] {
+    pub fn rules(&self, id: &str) -> Ruleset<'_> {
         match self.index.get(id) {
-            Some(place) => &self.agents[*place].rules,
-            None => &self.unknown,
+            Some(place) => Ruleset {
+                restrictions: &self.agents[*place].restrictions,
+                ..Ruleset::of(&self.agents[*place].rules)
+            },
+            None => Ruleset::of(&self.unknown),
         }
+    }
+
+    /// The values and files that cannot be read and could have restricted agents, with the reasons.
+    /// The host asks before everything that they might have restricted.
+    pub fn unread(&self) -> &[String] {
+        &self.unread.reasons
+    }
+
+    /// Whether a file that could not be read was changed since. Blocks on the disk.
+    pub(crate) fn may_be_mended(&self) -> bool {
+        self.unread.has_changed()
     }
 
     /// The agent that `named` says, else the usual one, else the first that people may choose.

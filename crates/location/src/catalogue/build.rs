@@ -14,7 +14,8 @@ use super::models_dev::ModelsDev;
 use super::resolve::{Resolutions, supported};
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
-    ApiPatch, Configuration, Diagnostic, DiagnosticKind, NamedModel, Policy, ProviderPatch,
+    ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
+    ProviderPatch, Source,
 };
 use crate::environment::Environment;
 
@@ -114,7 +115,7 @@ impl Catalogue {
 
     /// Takes the model the strongest document names, if it can be used, else the newest that can.
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
-        let Some((origin, named)) = strongest_name(configuration) else {
+        let Some((origin, named)) = self.strongest_name(configuration) else {
             self.default = self.newest_usable();
             return None;
         };
@@ -139,6 +140,19 @@ impl Catalogue {
                 Some(diagnostic)
             }
         }
+    }
+
+    /// The model that the strongest document names. A document of an untrusted project counts where it
+    /// names a model that can be used.
+    fn strongest_name<'c>(
+        &self,
+        configuration: &'c Configuration,
+    ) -> Option<(&'c str, &'c NamedModel)> {
+        configuration.documents().rev().find_map(|document| {
+            let named = document.model.as_ref()?;
+            let counts = !document.source.is_untrusted() || self.usable(named).is_ok();
+            counts.then_some((document.origin.as_str(), named))
+        })
     }
 
     fn newest_usable(&self) -> Option<DefaultModel> {
@@ -171,11 +185,19 @@ impl Catalogue {
     }
 }
 
-/// The statements of all documents, the strongest document's first: so what the user decides for
-/// all projects holds over what one of them says.
+/// The statements of all documents. The last match decides, so those of projects come first and those
+/// of the host last. Of one author the strongest document comes first: what the user says about all
+/// projects holds over what the user says elsewhere.
 fn policies(configuration: &Configuration) -> Vec<Policy> {
-    let documents = configuration.documents().rev();
-    documents.flat_map(|it| &it.policies).cloned().collect()
+    let authority = |document: &&Document| match document.source {
+        Source::Project | Source::UntrustedProject => 0,
+        Source::User => 1,
+        Source::Host => 2,
+    };
+    let mut documents: Vec<_> = configuration.documents().rev().collect();
+    documents.sort_by_key(authority);
+    let policies = documents.into_iter().flat_map(|it| &it.policies);
+    policies.cloned().collect()
 }
 
 /// Every provider that can come into use: of the list of models those that a document mentions or
@@ -222,11 +244,4 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
 fn is_offered(id: &str, (only, except): (Option<&[String]>, Option<&[String]>)) -> bool {
     let names = |list: &[String]| list.iter().any(|name| name == id);
     only.is_none_or(names) && !except.is_some_and(names)
-}
-
-fn strongest_name(configuration: &Configuration) -> Option<(&str, &NamedModel)> {
-    configuration
-        .documents()
-        .rev()
-        .find_map(|document| Some((document.origin.as_str(), document.model.as_ref()?)))
 }

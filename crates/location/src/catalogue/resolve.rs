@@ -87,6 +87,11 @@ impl Catalogue {
         self.unusable_default.clone().unwrap_or(nothing_named)
     }
 
+    /// Whether a selection names a model that may be used.
+    pub(crate) fn offers(&self, selection: &ModelRef) -> bool {
+        self.resolve(Some(selection)).is_ok()
+    }
+
     /// The place of the model a selection names, if it may be used.
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {

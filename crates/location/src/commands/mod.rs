@@ -1,16 +1,16 @@
 //! Commands: prompts with a name and places for arguments.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use opencode_schema::command::CommandInfo;
 use opencode_schema::model::ModelRef;
 
 use crate::config::{
-    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Document, Entry, Position,
-    decode_command_fields,
+    CommandPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Document, Entry,
+    Position, decode_command_fields,
 };
-use crate::markdown::{Folder, Reader};
+use crate::markdown::{Definition, Folder, Reader};
+use crate::untrusted::{Restricted, UntrustedChoices};
 
 /// Where Markdown files describe commands, in a directory of definitions.
 const FOLDERS: [Folder; 2] = [
@@ -26,8 +26,13 @@ pub struct Commands(Vec<CommandInfo>);
 impl Commands {
     /// The commands of a Location. Reads the Markdown files of the configuration's directories.
     ///
-    /// A later description overrides an earlier one field by field.
-    pub(crate) fn build(configuration: &Configuration, reader: &mut Reader) -> Self {
+    /// A later description overrides an earlier one field by field. A command of an untrusted project
+    /// that runs programs is left out.
+    pub(crate) fn build(
+        configuration: &Configuration,
+        choices: &UntrustedChoices<'_>,
+        reader: &mut Reader,
+    ) -> Self {
         let mut merged = Merged::default();
         for (name, patch) in builtin() {
             merged.apply(name, patch, None);
@@ -40,12 +45,21 @@ impl Commands {
                             document,
                             position: patch.position,
                         };
-                        merged.apply(name, patch.value.clone(), Some(by));
+                        let mut patch = patch.value.clone();
+                        let withheld = match document.source.is_untrusted() {
+                            true => choices.restrict_command(&mut patch),
+                            false => Restricted::default(),
+                        };
+                        let diagnostics = withheld.diagnostics(&document.origin, "commands", name);
+                        reader.diagnostics.extend(diagnostics);
+                        if !withheld.is_everything {
+                            merged.apply(name, patch, Some(by));
+                        }
                     }
                 }
                 Entry::Directory(directory) => {
                     for folder in FOLDERS {
-                        merged.read(directory, folder, reader);
+                        merged.read(directory, folder, choices, reader);
                     }
                 }
             }
@@ -109,12 +123,33 @@ struct Declaration<'d> {
 
 impl<'d> Merged<'d> {
     /// Adds what the Markdown files of a folder describe.
-    fn read(&mut self, directory: &Path, folder: Folder, reader: &mut Reader) {
-        reader.read(directory, folder, |name, file, diagnostics| {
-            if let Some(patch) = file.decode(decode_command_fields, diagnostics) {
-                let template = Some(file.body.trim().to_owned());
-                self.apply(name, CommandPatch { template, ..patch }, None);
+    fn read(
+        &mut self,
+        directory: &DefinitionDirectory,
+        folder: Folder,
+        choices: &UntrustedChoices<'_>,
+        reader: &mut Reader,
+    ) {
+        reader.read(directory, folder, |definition, diagnostics| {
+            let Definition { name, markdown, .. } = definition;
+            let Some((file, fields)) = markdown
+                .and_then(|file| Some((file, file.decode(decode_command_fields, diagnostics)?)))
+            else {
+                return;
+            };
+            let template = Some(file.body.trim().to_owned());
+            let mut patch = CommandPatch {
+                template,
+                ..fields.value
+            };
+            if directory.source.is_untrusted() {
+                let withheld = choices.restrict_command(&mut patch);
+                diagnostics.extend(withheld.diagnostics(file.origin(), "commands", name));
+                if withheld.is_everything {
+                    return;
+                }
             }
+            self.apply(name, patch, None);
         });
     }
 

@@ -16,6 +16,16 @@ pub(crate) enum Step {
     Index(usize),
 }
 
+impl Step {
+    /// The name of the member; none for an element.
+    pub(crate) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Index(_) => None,
+        }
+    }
+}
+
 /// A value that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Invalid {
@@ -48,6 +58,25 @@ impl Invalid {
         self
     }
 
+    /// The same complaint about the value at the end of another path.
+    pub(crate) fn about(mut self, path: &[Step]) -> Self {
+        self.path = path.iter().rev().cloned().collect();
+        self
+    }
+
+    /// The path as text: `provider.x.models[0]`.
+    pub(crate) fn place(&self) -> String {
+        let mut text = String::new();
+        for step in self.path.iter().rev() {
+            match step {
+                Step::Key(key) if text.is_empty() => text += key,
+                Step::Key(key) => text = text + "." + key,
+                Step::Index(index) => text += &format!("[{index}]"),
+            }
+        }
+        text
+    }
+
     /// The path from the document's root.
     pub(crate) fn path(&self) -> Vec<Step> {
         self.path.iter().rev().cloned().collect()
@@ -57,15 +86,9 @@ impl Invalid {
 /// `provider.x.models[0] must be …`.
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            f.write_str("The document")?;
-        }
-        for (depth, step) in self.path.iter().rev().enumerate() {
-            match step {
-                Step::Key(key) if depth == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-            }
+        match self.path.as_slice() {
+            [] => f.write_str("The document")?,
+            _ => f.write_str(&self.place())?,
         }
         write!(f, " {}", self.message)
     }

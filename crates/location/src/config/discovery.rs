@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::source::Source;
 use crate::environment::Environment;
 use crate::project::Project;
 
@@ -14,8 +15,8 @@ pub(crate) struct Layer<'h> {
     pub place: Place<'h>,
     /// The directory at which relative paths in it start.
     pub base: PathBuf,
-    /// Whether it is one of the project's, not of the user's or the host's.
-    pub from_project: bool,
+    /// Who wrote it.
+    pub source: Source,
 }
 
 /// A place configuration may come from.
@@ -45,6 +46,16 @@ pub(crate) enum Place<'h> {
     Directory(PathBuf),
 }
 
+impl Place<'_> {
+    /// The file that holds the document.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Found(file) | Self::Named { file, .. } => Some(file),
+            Self::Inline { .. } | Self::Host(_) | Self::Directory(_) => None,
+        }
+    }
+}
+
 /// The file names of a directory's documents; the second is the stronger one.
 const NAMES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
 
@@ -63,15 +74,16 @@ pub(crate) fn layers<'h>(
     environment: &Environment,
     project: &Project,
     directory: &str,
+    is_trusted: bool,
     host: Option<&'h Value>,
 ) -> Vec<Layer<'h>> {
     let mut layers = Vec::new();
     // A host that gives no root has no such place.
     if !environment.config.as_os_str().is_empty() {
-        layers.extend(folder(&environment.config, false));
+        layers.extend(folder(&environment.config, Source::User));
     }
     if !environment.home.as_os_str().is_empty() {
-        layers.extend(folder(&environment.home.join(DOT_DIRECTORY), false));
+        layers.extend(folder(&environment.home.join(DOT_DIRECTORY), Source::User));
     }
     if let Some(named) = environment.variable(FILE_VARIABLE) {
         let file = PathBuf::from(named);
@@ -81,11 +93,11 @@ pub(crate) fn layers<'h>(
                 by: FILE_VARIABLE,
                 file,
             },
-            from_project: false,
+            source: Source::User,
         });
     }
     if environment.reads_projects() {
-        let mut of_project = project_layers(environment, project, directory);
+        let mut of_project = project_layers(environment, project, directory, is_trusted);
         // What is the user's stays the user's where a project holds it, as one in the home directory
         // does: else it would be as strong as the project, and be trusted no more than the project.
         of_project.retain(|it| layers.iter().all(|known| known.place != it.place));
@@ -94,11 +106,12 @@ pub(crate) fn layers<'h>(
     if let Some(named) = environment.variable(DIRECTORY_VARIABLE) {
         layers.extend(named_folder(Path::new(named)));
     }
-    let places = inline(environment).chain(host.map(Place::Host));
-    layers.extend(places.map(|place| Layer {
+    let inline = inline(environment).map(|place| (place, Source::User));
+    let host = host.map(|value| (Place::Host(value), Source::Host));
+    layers.extend(inline.chain(host).map(|(place, source)| Layer {
         place,
         base: PathBuf::from(directory),
-        from_project: false,
+        source,
     }));
     keep_last(layers)
 }
@@ -116,21 +129,21 @@ fn inline<'h>(environment: &Environment) -> impl Iterator<Item = Place<'h>> {
 }
 
 /// The documents of a directory.
-fn files(directory: &Path, from_project: bool) -> [Layer<'static>; 2] {
+fn files(directory: &Path, source: Source) -> [Layer<'static>; 2] {
     NAMES.map(|name| Layer {
         place: Place::Found(directory.join(name)),
         base: directory.to_owned(),
-        from_project,
+        source,
     })
 }
 
 /// The documents of a directory made for configuration, and the directory itself.
-fn folder(directory: &Path, from_project: bool) -> [Layer<'static>; 3] {
-    let [weaker, stronger] = files(directory, from_project);
+fn folder(directory: &Path, source: Source) -> [Layer<'static>; 3] {
+    let [weaker, stronger] = files(directory, source);
     let itself = Layer {
         place: Place::Directory(directory.to_owned()),
         base: directory.to_owned(),
-        from_project,
+        source,
     };
     [weaker, stronger, itself]
 }
@@ -139,7 +152,7 @@ fn folder(directory: &Path, from_project: bool) -> [Layer<'static>; 3] {
 /// directory is told of as a file that cannot be read.
 fn named_folder(directory: &Path) -> Vec<Layer<'static>> {
     if directory.is_absolute() {
-        return folder(directory, false).into();
+        return folder(directory, Source::User).into();
     }
     vec![Layer {
         place: Place::Named {
@@ -147,7 +160,7 @@ fn named_folder(directory: &Path) -> Vec<Layer<'static>> {
             file: directory.to_owned(),
         },
         base: directory.to_owned(),
-        from_project: false,
+        source: Source::User,
     }]
 }
 
@@ -155,21 +168,26 @@ fn project_layers(
     environment: &Environment,
     project: &Project,
     directory: &str,
+    is_trusted: bool,
 ) -> Vec<Layer<'static>> {
     let directory = Path::new(directory);
     // The user's own configuration directory is no project to be configured by its surroundings.
     if directory == environment.config {
         return Vec::new();
     }
+    let source = match is_trusted {
+        true => Source::Project,
+        false => Source::UntrustedProject,
+    };
     let mut path: Vec<_> = directory
         .ancestors()
-        .take_while(|ancestor| project.contains(ancestor))
+        .take_while(|ancestor| project.reaches(ancestor, directory, is_trusted))
         .collect();
     path.reverse();
-    let plain = path.iter().flat_map(|ancestor| files(ancestor, true));
+    let plain = path.iter().flat_map(|ancestor| files(ancestor, source));
     let dotted = path
         .iter()
-        .flat_map(|ancestor| folder(&ancestor.join(DOT_DIRECTORY), true));
+        .flat_map(|ancestor| folder(&ancestor.join(DOT_DIRECTORY), source));
     plain.chain(dotted).collect()
 }
 
@@ -223,19 +241,25 @@ mod tests {
 
     /// The places as text, without the `.jsonc` twin of every `.json`.
     fn places(environment: &Environment, root: &str, directory: &str) -> Vec<String> {
-        layers(environment, &project(root), directory, Some(&Value::Null))
-            .into_iter()
-            .filter_map(|layer| match layer.place {
-                Place::Found(file) => {
-                    let file = file.to_str().unwrap().to_owned();
-                    file.ends_with(".json").then_some(file)
-                }
-                Place::Named { by, file } => Some(format!("{by}={}", file.display())),
-                Place::Inline { by, text, .. } => Some(format!("{by}={text}")),
-                Place::Directory(path) => Some(format!("{}/", path.display())),
-                Place::Host(_) => Some("host".to_owned()),
-            })
-            .collect()
+        layers(
+            environment,
+            &project(root),
+            directory,
+            true,
+            Some(&Value::Null),
+        )
+        .into_iter()
+        .filter_map(|layer| match layer.place {
+            Place::Found(file) => {
+                let file = file.to_str().unwrap().to_owned();
+                file.ends_with(".json").then_some(file)
+            }
+            Place::Named { by, file } => Some(format!("{by}={}", file.display())),
+            Place::Inline { by, text, .. } => Some(format!("{by}={text}")),
+            Place::Directory(path) => Some(format!("{}/", path.display())),
+            Place::Host(_) => Some("host".to_owned()),
+        })
+        .collect()
     }
 
     #[test]
@@ -274,11 +298,11 @@ mod tests {
 
     #[test]
     fn jsonc_is_stronger_than_json() {
-        let layers = layers(&environment(&[]), &project("/p"), "/p", None);
+        let layers = layers(&environment(&[]), &project("/p"), "/p", true, None);
         let project = |name: &str| Layer {
             place: Place::Found(name.into()),
             base: "/p".into(),
-            from_project: true,
+            source: Source::Project,
         };
         assert_eq!(
             layers[6..8],
@@ -308,7 +332,7 @@ mod tests {
     #[test]
     fn outside_any_repository_every_ancestor_counts() {
         let environment = Environment::default();
-        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", None)
+        let files: Vec<_> = layers(&environment, &Project::global(), "/a/b", true, None)
             .into_iter()
             .filter_map(|layer| match layer.place {
                 Place::Found(file) => Some(file),
@@ -355,9 +379,9 @@ mod tests {
                 "host",
             ]
         );
-        let of_project: Vec<_> = layers(&environment, &project("/home/u"), "/home/u", None)
+        let of_project: Vec<_> = layers(&environment, &project("/home/u"), "/home/u", true, None)
             .into_iter()
-            .filter(|layer| layer.from_project)
+            .filter(|layer| layer.source.is_project())
             .map(|layer| layer.place)
             .collect();
         let file = |name: &str| Place::Found(Path::new("/home/u").join(name));
@@ -376,7 +400,31 @@ mod tests {
                 "host",
             ]
         );
-        let last = layers(&environment, &project("/p"), "/p", None).pop();
-        assert!(last.is_some_and(|it| !it.from_project));
+        let last = layers(&environment, &project("/p"), "/p", true, None).pop();
+        assert!(last.is_some_and(|it| it.source == Source::User));
+    }
+
+    #[test]
+    fn an_untrusted_project_ends_at_its_repository_or_directory() {
+        let untrusted = |project: &Project| -> Vec<PathBuf> {
+            layers(&Environment::default(), project, "/a/b", false, None)
+                .into_iter()
+                .inspect(|layer| assert_eq!(layer.source, Source::UntrustedProject))
+                .filter_map(|layer| match layer.place {
+                    Place::Found(file) => Some(file),
+                    _ => None,
+                })
+                .step_by(2)
+                .collect()
+        };
+        let own = ["/a/b/opencode.json", "/a/b/.opencode/opencode.json"];
+        assert_eq!(untrusted(&Project::global()), own.map(PathBuf::from));
+        let repository = [
+            "/a/opencode.json",
+            "/a/b/opencode.json",
+            "/a/.opencode/opencode.json",
+            "/a/b/.opencode/opencode.json",
+        ];
+        assert_eq!(untrusted(&project("/a")), repository.map(PathBuf::from));
     }
 }

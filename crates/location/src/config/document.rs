@@ -8,18 +8,21 @@ use serde_json::Value;
 
 use super::agent::AgentPatch;
 use super::command::CommandPatch;
-use super::decode::{self, Decoded, Step};
+use super::decode::Step;
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
-use super::keys;
+use super::lost::LostPermissions;
 use super::patch::ProviderPatch;
 use super::policy::Policy;
+use super::reading::Reading;
 use super::reference::NamedReference;
 use super::selection::NamedModel;
 use super::settings::SettingsPatch;
-use super::substitution::{Substituted, substitute};
+use super::source::Source;
+use super::substitution::{Substituted, Tokens, substitute};
 use crate::bounded;
+use crate::containment::lies_below;
 use crate::environment::Environment;
 
 /// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
@@ -40,10 +43,8 @@ pub struct Document {
     pub origin: String,
     /// The directory its relative paths start at.
     pub base: PathBuf,
-    /// Whether it is one of the project's, not of the user's or the host's.
-    pub from_project: bool,
-    /// Whether the embedding program gave it.
-    pub from_host: bool,
+    /// Who wrote it.
+    pub source: Source,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
     /// The model for small tasks it names.
@@ -75,7 +76,7 @@ impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
             .field("origin", &self.origin)
-            .field("from_project", &self.from_project)
+            .field("source", &self.source)
             .finish_non_exhaustive()
     }
 }
@@ -93,8 +94,10 @@ pub(crate) struct Located<T> {
 pub(crate) struct Draft<'a> {
     /// What was read so far.
     pub document: Document,
-    locate: &'a dyn Fn(&[Step]) -> Option<Position>,
-    notes: Vec<Diagnostic>,
+    /// Where the value at the end of a path stands.
+    pub locate: &'a dyn Fn(&[Step]) -> Option<Position>,
+    /// What has no effect.
+    pub notes: Vec<Diagnostic>,
 }
 
 impl Draft<'_> {
@@ -121,6 +124,13 @@ impl Draft<'_> {
         Located { value, position }
     }
 
+    /// Says that the key has no effect because the host does not trust the project.
+    pub(crate) fn withheld(&mut self, path: &[&str]) {
+        let message = untrusted(&format!("{} has no effect", path.join(".")));
+        let path: Vec<_> = path.iter().map(|&key| Step::Key(key.to_owned())).collect();
+        self.ignored(&path, message);
+    }
+
     /// Says that this version does not know the key at the end of a path.
     pub(crate) fn unknown(&mut self, path: &[&str]) {
         let message = format!("{} has no effect in this version", path.join("."));
@@ -134,19 +144,34 @@ impl Draft<'_> {
             let position = (self.locate)(path);
             let (origin, kind) = (&self.document.origin, DiagnosticKind::Ignored);
             self.notes
-                .push(Diagnostic::new(origin, kind, message, position));
+                .push(Diagnostic::unlogged(origin, kind, message, position));
         }
     }
+}
+
+/// Completes a message about what an untrusted project may not say.
+pub(crate) fn untrusted(message: &str) -> String {
+    format!("{message}: the host does not trust this project (see the option trust)")
 }
 
 /// What came of the document of a layer.
 pub(super) enum Outcome {
     /// There is none.
     Absent,
-    /// It is usable, apart from what these say.
-    Usable(Box<Document>, Vec<Diagnostic>),
+    /// It is usable.
+    Usable(Read),
     /// It is not; its origin and why.
     Broken(Problem),
+}
+
+/// A usable document.
+#[derive(Default)]
+pub(super) struct Read {
+    pub document: Box<Document>,
+    /// What in it has no effect.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Values of it that cannot be read and could have held permissions.
+    pub lost: Vec<LostPermissions>,
 }
 
 /// Why a document cannot be used.
@@ -159,15 +184,16 @@ pub(super) struct Problem {
     pub keeps_previous: bool,
 }
 
-/// Reads the document of a layer.
-pub(super) fn read(layer: &Layer, environment: &Environment) -> Outcome {
+/// Reads the document of a layer. Files of an untrusted project must lie below `worktree`.
+pub(super) fn read(layer: &Layer, worktree: &Path, environment: &Environment) -> Outcome {
+    let bound = layer.source.is_untrusted().then_some(worktree);
     let (origin, bytes) = match &layer.place {
         Place::Inline { by, text, .. } => ((*by).to_owned(), Ok(Some(text.clone().into_bytes()))),
         Place::Host(value) => return of_value(layer, value),
-        Place::Found(file) => (file.display().to_string(), load(file)),
+        Place::Found(file) => (file.display().to_string(), load(file, bound)),
         Place::Named { by, file } => {
             let origin = file.display().to_string();
-            match load(file) {
+            match load(file, bound) {
                 Ok(Some(bytes)) => (origin, Ok(Some(bytes))),
                 Ok(None) => return Outcome::Broken(missing(origin, by)),
                 Err(message) => (origin, Err(format!("{message}; it is named by {by}"))),
@@ -178,7 +204,7 @@ pub(super) fn read(layer: &Layer, environment: &Environment) -> Outcome {
     };
     match bytes {
         Ok(None) => Outcome::Absent,
-        Ok(Some(bytes)) => parse(layer, &origin, &bytes, environment),
+        Ok(Some(bytes)) => parse(layer, &origin, &bytes, bound, environment),
         Err(message) => Outcome::Broken(Problem {
             origin,
             kind: DiagnosticKind::Io,
@@ -199,16 +225,26 @@ fn missing(origin: String, by: &str) -> Problem {
     }
 }
 
-fn load(file: &Path) -> Result<Option<Vec<u8>>, String> {
+fn load(file: &Path, bound: Option<&Path>) -> Result<Option<Vec<u8>>, String> {
     // A relative name would be taken from the working directory, which belongs to somebody else.
     if !file.is_absolute() {
         return Err("The path must be absolute".to_owned());
+    }
+    let exists = || std::fs::symlink_metadata(file).is_ok();
+    if bound.is_some_and(|root| exists() && !lies_below(file, root)) {
+        return Err("A link leads out of the project".to_owned());
     }
     bounded::read(file, MAX_DOCUMENT_BYTES)
         .map_err(|error| format!("The file cannot be read: {error}"))
 }
 
-fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -> Outcome {
+fn parse(
+    layer: &Layer,
+    origin: &str,
+    bytes: &[u8],
+    bound: Option<&Path>,
+    environment: &Environment,
+) -> Outcome {
     let broken = |kind, message, position| {
         Outcome::Broken(Problem {
             origin: origin.to_owned(),
@@ -226,7 +262,8 @@ fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -
             return broken(DiagnosticKind::Syntax, message, at);
         }
     };
-    let source = match substitute(original, &layer.base, environment) {
+    let tokens = bound.map_or(Tokens::All, Tokens::FilesBelow);
+    let source = match substitute(original, &layer.base, tokens, environment) {
         Ok(source) => source,
         Err(error) => return broken(DiagnosticKind::Substitution, error.message, error.position),
     };
@@ -234,15 +271,19 @@ fn parse(layer: &Layer, origin: &str, bytes: &[u8], environment: &Environment) -
         Ok(None) => Outcome::Absent,
         Ok(Some((parsed, value))) => {
             let locate = |path: &[Step]| Some(source.position(parsed.offset(path)));
-            match layer.place {
-                Place::Inline { key: Some(key), .. } => {
-                    let document = Value::from_iter([(key, value)]);
-                    decode(layer, origin, &document, &|path| {
-                        locate(path.get(1..).unwrap_or_default())
-                    })
-                }
-                _ => decode(layer, origin, &value, &locate),
+            let refusal = |text: &str| source.refusal(text);
+            let of_key = |path: &[Step]| locate(path.get(1..).unwrap_or_default());
+            let (value, locate): (_, &dyn Fn(&[Step]) -> _) = match layer.place {
+                Place::Inline { key: Some(key), .. } => (Value::from_iter([(key, value)]), &of_key),
+                _ => (value, &locate),
+            };
+            Reading {
+                layer,
+                origin,
+                locate,
+                refusal: &refusal,
             }
+            .decode(value)
         }
         Err(error) => broken(
             DiagnosticKind::Syntax,
@@ -268,47 +309,11 @@ fn utf8(bytes: &[u8]) -> Result<&str, &str> {
 
 /// The document the host gave as a value.
 fn of_value(layer: &Layer, value: &Value) -> Outcome {
-    decode(layer, HOST, value, &|_| None)
-}
-
-fn decode(
-    layer: &Layer,
-    origin: &str,
-    value: &Value,
-    locate: &dyn Fn(&[Step]) -> Option<Position>,
-) -> Outcome {
-    let document = Document {
-        origin: origin.to_owned(),
-        base: layer.base.clone(),
-        from_project: layer.from_project,
-        from_host: matches!(layer.place, Place::Host(_)),
-        ..Document::default()
-    };
-    let mut draft = Draft {
-        document,
-        locate,
-        notes: Vec::new(),
-    };
-    match read_keys(&mut draft, value) {
-        Ok(()) => Outcome::Usable(Box::new(draft.document), draft.notes),
-        Err(invalid) => Outcome::Broken(Problem {
-            origin: origin.to_owned(),
-            kind: DiagnosticKind::Invalid,
-            position: locate(&invalid.path()),
-            message: invalid.to_string(),
-            keeps_previous: true,
-        }),
+    Reading {
+        layer,
+        origin: HOST,
+        locate: &|_| None,
+        refusal: &|_| None,
     }
-}
-
-fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
-    let root = decode::object(value)?;
-    for key in keys::KEYS {
-        if let Some(value) = root.get(key.name) {
-            key.read(draft, root, value)
-                .map_err(|invalid| invalid.at(key.name))?;
-        }
-    }
-    keys::report_unknown(draft, root);
-    Ok(())
+    .decode(value.clone())
 }

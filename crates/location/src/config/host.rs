@@ -5,11 +5,13 @@ use std::path::Path;
 
 use opencode_llm::Secret;
 use opencode_schema::model::ModelRef;
+use opencode_schema::permission::PermissionRule;
 use serde_json::Value;
 
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::document::{Document, Located};
 use super::patch::{ApiPatch, ProviderPatch};
+use super::source::Source;
 use crate::catalogue::API_KEY;
 use crate::secret::{BaseUrl, Members};
 
@@ -23,13 +25,15 @@ pub struct HostConfiguration {
     pub config: Option<Value>,
     /// The model it chose, stronger than the document.
     pub model: Option<HostModel>,
+    /// Rules that no other rule loosens. An `ask` asks each time.
+    pub ceiling: Vec<PermissionRule>,
 }
 
 impl From<Option<Value>> for HostConfiguration {
     fn from(config: Option<Value>) -> Self {
         Self {
             config,
-            model: None,
+            ..Self::default()
         }
     }
 }
@@ -63,6 +67,7 @@ impl HostModel {
         Document {
             origin: OPTIONS.to_owned(),
             base: base.to_owned(),
+            source: Source::Host,
             model: Some(Located {
                 value: self.model.clone(),
                 position: None,
@@ -76,7 +81,7 @@ impl HostModel {
     /// must not be sent to a server that a file of the project chose.
     pub(super) fn withhold_addresses(&self, document: &mut Document) -> Option<Diagnostic> {
         let option = match (&self.api_key, &self.base_url) {
-            _ if document.from_host => return None,
+            _ if document.source == Source::Host => return None,
             (_, Some(_)) => "the option baseURL holds",
             (Some(_), None) => {
                 "the option apiKey is sent only to an address of the option baseURL, of the option config, or of the provider itself"

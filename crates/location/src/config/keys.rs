@@ -24,6 +24,17 @@ pub(super) struct Key {
     successor: Option<&'static str>,
     /// None for what is known and has no meaning here.
     read: Option<Read>,
+    /// What it means in a file of an untrusted project.
+    untrusted: Untrusted,
+}
+
+/// What a key means in a file of an untrusted project.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Untrusted {
+    /// Nothing.
+    Withheld,
+    /// Text and caution: its reader leaves the rest out.
+    Heard,
 }
 
 const fn key(name: &'static str, read: Read) -> Key {
@@ -31,6 +42,7 @@ const fn key(name: &'static str, read: Read) -> Key {
         name,
         successor: None,
         read: Some(read),
+        untrusted: Untrusted::Withheld,
     }
 }
 
@@ -40,6 +52,7 @@ const fn older(name: &'static str, successor: &'static str, read: Read) -> Key {
         name,
         successor: Some(successor),
         read: Some(read),
+        untrusted: Untrusted::Withheld,
     }
 }
 
@@ -49,17 +62,26 @@ const fn unused(name: &'static str) -> Key {
         name,
         successor: None,
         read: None,
+        untrusted: Untrusted::Withheld,
+    }
+}
+
+/// A key that counts in files of untrusted projects, too.
+const fn heard(key: Key) -> Key {
+    Key {
+        untrusted: Untrusted::Heard,
+        ..key
     }
 }
 
 /// The keys in the order they are read: what is read later holds over what is read earlier.
 pub(super) const KEYS: &[Key] = &[
     // Models and providers.
-    key("model", |draft, value| {
+    heard(key("model", |draft, value| {
         let named = selection::named(draft.located("model", value))?;
         draft.document.model = Some(named);
         Ok(())
-    }),
+    })),
     key("small_model", |draft, value| {
         let named = selection::named(draft.located("small_model", value))?;
         draft.document.small_model = Some(named);
@@ -77,70 +99,75 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.policies.extend(policy::enabled(value)?);
         Ok(())
     }),
-    key("disabled_providers", |draft, value| {
+    heard(key("disabled_providers", |draft, value| {
         draft.document.policies.extend(policy::disabled(value)?);
         Ok(())
-    }),
-    key("experimental", |draft, value| {
-        draft.document.policies.extend(policy::decode(value)?);
+    })),
+    heard(key("experimental", |draft, value| {
+        let mut policies = policy::decode(value)?;
+        if draft.document.source.is_untrusted() && policies.iter().any(|policy| policy.allow) {
+            draft.withheld(&["experimental", "policies"]);
+            policies.retain(|policy| !policy.allow);
+        }
+        draft.document.policies.extend(policies);
         if value.get("subagent_depth").is_some() {
             draft.unknown(&["experimental", "subagent_depth"]);
         }
         Ok(())
-    }),
+    })),
     // Agents and what they may do.
     key("default_agent", |draft, value| {
         let named = draft.located("default_agent", text(value)?);
         draft.document.default_agent = Some(named);
         Ok(())
     }),
-    older("mode", "agents", |draft, value| {
+    heard(older("mode", "agents", |draft, value| {
         draft.document.agents.extend(agent::decode_modes(value)?);
         Ok(())
-    }),
-    older("agent", "agents", |draft, value| {
+    })),
+    heard(older("agent", "agents", |draft, value| {
         draft.document.agents.extend(agent::decode_older(value)?);
         Ok(())
-    }),
-    key("agents", |draft, value| {
+    })),
+    heard(key("agents", |draft, value| {
         draft.document.agents.extend(agent::decode(value)?);
         Ok(())
-    }),
+    })),
     // Rules add up: those of the older generation stand before those of the newer one.
-    key("tools", |draft, value| {
+    heard(key("tools", |draft, value| {
         draft.document.permissions.extend(permission::tools(value)?);
         Ok(())
-    }),
-    key("permission", |draft, value| {
+    })),
+    heard(key("permission", |draft, value| {
         let rules = permission::decode_older(value)?;
         draft.document.permissions.extend(rules);
         Ok(())
-    }),
-    key("permissions", |draft, value| {
+    })),
+    heard(key("permissions", |draft, value| {
         draft
             .document
             .permissions
             .extend(permission::decode(value)?);
         Ok(())
-    }),
+    })),
     // What is offered to the model.
-    older("command", "commands", |draft, value| {
+    heard(older("command", "commands", |draft, value| {
         command::read(draft, "command", value)
-    }),
-    key("commands", |draft, value| {
+    })),
+    heard(key("commands", |draft, value| {
         command::read(draft, "commands", value)
-    }),
-    key("skills", skill::read),
-    older("reference", "references", |draft, value| {
+    })),
+    heard(key("skills", skill::read)),
+    heard(older("reference", "references", |draft, value| {
         reference::read(draft, "reference", value)
-    }),
-    key("references", |draft, value| {
+    })),
+    heard(key("references", |draft, value| {
         reference::read(draft, "references", value)
-    }),
-    key("instructions", |draft, value| {
+    })),
+    heard(key("instructions", |draft, value| {
         draft.document.instructions = bounded_texts(value)?;
         Ok(())
-    }),
+    })),
     key("mcp", mcp::read),
     // One value each.
     key("shell", |draft, value| {
@@ -154,10 +181,15 @@ pub(super) const KEYS: &[Key] = &[
     older("autoshare", "share", |draft, value| {
         settings::autoshare(value, &mut draft.document.settings)
     }),
-    key("share", |draft, value| {
-        draft.document.settings.share = Some(settings::share(value)?);
+    heard(key("share", |draft, value| {
+        let share = settings::share(value)?;
+        if draft.document.source.is_untrusted() && share != settings::Share::Disabled {
+            draft.withheld(&["share"]);
+        } else {
+            draft.document.settings.share = Some(share);
+        }
         Ok(())
-    }),
+    })),
     older("snapshot", "snapshots", |draft, value| {
         draft.document.settings.snapshots = Some(boolean(value)?);
         Ok(())
@@ -186,20 +218,20 @@ pub(super) const KEYS: &[Key] = &[
         Ok(())
     }),
     // Of other programs.
-    unused("$schema"),
-    unused("autoupdate"),
-    unused("enterprise"),
+    heard(unused("$schema")),
+    heard(unused("autoupdate")),
+    heard(unused("enterprise")),
     unused("formatter"),
-    unused("keybinds"),
-    unused("layout"),
-    unused("logLevel"),
+    heard(unused("keybinds")),
+    heard(unused("layout")),
+    heard(unused("logLevel")),
     unused("lsp"),
     unused("plugin"),
     unused("plugins"),
     unused("server"),
-    unused("subagent_depth"),
-    unused("theme"),
-    unused("tui"),
+    heard(unused("subagent_depth")),
+    heard(unused("theme")),
+    heard(unused("tui")),
 ];
 
 impl Key {
@@ -210,6 +242,10 @@ impl Key {
         root: &Map<String, Value>,
         value: &Value,
     ) -> Decoded<()> {
+        if draft.document.source.is_untrusted() && self.untrusted == Untrusted::Withheld {
+            draft.withheld(&[self.name]);
+            return Ok(());
+        }
         let Some(read) = self.read else {
             return Ok(());
         };
@@ -261,7 +297,7 @@ pub(super) fn report_unknown(draft: &mut Draft<'_>, root: &Map<String, Value>) {
 }
 
 /// The known key a name differs from by one slip.
-fn misspelt(name: &str) -> Option<&'static str> {
+pub(super) fn misspelt(name: &str) -> Option<&'static str> {
     let known = || KEYS.iter().map(|key| key.name);
     if known().any(|key| key == name) {
         return None;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::decode::{
     Decoded, Invalid, boolean, elements, entries, object, optional, required, text, wrong,
 };
+use super::lost::action_of_tool;
 
 /// Most rules of one list. Each is tried for each use of a tool.
 const MAX_RULES: usize = 1_000;
@@ -22,6 +23,34 @@ const FLAT: [&str; 5] = [
     "websearch",
     "doom_loop",
 ];
+
+/// Rules that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongRules {
+    /// The path of the wrong value.
+    pub path: String,
+    /// What it must be.
+    pub message: String,
+}
+
+/// Reads rules in either form: a list, or effects by action. `name` is what the value is called.
+///
+/// # Errors
+///
+/// Names the first wrong value. The message begins with its path and repeats no value.
+pub fn permission_rules(value: &Value, name: &str) -> Result<Vec<PermissionRule>, WrongRules> {
+    let rules = match value {
+        Value::Array(_) => decode(value),
+        _ => decode_older(value),
+    };
+    rules.map_err(|invalid| {
+        let invalid = invalid.at(name);
+        WrongRules {
+            path: invalid.place(),
+            message: invalid.to_string(),
+        }
+    })
+}
 
 /// Reads a list of rules.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<PermissionRule>> {
@@ -92,10 +121,7 @@ fn by_action(value: &Value) -> Decoded<Vec<Action>> {
 fn switches(value: &Value) -> Decoded<Vec<Action>> {
     bounded(object(value)?.iter().collect())?;
     entries(value, |tool, value| {
-        let action = match tool {
-            "write" | "patch" => "edit",
-            other => other,
-        };
+        let action = action_of_tool(tool);
         let effect = match boolean(value)? {
             true => PermissionEffect::Allow,
             false => PermissionEffect::Deny,

@@ -13,6 +13,16 @@ pub(crate) struct Policy {
     pub resource: String,
 }
 
+impl Policy {
+    /// No provider may be used.
+    pub(crate) fn none() -> Self {
+        Self {
+            allow: false,
+            resource: "*".to_owned(),
+        }
+    }
+}
+
 /// The one action statements are made about.
 const USE_PROVIDER: &str = "provider.use";
 
@@ -42,15 +52,11 @@ fn statement(value: &Value) -> Decoded<Option<Policy>> {
 
 /// Reads `enabled_providers`: all others are denied.
 pub(super) fn enabled(value: &Value) -> Decoded<Vec<Policy>> {
-    let none = Policy {
-        allow: false,
-        resource: "*".to_owned(),
-    };
     let allowed = bounded_texts(value)?.into_iter().map(|resource| Policy {
         allow: true,
         resource,
     });
-    Ok(std::iter::once(none).chain(allowed).collect())
+    Ok(std::iter::once(Policy::none()).chain(allowed).collect())
 }
 
 /// Reads `disabled_providers`.

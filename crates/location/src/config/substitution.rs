@@ -4,6 +4,9 @@
 //! for tokens. Within a string the text put there is escaped, so that it stays the string's content
 //! whatever it holds; outside of strings a variable stands for itself, a number or `true`. Tokens in
 //! comments are left alone.
+//!
+//! A token that cannot be replaced, or that an untrusted document may not use, leaves a mark. The
+//! document loses the value that holds the mark.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +14,7 @@ use std::path::{Path, PathBuf};
 use super::document::MAX_DOCUMENT_BYTES;
 use super::jsonc::{Position, position};
 use crate::bounded;
+use crate::containment::lies_below;
 use crate::environment::Environment;
 
 /// Largest file a token may name. Keys and prompts are a small part of it.
@@ -19,12 +23,38 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Most different files the tokens of one document may name.
 const MAX_FILES: usize = 100;
 
+/// Begins and ends the mark of a refused token: a code point that Unicode keeps free of meaning. A
+/// document that holds it by itself loses the value around it.
+const MARK: char = '\u{fdd0}';
+
+/// Which tokens a document may use.
+#[derive(Clone, Copy)]
+pub(super) enum Tokens<'r> {
+    /// Every variable and file.
+    All,
+    /// Files below a directory, links followed.
+    FilesBelow(&'r Path),
+}
+
 /// A text with its tokens replaced, and where its parts stood before.
 pub(super) struct Substituted<'a> {
     original: &'a str,
     text: String,
     /// Replacements in their order, each as the two ranges that correspond.
     replaced: Vec<Replaced>,
+    /// Why tokens were refused, by the number in their marks.
+    refused: Vec<Refused>,
+}
+
+/// Why a token was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// Why.
+    pub message: String,
+    /// Whether the host does not trust the document, and the token may be right.
+    pub is_withheld: bool,
+    /// Where the token stands.
+    pub position: Position,
 }
 
 struct Replaced {
@@ -38,7 +68,7 @@ struct Replaced {
     to_end: usize,
 }
 
-/// A token that cannot be replaced.
+/// A document that becomes too large.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SubstitutionError {
     /// What is wrong and what to do about it.
@@ -51,6 +81,18 @@ impl<'a> Substituted<'a> {
     /// The text after replacement.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Why the tokens in a text were refused; none if the text holds no mark.
+    pub(super) fn refusal(&self, text: &str) -> Option<Refused> {
+        let (_, mark) = text.split_once(MARK)?;
+        let number = mark.split(MARK).next().and_then(|it| it.parse().ok());
+        let refused = number.and_then(|number: usize| self.refused.get(number));
+        Some(refused.cloned().unwrap_or_else(|| Refused {
+            message: "The value holds a code point that no text may hold, U+FDD0".to_owned(),
+            is_withheld: false,
+            position: Position { line: 1, column: 1 },
+        }))
     }
 
     /// Where the byte at `offset` of the replaced text stood in the original: within a replacement
@@ -70,10 +112,12 @@ impl<'a> Substituted<'a> {
 pub(super) fn substitute<'a>(
     original: &'a str,
     base: &Path,
+    tokens: Tokens<'_>,
     environment: &Environment,
 ) -> Result<Substituted<'a>, SubstitutionError> {
     let mut files = Files {
         base,
+        tokens,
         environment,
         read: HashMap::new(),
     };
@@ -81,6 +125,7 @@ pub(super) fn substitute<'a>(
         original,
         text: String::with_capacity(original.len()),
         replaced: Vec::new(),
+        refused: Vec::new(),
     };
     let mut scanner = Scanner::default();
     let mut copied = 0;
@@ -90,15 +135,20 @@ pub(super) fn substitute<'a>(
             at += scanner.step(original.as_bytes(), at);
             continue;
         };
-        let value = files.value(&token).map_err(|message| SubstitutionError {
-            message,
-            position: position(original, at),
-        })?;
+        let value = files.value(&token);
         result.text.push_str(&original[copied..at]);
         let to = result.text.len();
-        match scanner.state {
-            State::String => push_escaped(&mut result.text, &value),
-            _ => result.text.push_str(&value),
+        match (value, scanner.state) {
+            (Ok(value), State::String) => push_escaped(&mut result.text, &value),
+            (Ok(value), _) => result.text.push_str(&value),
+            (Err(problem), state) => {
+                let mark = format!("{MARK}{}{MARK}", result.refused.len());
+                result.refused.push(problem.at(position(original, at)));
+                match state {
+                    State::String => result.text.push_str(&mark),
+                    _ => result.text.push_str(&format!("\"{mark}\"")),
+                }
+            }
         }
         if result.text.len() as u64 > MAX_DOCUMENT_BYTES {
             return Err(SubstitutionError {
@@ -196,40 +246,74 @@ impl Scanner {
 /// The files that tokens name, each read once.
 struct Files<'e> {
     base: &'e Path,
+    tokens: Tokens<'e>,
     environment: &'e Environment,
     read: HashMap<PathBuf, String>,
 }
 
 impl Files<'_> {
     /// What a token stands for: a variable that is not set for nothing.
-    fn value(&mut self, token: &Token<'_>) -> Result<String, String> {
-        match token.kind {
-            TokenKind::Variable => {
-                let value = self.environment.variable(token.name);
+    fn value(&mut self, token: &Token<'_>) -> Result<String, TokenProblem> {
+        let name = token.name;
+        match (token.kind, self.tokens) {
+            (TokenKind::Variable, Tokens::All) => {
+                let value = self.environment.variable(name);
                 Ok(value.unwrap_or_default().to_owned())
             }
-            TokenKind::File => self.file(token.name),
+            (TokenKind::Variable, Tokens::FilesBelow(_)) => Err(TokenProblem::Withheld(format!(
+                "{{env:{name}}} reads a variable of the host"
+            ))),
+            (TokenKind::File, tokens) => self.file(name, tokens),
         }
     }
 
-    fn file(&mut self, name: &str) -> Result<String, String> {
+    fn file(&mut self, name: &str, tokens: Tokens<'_>) -> Result<String, TokenProblem> {
         let path = self.environment.expand(self.base, name);
+        if let Tokens::FilesBelow(root) = tokens
+            && !lies_below(&path, root)
+        {
+            return Err(TokenProblem::Withheld(format!(
+                "{{file:{name}}} reads a file outside the project"
+            )));
+        }
         if let Some(content) = self.read.get(&path) {
             return Ok(content.clone());
         }
         if self.read.len() == MAX_FILES {
-            return Err(format!(
+            return Err(TokenProblem::Impossible(format!(
                 "A document may name at most {MAX_FILES} files with {{file:…}}"
-            ));
+            )));
         }
         let content = load(&path).map_err(|problem| {
-            format!(
+            TokenProblem::Impossible(format!(
                 "{{file:{name}}} cannot be replaced with {}: {problem}",
                 path.display()
-            )
+            ))
         })?;
         self.read.insert(path, content.clone());
         Ok(content)
+    }
+}
+
+/// Why a token is refused.
+enum TokenProblem {
+    /// It cannot be replaced.
+    Impossible(String),
+    /// The host does not trust the document.
+    Withheld(String),
+}
+
+impl TokenProblem {
+    fn at(self, position: Position) -> Refused {
+        let (message, is_withheld) = match self {
+            Self::Impossible(message) => (message, false),
+            Self::Withheld(message) => (message, true),
+        };
+        Refused {
+            message,
+            is_withheld,
+            position,
+        }
     }
 }
 
@@ -270,7 +354,7 @@ mod tests {
 
     fn replaced(text: &str) -> Result<String, SubstitutionError> {
         let here = Path::new("/nowhere");
-        substitute(text, here, &environment(here)).map(|it| it.text)
+        substitute(text, here, Tokens::All, &environment(here)).map(|it| it.text)
     }
 
     #[test]
@@ -328,7 +412,7 @@ mod tests {
             ("~/key", "of home"),
         ] {
             let text = format!("\"{{file:{name}}}\"");
-            let found = substitute(&text, root, &environment).map(|it| it.text);
+            let found = substitute(&text, root, Tokens::All, &environment).map(|it| it.text);
             assert_eq!(found, Ok(format!("\"{expected}\"")), "{name}");
         }
     }
@@ -343,18 +427,18 @@ mod tests {
         std::fs::create_dir(root.join("folder")).unwrap();
         let refused = |name: &str, problem: &str| {
             let text = format!("{{\n  \"a\": \"ä {{file:{name}}}\"}}");
-            let error = substitute(&text, root, &Environment::default())
-                .err()
-                .unwrap();
+            let substituted =
+                substitute(&text, root, Tokens::All, &Environment::default()).unwrap();
             let path = root.join(name).display().to_string();
-            let expected = SubstitutionError {
+            let expected = Refused {
                 message: format!("{{file:{name}}} cannot be replaced with {path}: {problem}"),
+                is_withheld: false,
                 position: Position {
                     line: 2,
                     column: 11,
                 },
             };
-            assert_eq!(error, expected);
+            assert_eq!(substituted.refusal(substituted.text()), Some(expected));
         };
         refused("missing", "there is no such file");
         refused("folder", "it is not a regular file");
@@ -374,11 +458,12 @@ mod tests {
             let tokens = names.iter().map(|name| format!("\"{{file:{name}}}\""));
             tokens.collect::<Vec<_>>().join("\n")
         };
-        let fails = |text: &str| {
-            let result = substitute(text, root, &Environment::default());
-            result
-                .err()
-                .map(|error| (error.message, error.position.line))
+        let fails = |text: &str| match substitute(text, root, Tokens::All, &Environment::default())
+        {
+            Ok(result) => result
+                .refusal(result.text())
+                .map(|it| (it.message, it.position.line)),
+            Err(error) => Some((error.message, error.position.line)),
         };
         // One file may be named often.
         assert_eq!(fails(&tokens(&vec!["0".to_owned(); 1000])), None);
@@ -398,7 +483,7 @@ mod tests {
     fn a_place_after_replacements_is_one_of_the_original() {
         let here = Path::new("/nowhere");
         let original = "\"{env:WIDE}\", \"{env:NONE}\", 1\n{env:NUMBER}, 2";
-        let source = substitute(original, here, &environment(here)).unwrap();
+        let source = substitute(original, here, Tokens::All, &environment(here)).unwrap();
         assert_eq!(source.text(), "\"0123456789\", \"\", 1\n12, 2");
         for (part, line, column) in [
             ("\"0", 1, 1),
@@ -421,9 +506,42 @@ mod tests {
         for (start, _) in text.char_indices() {
             for (end, _) in text[start..].char_indices() {
                 let part = &text[start..start + end];
-                if let Err(error) = replaced(part) {
-                    assert!(part.contains("{file:x}"), "{error:?}");
+                let marked = replaced(part).unwrap().contains(MARK);
+                assert!(!marked || part.contains("{file:x}"), "{part}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_untrusted_document_reads_files_below_its_root_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("prompt"), "inside").unwrap();
+        std::fs::write(folder.path().join("secret"), "outside").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../secret", root.join("link")).unwrap();
+        let environment = environment(folder.path());
+        for (token, expected) in [
+            ("{file:prompt}", Ok("\"inside\"")),
+            ("{file:./../project/prompt}", Ok("\"inside\"")),
+            ("{file:../secret}", Err("outside the project")),
+            ("{file:~/secret}", Err("outside the project")),
+            #[cfg(unix)]
+            ("{file:link}", Err("outside the project")),
+            ("{env:OTHER}", Err("a variable of the host")),
+            ("{file:missing}", Err("there is no such file")),
+        ] {
+            let text = format!("\"{token}\"");
+            let tokens = Tokens::FilesBelow(&root);
+            let result = substitute(&text, &root, tokens, &environment).unwrap();
+            match (result.refusal(result.text()), expected) {
+                (None, Ok(expected)) => assert_eq!(result.text(), expected),
+                (Some(refused), Err(reason)) => {
+                    assert!(refused.message.contains(reason), "{refused:?}");
+                    assert_eq!(refused.is_withheld, !token.contains("missing"));
                 }
+                (found, expected) => panic!("{token}: {found:?} is not {expected:?}"),
             }
         }
     }

@@ -28,8 +28,10 @@ fn add(
     names_left: &mut usize,
     discovery: &mut Discovery,
 ) -> Result<(), InstructionError> {
-    let bound = match entry.from_project {
-        true => Some(place.project_root()?),
+    // A trusted project outside any repository has no root but that of the disk.
+    let is_bounded = entry.source.is_untrusted() || place.project.vcs.is_some();
+    let bound = match entry.source.is_project() && is_bounded {
+        true => Some(place.worktree()?),
         false => None,
     };
     let path = lexical(&place.environment.expand(&entry.base, &entry.text));

@@ -1,5 +1,7 @@
 //! Instructions that hold without anybody naming them: the user's and those of the project.
 
+use std::path::Path;
+
 use super::InstructionError;
 use super::place::{Place, look};
 use super::reading::Discovery;
@@ -19,11 +21,22 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
     discovery
 }
 
-/// From the directory up to the root of the project; nothing if it does not lie in its project.
+/// From the directory up to the root of the project; nothing if it does not lie in its project. A
+/// link must not lead out of the repository, or outside any repository out of the directory that
+/// holds it.
 fn upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), InstructionError> {
-    let (start, bound) = (place.root()?, place.project_root()?);
-    for directory in start.ancestors().take_while(|it| it.starts_with(&bound)) {
-        look(directory, Some(&bound), discovery);
+    let start = place.root()?;
+    let repository = match place.project.vcs {
+        Some(_) => Some(place.worktree()?),
+        None => None,
+    };
+    let reaches = |ancestor: &&Path| match &repository {
+        Some(root) => ancestor.starts_with(root),
+        None => place.is_trusted || *ancestor == start,
+    };
+    for directory in start.ancestors().take_while(reaches) {
+        let bound = repository.as_deref().unwrap_or(directory);
+        look(directory, Some(bound), discovery);
     }
     Ok(())
 }

@@ -20,6 +20,8 @@ pub struct Place<'a> {
     pub project: &'a Project,
     /// The directory, in normal form.
     pub directory: &'a str,
+    /// Whether the host trusts the files of the project.
+    pub is_trusted: bool,
 }
 
 impl<'a> Place<'a> {
@@ -29,6 +31,7 @@ impl<'a> Place<'a> {
             environment,
             project: &location.project,
             directory: &location.directory,
+            is_trusted: location.is_trusted,
         }
     }
 
@@ -38,14 +41,10 @@ impl<'a> Place<'a> {
         real_path(directory).map_err(|error| unreadable(directory, &error))
     }
 
-    /// The root of the project, links followed. Outside any repository that is the root of the disk
-    /// on which the directory lies.
-    pub(super) fn project_root(&self) -> Result<PathBuf, InstructionError> {
-        if *self.project == Project::global() {
-            let root = self.root()?;
-            return Ok(root.ancestors().last().unwrap_or(&root).to_owned());
-        }
-        let directory = Path::new(&self.project.directory);
+    /// The directory that files of the project must not lead out of, links followed: the root of the
+    /// repository, or outside any repository the directory itself.
+    pub(super) fn worktree(&self) -> Result<PathBuf, InstructionError> {
+        let directory = self.project.worktree(Path::new(self.directory));
         real_path(directory).map_err(|error| unreadable(directory, &error))
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::listing::{Entry, Kind, Listings};
 use crate::bounded;
 use crate::config::{Diagnostic, DiagnosticKind};
+use crate::containment::lies_below;
 
 /// Largest definition file read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -48,6 +49,21 @@ impl Allowance {
             io::Error::other("there are more bytes of definitions than a Location reads")
         })?;
         Ok(())
+    }
+
+    /// The same, for a file that must not lead out of a directory, links followed.
+    pub(crate) fn read_below(
+        &mut self,
+        file: &Path,
+        bound: Option<&Path>,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let exists = || fs::symlink_metadata(file).is_ok();
+        if bound.is_some_and(|root| exists() && !lies_below(file, root)) {
+            return Err(io::Error::other(
+                "a link leads out of the project, which the host does not trust",
+            ));
+        }
+        self.read(file)
     }
 
     /// The bytes of a file within its limit; none if it has gone.
@@ -94,11 +110,13 @@ pub(crate) struct Wanted {
 
 /// The wanted files of a directory in the order of their names; none if there is no such directory.
 ///
-/// Links are followed, each directory only once, so that a circle of them ends. Something of a
-/// wanted name that is no file is found like one: reading it tells why it cannot be used.
+/// Links are followed, each directory only once, so that a circle of them ends, and none out of
+/// `bound`. Something of a wanted name that is no file is found like one: reading it tells why it
+/// cannot be used.
 pub(crate) fn find(
     root: &Path,
     wanted: Wanted,
+    bound: Option<&Path>,
     listings: &mut Listings,
     allowance: &mut Allowance,
     obstacles: &mut Vec<Obstacle>,
@@ -114,8 +132,10 @@ pub(crate) fn find(
             return None;
         }
     };
+    let bound = bound.map(|bound| fs::canonicalize(bound).unwrap_or_else(|_| bound.to_owned()));
     let mut search = Search {
         wanted,
+        bound,
         listings,
         allowance,
         obstacles,
@@ -152,6 +172,8 @@ impl Obstacle {
 
 struct Search<'s> {
     wanted: Wanted,
+    /// The directory that links must not lead out of, itself without links.
+    bound: Option<PathBuf>,
     listings: &'s mut Listings,
     allowance: &'s mut Allowance,
     obstacles: &'s mut Vec<Obstacle>,
@@ -172,6 +194,15 @@ struct Directory {
 impl Search<'_> {
     fn directory(&mut self, directory: &Directory) {
         if self.allowance.used_up || !self.seen.insert(directory.real.clone().into()) {
+            return;
+        }
+        if self
+            .bound
+            .as_ref()
+            .is_some_and(|bound| !directory.real.starts_with(bound))
+        {
+            let reason = "a link leads out of the project, which the host does not trust";
+            self.obstacles.push(Obstacle::new(&directory.path, reason));
             return;
         }
         if directory.depth > MAX_DEPTH {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Allowance, Found, Listings, Markdown, Wanted, find};
-use crate::config::{Diagnostic, DiagnosticKind};
+use crate::config::{DefinitionDirectory, Diagnostic, DiagnosticKind};
 
 /// A folder of a directory of definitions.
 #[derive(Clone, Copy)]
@@ -24,6 +24,17 @@ impl Folder {
     }
 }
 
+/// A file of a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Definition<'f> {
+    /// Its path below the folder, without `.md`.
+    pub name: &'f str,
+    /// Its path.
+    pub path: &'f Path,
+    /// What it holds; none if it cannot be read.
+    pub markdown: Option<&'f Markdown>,
+}
+
 /// Reads definitions, as many as a Location may have.
 #[derive(Default)]
 pub(crate) struct Reader {
@@ -33,22 +44,28 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Gives `define` the definitions of a folder in the order of their names, each under its path
-    /// without `.md`.
+    /// Gives `define` the definitions of a folder in the order of their names. False if not every file
+    /// could be found.
     pub(crate) fn read(
         &mut self,
-        directory: &Path,
+        directory: &DefinitionDirectory,
         folder: Folder,
-        mut define: impl FnMut(&str, &Markdown, &mut Vec<Diagnostic>),
-    ) {
-        for file in self.find(&directory.join(folder.name), folder.below) {
-            let name = file.name.strip_suffix(".md").unwrap_or(&file.name);
-            match self.allowance.read(&file.path) {
+        mut define: impl FnMut(Definition<'_>, &mut Vec<Diagnostic>),
+    ) -> bool {
+        let (found, is_complete) = self.find(directory, folder);
+        for file in found {
+            let definition = |markdown| Definition {
+                name: file.name.strip_suffix(".md").unwrap_or(&file.name),
+                path: &file.path,
+                markdown,
+            };
+            match self
+                .allowance
+                .read_below(&file.path, directory.bound.as_deref())
+            {
                 Ok(Some(bytes)) => {
                     let parsed = Markdown::parse(&file.path, &bytes, &mut self.diagnostics);
-                    if let Some(markdown) = parsed {
-                        define(name, &markdown, &mut self.diagnostics);
-                    }
+                    define(definition(parsed.as_ref()), &mut self.diagnostics);
                 }
                 // It was there a moment ago.
                 Ok(None) => {}
@@ -57,29 +74,34 @@ impl Reader {
                     let message = format!("The file cannot be read: {error}");
                     self.diagnostics
                         .push(Diagnostic::new(&origin, kind, message, None));
+                    define(definition(None), &mut self.diagnostics);
                 }
             }
         }
+        is_complete
     }
 
-    fn find(&mut self, root: &Path, below: bool) -> Vec<Found> {
+    /// The files of a folder, and whether these are all.
+    fn find(&mut self, directory: &DefinitionDirectory, folder: Folder) -> (Vec<Found>, bool) {
         let wanted = Wanted {
-            below,
+            below: folder.below,
             name: |name| name.ends_with(".md"),
         };
         let (mut listings, mut obstacles) = (Listings::default(), Vec::new());
         let found = find(
-            root,
+            &directory.path.join(folder.name),
             wanted,
+            directory.bound.as_deref(),
             &mut listings,
             &mut self.allowance,
             &mut obstacles,
         );
+        let is_complete = obstacles.is_empty();
         for obstacle in obstacles {
             let diagnostic = obstacle.diagnostic();
             diagnostic.log();
             self.diagnostics.push(diagnostic);
         }
-        found.unwrap_or_default()
+        (found.unwrap_or_default(), is_complete)
     }
 }

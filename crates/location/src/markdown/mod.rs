@@ -10,10 +10,10 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 pub(crate) use files::{Allowance, Found, Obstacle, Wanted, find};
-pub(crate) use folder::{Folder, Reader};
+pub(crate) use folder::{Definition, Folder, Reader};
 pub(crate) use listing::Listings;
 
-use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Step, position};
+use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Pruned, Step, position};
 use front_matter::Cut;
 
 /// A file that defines something.
@@ -27,6 +27,17 @@ pub(crate) struct Markdown {
     fields: Value,
     /// What stands below the front matter, or the whole text.
     pub body: String,
+    /// Why the front matter cannot be read, where that is so.
+    unread: Option<String>,
+}
+
+/// The fields of a file, without those that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Fields<T> {
+    /// What the others say.
+    pub value: T,
+    /// The paths of those that cannot be read, and why. An empty path is the whole front matter.
+    pub lost: Vec<(Vec<Step>, String)>,
 }
 
 impl Markdown {
@@ -48,12 +59,15 @@ impl Markdown {
                 return None;
             }
         };
+        let mut unread = None;
         let (front, fields, body) = match read(text) {
             Ok(parts) => parts,
             Err((message, place)) => {
                 let message = format!("{message}; everything counts as the text");
                 let kind = DiagnosticKind::Syntax;
-                diagnostics.push(Diagnostic::new(&origin, kind, message, place));
+                let diagnostic = Diagnostic::new(&origin, kind, message, place);
+                unread = Some(diagnostic.to_string());
+                diagnostics.push(diagnostic);
                 ("", Map::new(), text)
             }
         };
@@ -62,7 +76,13 @@ impl Markdown {
             front: front.to_owned(),
             fields: Value::Object(fields),
             body: body.to_owned(),
+            unread,
         })
+    }
+
+    /// The file's path, for diagnostics.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// Whether there is neither a field nor a text.
@@ -70,18 +90,40 @@ impl Markdown {
         self.front.is_empty() && self.body.trim().is_empty()
     }
 
-    /// What the fields say, or none and a diagnostic.
+    /// What the fields say. One that cannot be read is left out, and a diagnostic says so.
     pub(crate) fn decode<T>(
         &self,
-        read: impl FnOnce(&Value) -> Decoded<T>,
+        read: impl Fn(&Value) -> Decoded<T>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<T> {
-        read(&self.fields)
-            .map_err(|invalid| {
-                let message = format!("{invalid}; the whole file is left out");
-                diagnostics.push(self.complaint(DiagnosticKind::Invalid, message, &invalid.path()));
-            })
-            .ok()
+    ) -> Option<Fields<T>> {
+        let mut pruned = Pruned::new(self.fields.clone());
+        let unread = self
+            .unread
+            .iter()
+            .map(|reason| (Vec::new(), reason.clone()));
+        let mut lost: Vec<_> = unread.collect();
+        loop {
+            let invalid = match read(pruned.value()) {
+                Ok(value) => return Some(Fields { value, lost }),
+                Err(invalid) => invalid,
+            };
+            let path = invalid.path();
+            let invalid = invalid.about(&pruned.original(&path));
+            let removed = pruned.remove(&path);
+            // Nothing is left that could be the reason.
+            if removed.is_empty() {
+                return None;
+            }
+            let message = format!("{invalid}; this value is left out");
+            let diagnostic = self.complaint(DiagnosticKind::Invalid, message, &removed);
+            lost.push((removed, diagnostic.to_string()));
+            diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The names of the fields.
+    pub(crate) fn fields(&self) -> Option<&Map<String, Value>> {
+        self.fields.as_object()
     }
 
     /// Something wrong with the field a path leads to.

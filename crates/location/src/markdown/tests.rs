@@ -191,13 +191,19 @@ fn a_wrong_field_is_told_with_its_line() {
     let mut diagnostics = Vec::new();
     let text = b"---\nname: x\n\"steps\" : none\n---\ntext";
     let file = Markdown::parse(Path::new("f.md"), text, &mut diagnostics).unwrap();
-    let wrong = |_: &Value| Decoded::<()>::Err(crate::config::Invalid::new("is odd").at("steps"));
-    assert_eq!(file.decode(wrong, &mut diagnostics), None);
+    let read = |value: &Value| -> Decoded<Option<String>> {
+        match value.get("steps") {
+            Some(_) => Err(crate::config::Invalid::new("is odd").at("steps")),
+            None => Ok(value["name"].as_str().map(str::to_owned)),
+        }
+    };
+    let fields = file.decode(read, &mut diagnostics).unwrap();
+    assert_eq!(fields.value.as_deref(), Some("x"));
+    let said = "f.md:3:1: steps is odd; this value is left out";
+    let steps = vec![crate::config::Step::Key("steps".to_owned())];
+    assert_eq!(fields.lost, [(steps, said.to_owned())]);
     let [diagnostic] = &diagnostics[..] else {
         panic!("{diagnostics:?}")
     };
-    assert_eq!(
-        diagnostic.to_string(),
-        "f.md:3:1: steps is odd; the whole file is left out"
-    );
+    assert_eq!(diagnostic.to_string(), said);
 }

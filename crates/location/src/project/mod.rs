@@ -71,9 +71,24 @@ impl Project {
         names.collect::<Vec<_>>().join("/")
     }
 
-    /// Whether an ancestor of one of the project's directories still belongs to the project.
-    pub(crate) fn contains(&self, ancestor: &Path) -> bool {
-        self.vcs.is_none() || ancestor.starts_with(&self.directory)
+    /// Whether files in an ancestor of `directory`, itself included, are files of the project.
+    ///
+    /// Outside any repository other users may have written the directories above. They count only
+    /// if the host trusts the project.
+    pub(crate) fn reaches(&self, ancestor: &Path, directory: &Path, is_trusted: bool) -> bool {
+        match &self.vcs {
+            Some(_) => ancestor.starts_with(&self.directory),
+            None => is_trusted || ancestor == directory,
+        }
+    }
+
+    /// The directory that files of the project must not lead out of: the root of the repository, or
+    /// outside any repository `directory` itself.
+    pub(crate) fn worktree<'p>(&'p self, directory: &'p Path) -> &'p Path {
+        match &self.vcs {
+            Some(_) => Path::new(&self.directory),
+            None => directory,
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use opencode_schema::reference::{ReferenceInfo, ReferenceSource};
 
 use crate::config::{
     Configuration, Diagnostic, DiagnosticKind, Document, Located, ReferenceOrigin, ReferencePatch,
+    untrusted,
 };
+use crate::containment::lies_below;
 use crate::directory::lexical;
 use crate::environment::Environment;
 
@@ -24,6 +26,7 @@ impl References {
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
+        worktree: &Path,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
         let mut declared: Vec<(ReferenceInfo, Declaration<'_>)> = Vec::new();
@@ -31,6 +34,12 @@ impl References {
             for (name, patch) in &document.references {
                 let by = Declaration { document, patch };
                 match resolve(name, by, environment) {
+                    Ok(info) if by.leads_out(&info, worktree) => {
+                        let message = format!(
+                            "The reference {name} leads out of the project and has no effect"
+                        );
+                        diagnostics.push(by.ignored(untrusted(&message)));
+                    }
                     Ok(info) => match declared.iter_mut().find(|(it, _)| it.name == *name) {
                         Some(known) => *known = (info, by),
                         None => declared.push((info, by)),
@@ -68,6 +77,13 @@ impl Declaration<'_> {
             message,
             self.patch.position,
         )
+    }
+
+    /// Whether an untrusted project declares it, and it is no directory of the project.
+    fn leads_out(&self, info: &ReferenceInfo, worktree: &Path) -> bool {
+        let is_repository = matches!(info.source, ReferenceSource::Git { .. });
+        let is_outside = || is_repository || !lies_below(Path::new(&info.path), worktree);
+        self.document.source.is_untrusted() && is_outside()
     }
 
     /// Says so if there is nothing to read.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opencode_schema::permission::{PermissionEffect, PermissionRule, evaluate};
+use opencode_schema::permission::{PermissionEffect, Ruleset, evaluate};
 use opencode_schema::skill::SkillInfo;
 
 use crate::config::{Configuration, Diagnostic};
@@ -32,9 +32,10 @@ impl Skills {
         configuration: &Configuration,
         environment: &Environment,
         directory: &Path,
+        worktree: &Path,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        let sources = sources::of(configuration, environment, directory, diagnostics);
+        let sources = sources::of(configuration, environment, directory, worktree, diagnostics);
         let mut observer = Observer::new(sources);
         let seen = observer.observe();
         Self {
@@ -65,7 +66,7 @@ impl Skills {
 }
 
 /// The skills that rules leave to an agent: those it is not denied.
-pub fn available<'s>(skills: &'s [SkillInfo], rules: &[PermissionRule]) -> Vec<&'s SkillInfo> {
+pub fn available<'s>(skills: &'s [SkillInfo], rules: &Ruleset<'_>) -> Vec<&'s SkillInfo> {
     let is_denied =
         |skill: &SkillInfo| evaluate("skill", &skill.name, rules) == PermissionEffect::Deny;
     skills.iter().filter(|skill| !is_denied(skill)).collect()
@@ -92,7 +93,8 @@ mod tests {
     #[test]
     fn who_looks_at_the_disk_holds_up_nobody_who_asks_what_was_seen() {
         let nothing = (&Configuration::default(), &Environment::default());
-        let skills = Skills::build(nothing.0, nothing.1, Path::new("/nowhere"), &mut Vec::new());
+        let nowhere = Path::new("/nowhere");
+        let skills = Skills::build(nothing.0, nothing.1, nowhere, nowhere, &mut Vec::new());
         let _looking = lock(&skills.observer);
         assert_eq!(*skills.diagnostics(), []);
         assert_eq!(format!("{skills:?}"), "{}");

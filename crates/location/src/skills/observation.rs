@@ -14,6 +14,7 @@ use super::sources::Source;
 use crate::config::{
     Decoded, Diagnostic, DiagnosticKind, Invalid, boolean, object, optional, text,
 };
+use crate::containment::lies_below;
 use crate::markdown::{Allowance, Found, Listings, Markdown, Obstacle, Wanted, find};
 
 /// The one file of a skill that has a directory of its own.
@@ -129,6 +130,7 @@ impl Look<'_> {
         let found = find(
             directory,
             wanted,
+            source.bound.as_deref(),
             self.listings,
             &mut self.allowance,
             &mut obstacles,
@@ -140,17 +142,17 @@ impl Look<'_> {
             self.diagnostics.push(io_diagnostic(directory, message));
         }
         for file in found.unwrap_or_default() {
-            self.file(&file);
+            self.file(&file, source.bound.as_deref());
         }
     }
 
-    fn file(&mut self, found: &Found) {
+    fn file(&mut self, found: &Found, bound: Option<&Path>) {
         let key = found.path.as_os_str();
         let skill = match self.files.get(key) {
             // Found before, through another source.
             Some(file) => file.skill.clone(),
             None => {
-                let file = self.look_into(found);
+                let file = self.look_into(found, bound);
                 let skill = file.skill.clone();
                 self.diagnostics.extend(file.diagnostics.iter().cloned());
                 self.files.insert(key.to_owned(), file);
@@ -163,16 +165,20 @@ impl Look<'_> {
     }
 
     /// What a file says, read again only if it has changed.
-    fn look_into(&mut self, found: &Found) -> File {
+    fn look_into(&mut self, found: &Found, bound: Option<&Path>) -> File {
         let version = Version::of(&found.path);
         let kept = self.before.remove(found.path.as_os_str());
-        let kept = kept.filter(|file| version.is_some() && file.version == version);
+        let leads_out = bound.is_some_and(|root| !lies_below(&found.path, root));
+        let kept = kept.filter(|file| version.is_some() && file.version == version && !leads_out);
         let file = match kept {
             Some(file) => self.allowance.take(file.size()).map(|()| file),
-            None => self.allowance.read(&found.path).map(|bytes| File {
-                version,
-                ..File::read(found, bytes)
-            }),
+            None => self
+                .allowance
+                .read_below(&found.path, bound)
+                .map(|bytes| File {
+                    version,
+                    ..File::read(found, bytes)
+                }),
         };
         file.unwrap_or_else(|error| File {
             // Nothing about the file itself: it is tried again.
@@ -239,7 +245,7 @@ fn skill(found: &Found, file: &Markdown, diagnostics: &mut Vec<Diagnostic>) -> O
         diagnostics.push(file.complaint(DiagnosticKind::Ignored, message, &[]));
         return None;
     }
-    let head = file.decode(head, diagnostics)?;
+    let head = file.decode(head, diagnostics)?.value;
     let of_file = || (!found.name.contains('/')).then(|| found.name.strip_suffix(".md"));
     let Some(name) = head.name.or_else(|| of_file()?.map(str::to_owned)) else {
         let message = "The skill has no name; give it one in the front matter".to_owned();

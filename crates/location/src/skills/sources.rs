@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Configuration, Diagnostic, DiagnosticKind, Entry};
+use crate::config::{Configuration, Diagnostic, DiagnosticKind, Entry, untrusted};
 use crate::directory::lexical;
 use crate::environment::Environment;
 
@@ -15,6 +15,8 @@ pub(super) struct Source {
     pub directory: PathBuf,
     /// The document that names it; such a directory ought to be there.
     pub named_by: Option<String>,
+    /// The directory that its files must not lead out of; none if they may.
+    pub bound: Option<PathBuf>,
 }
 
 /// The directories in order: folders of the directories of definitions, then what documents name,
@@ -23,27 +25,41 @@ pub(super) fn of(
     configuration: &Configuration,
     environment: &Environment,
     directory: &Path,
+    worktree: &Path,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Source> {
     let mut sources = Vec::new();
     for entry in &configuration.entries {
         if let Entry::Directory(definitions) = entry {
             sources.extend(FOLDERS.map(|folder| Source {
-                directory: definitions.join(folder),
+                directory: definitions.path.join(folder),
                 named_by: None,
+                bound: definitions.bound.clone(),
             }));
         }
     }
     for document in configuration.documents() {
+        let bound = document.source.is_untrusted().then_some(worktree);
         for place in &document.skills {
+            let path = lexical(&environment.expand(directory, &place.value));
+            let leads_out = is_address(&place.value)
+                || bound.is_some_and(|worktree| !path.starts_with(worktree));
+            if bound.is_some() && leads_out {
+                let message =
+                    untrusted("This place of skills leads out of the project and has no effect");
+                let (origin, kind) = (&document.origin, DiagnosticKind::Ignored);
+                diagnostics.push(Diagnostic::new(origin, kind, message, place.position));
+                continue;
+            }
             let reason = if is_address(&place.value) {
                 "skills are not read from addresses yet; put them into a directory"
             } else if place.value.is_empty() || place.value.contains(char::is_control) {
                 "it is empty or has a control character"
             } else {
                 sources.push(Source {
-                    directory: lexical(&environment.expand(directory, &place.value)),
+                    directory: path,
                     named_by: Some(document.origin.clone()),
+                    bound: bound.map(Path::to_owned),
                 });
                 continue;
             };

@@ -285,8 +285,13 @@ fn an_unusable_default_is_told_with_its_place() {
         variables: [("OPENCODE_CONFIG_CONTENT".to_owned(), text.to_owned())].into(),
         ..Environment::default()
     };
-    let configuration =
-        Configuration::load(&environment, &Project::global(), "/nowhere", &None.into());
+    let configuration = Configuration::load(
+        &environment,
+        &Project::global(),
+        "/nowhere",
+        &None.into(),
+        true,
+    );
     let (_, diagnostic) = Catalogue::build(&configuration, &environment);
     assert_eq!(
         diagnostic,

@@ -24,6 +24,7 @@ pub(crate) fn build(documents: &[Value]) -> (Catalogue, Option<Diagnostic>) {
         &Project::global(),
         "/nowhere",
         &Some(host.clone()).into(),
+        true,
     );
     assert_eq!(configuration.diagnostics, []);
     assert_eq!(configuration.documents().count(), documents.len());

@@ -1,5 +1,6 @@
 //! Every key that is one value: who reads it, which document wins, and the environment's switches.
 
+use opencode_location::config::Source;
 use opencode_location::config::{
     Compaction, Configuration, Diagnostic, DiagnosticKind, ImageLimits, InstructionEntry, Settings,
     Share, ToolOutputLimits,
@@ -176,20 +177,20 @@ fn instructions_of_all_documents_are_kept_with_where_they_start() {
     );
     let host = json!({"instructions": ["host.md"]});
     let configuration = machine.configuration("project", "project/b", Some(&host));
-    let entry = |text: &str, base: &str, from_project| InstructionEntry {
+    let entry = |text: &str, base: &str, source| InstructionEntry {
         text: text.to_owned(),
         base: machine.path(base),
-        from_project,
+        source,
     };
     assert_eq!(
         configuration.instructions(),
         [
-            entry("a.md", "config", false),
-            entry("a.md", "project", true),
-            entry("*.md", "project", true),
-            entry("https://h/x.md", "project/b/.opencode", true),
-            entry("inline.md", "project/b", false),
-            entry("host.md", "project/b", false),
+            entry("a.md", "config", Source::User),
+            entry("a.md", "project", Source::Project),
+            entry("*.md", "project", Source::Project),
+            entry("https://h/x.md", "project/b/.opencode", Source::Project),
+            entry("inline.md", "project/b", Source::User),
+            entry("host.md", "project/b", Source::Host),
         ]
     );
 }

@@ -8,6 +8,7 @@ use opencode_location::config::{Configuration, HostConfiguration};
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_location::project::{Project, Vcs};
+use opencode_location::trust::Trust;
 use serde_json::Value;
 
 /// Directories of a machine: `home`, `config`, and whatever a test adds.
@@ -60,7 +61,7 @@ impl Machine {
     }
 
     pub(crate) fn locations(&self, config: Option<Value>) -> Locations {
-        Locations::new(Arc::new(self.environment.clone()), config)
+        Locations::new(Arc::new(self.environment.clone()), config).with_trust(Trust::Always)
     }
 
     /// The configuration of `directory` in a project rooted at `root`.
@@ -81,6 +82,17 @@ impl Machine {
         directory: &str,
         host: &HostConfiguration,
     ) -> Configuration {
+        self.configuration_with(root, directory, host, true)
+    }
+
+    /// The same, for a project that the host may not trust.
+    pub(crate) fn configuration_with(
+        &self,
+        root: &str,
+        directory: &str,
+        host: &HostConfiguration,
+        is_trusted: bool,
+    ) -> Configuration {
         let project = Project {
             directory: self.text(root),
             vcs: Some(Vcs::Git {
@@ -88,9 +100,13 @@ impl Machine {
             }),
             ..Project::global()
         };
-        Configuration::load(&self.environment, &project, &self.text(directory), host)
+        let directory = self.text(directory);
+        Configuration::load(&self.environment, &project, &directory, host, is_trusted)
     }
 }
+
+/// The end of a complaint about what could have held permissions.
+pub(crate) const ASKS: &str = ". Until this is corrected, the host asks before every use of a tool";
 
 /// Runs git as a user without configuration would, at a fixed time.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {

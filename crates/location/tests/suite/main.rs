@@ -9,6 +9,8 @@ mod availability;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
+mod ceiling;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod definitions;
@@ -39,3 +41,5 @@ mod project;
 mod reloading;
 #[cfg(test)]
 mod resolution;
+#[cfg(test)]
+mod trust;

@@ -1,6 +1,5 @@
 //! A permission request, with whom it is judged by.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use opencode_location::location::Location;
@@ -9,7 +8,7 @@ use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{
     PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest, PermissionRule,
-    SavedPermission, decide,
+    Ruleset, SavedPermission, decide,
 };
 use opencode_tools::PermissionError;
 
@@ -29,7 +28,7 @@ pub(crate) struct Judge {
 
 impl Judge {
     /// The rules, in order.
-    pub(crate) fn rules(&self) -> Cow<'_, [PermissionRule]> {
+    pub(crate) fn rules(&self) -> Ruleset<'_> {
         rules(&self.location, &self.agent, &self.session)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use opencode_location::location::Location;
-use opencode_schema::permission::{PermissionEffect, PermissionRule};
+use opencode_schema::permission::{PermissionEffect, PermissionRule, Ruleset};
 
 /// The rules by which an agent is judged in a session: its own, then those of the session. An agent
 /// that nobody describes may do nothing, whatever the session says.
@@ -12,19 +12,24 @@ pub(crate) fn rules<'a>(
     location: &'a Location,
     agent: &str,
     session: &[PermissionRule],
-) -> Cow<'a, [PermissionRule]> {
+) -> Ruleset<'a> {
     let own = location.agents.rules(agent);
     if session.is_empty() || location.agents.get(agent).is_none() {
-        return Cow::Borrowed(own);
+        return own;
     }
-    Cow::Owned([own, session].concat())
+    Ruleset {
+        rules: Cow::Owned([&own.rules, session].concat()),
+        ..own
+    }
 }
 
 /// The rules of a session that somebody makes who is judged by these: limits that deny whatever is
 /// denied to the maker. Nothing, if nothing is.
-pub(crate) fn limits(rules: &[PermissionRule]) -> Vec<PermissionRule> {
+pub(crate) fn limits(rules: &Ruleset<'_>) -> Vec<PermissionRule> {
     let mut limits = Vec::new();
-    for list in rules.split(PermissionRule::is_limit) {
+    let own = rules.rules.split(PermissionRule::is_limit);
+    let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
+    for list in own.chain(restrictions) {
         let counting = counting(list).into_iter();
         // What is not denied before something is denied need not be said.
         let limit = counting.skip_while(|rule| rule.effect != PermissionEffect::Deny);
@@ -106,7 +111,7 @@ mod tests {
         ] {
             let rules: Vec<_> = rules.iter().map(|it| rule(it)).collect();
             let expected: Vec<_> = expected.iter().map(|it| rule(it)).collect();
-            assert_eq!(limits(&rules), expected, "{rules:?}");
+            assert_eq!(limits(&Ruleset::of(&rules)), expected, "{rules:?}");
         }
     }
 }

@@ -215,6 +215,7 @@ impl Runner {
         } = self.stored().await?;
         let location = self.location(&session).await?;
         let sampled = Sampled::of(&session, location);
+        self.tell_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,
             Err(error) => {

@@ -20,6 +20,7 @@ mod sample;
 mod skills;
 mod translate;
 mod turn;
+mod unread;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -44,6 +45,7 @@ pub(crate) use self::prefix::Sent;
 use self::repetition::Repetition;
 pub(crate) use self::sample::{Sampled, agent_of};
 pub(crate) use self::translate::{cause_of, kind_of};
+use self::unread::ToldSessions;
 use crate::compaction::Pause;
 use crate::conversation::{Conversation, Conversations};
 use crate::coordinator::state::Exit;
@@ -78,6 +80,8 @@ pub(crate) struct Shared {
     lookout: Lookout,
     offer: ToolOffer,
     conversations: Conversations,
+    /// The sessions that know of unreadable configuration.
+    told: ToldSessions,
     /// Where tools run, so that closing the host waits for them.
     tasks: TaskTracker,
 }
@@ -88,6 +92,7 @@ impl Shared {
             lookout: Lookout::default(),
             offer: ToolOffer::default(),
             conversations: Conversations::default(),
+            told: ToldSessions::default(),
             tasks,
         })
     }

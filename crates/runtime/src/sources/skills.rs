@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::markup::{List, element};
+use crate::permissions::Judge;
 
 const INTRODUCTION: &str = "Skills are instructions for certain kinds of work. When the task at hand is one that a skill describes, load it with the skill tool before you begin.";
 
 /// The skills of an agent at a Location.
 pub(super) struct SkillGuidance {
-    location: Arc<Location>,
-    permissions: Vec<PermissionRule>,
+    judge: Judge,
 }
 
 /// What a model is told of a skill.
@@ -38,16 +38,20 @@ impl SkillGuidance {
         location: &Arc<Location>,
     ) -> Self {
         Self {
-            location: Arc::clone(location),
-            permissions: [&*agent.permissions, session].concat(),
+            judge: Judge {
+                location: Arc::clone(location),
+                agent: agent.id.clone(),
+                session: session.into(),
+            },
         }
     }
 
     fn observe(&self, skills: &[SkillInfo]) -> Observation {
-        let available = available(skills, &self.permissions);
+        let rules = self.judge.rules();
+        let available = available(skills, &rules);
         let mut told: Vec<_> = available.into_iter().filter_map(told).collect();
         // An agent that may load no skill at all is not told of skills.
-        if told.is_empty() && evaluate("skill", "*", &self.permissions) == PermissionEffect::Deny {
+        if told.is_empty() && evaluate("skill", "*", &rules) == PermissionEffect::Deny {
             return Observation::Absent;
         }
         told.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -68,7 +72,7 @@ impl Source for SkillGuidance {
     }
 
     fn load(&self) -> BoxFuture<'_, Observation> {
-        async { self.observe(&self.location.skills.observe().await) }.boxed()
+        async { self.observe(&self.judge.location.skills.observe().await) }.boxed()
     }
 
     fn is_valid(&self, value: &Value) -> bool {

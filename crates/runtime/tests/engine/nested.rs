@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use opencode_location::locations::Locations;
+use opencode_location::trust::Trust;
 use opencode_runtime::{Moment, RuntimeOptions};
 use opencode_schema::clock::SystemClock;
 use opencode_schema::id::SessionID;
@@ -217,7 +218,8 @@ async fn projects_that_may_not_configure_anything_bring_none() {
                 "models": {"m1": {}},
             }},
         });
-        options.locations = Arc::new(Locations::new(Arc::new(environment), Some(config)));
+        options.locations =
+            Arc::new(Locations::new(Arc::new(environment), Some(config)).with_trust(Trust::Always));
     })
     .await;
     let session = f.session().await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::{FutureExt, Stream, StreamExt};
 use opencode_location::locations::Locations;
+use opencode_location::trust::Trust;
 use opencode_runtime::pty::TerminalError;
 use opencode_runtime::{EnvironmentRequest, RuntimeError, TerminalRequest};
 use opencode_schema::location::LocationRef;
@@ -29,7 +30,8 @@ async fn open() -> Fixture {
             ("TERM", "host"),
         ];
         environment.variables.extend(variables(&own));
-        options.locations = Arc::new(Locations::new(Arc::new(environment), None));
+        options.locations =
+            Arc::new(Locations::new(Arc::new(environment), None).with_trust(Trust::Always));
     })
     .await
 }

@@ -2,6 +2,7 @@
 //! only shows what could be asked.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{PermissionEffect, PermissionRule, SavedPermission};
 
@@ -25,34 +26,23 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     covers(&pattern, &text) || bare.is_some_and(|bare| covers(bare, &text))
 }
 
-/// What the last rule that matches says; where none does, somebody has to be asked. What the limits
-/// of the rules deny is denied.
-///
-/// Limits are the rules of somebody else, each begun by [`PermissionRule::LIMIT`]. They deny what
-/// they would deny by themselves, and nothing more.
-pub fn evaluate(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
-    let last = |rules: &[PermissionRule]| {
-        let mut rules = rules.iter().rev();
-        let last =
-            rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource));
-        last.map(|rule| rule.effect)
-    };
-    let mut lists = rules.split(PermissionRule::is_limit);
-    let own = lists.next().and_then(last);
-    if lists.any(|limits| last(limits) == Some(PermissionEffect::Deny)) {
-        return PermissionEffect::Deny;
-    }
-    own.unwrap_or(PermissionEffect::Ask)
+/// What the rules say of an action on a resource. Every restriction can make the effect stricter.
+pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> PermissionEffect {
+    let restricted = rules.restrictions.iter();
+    let restricted = restricted.filter_map(|it| last_match(action, resource, &it.rules));
+    let own = by_rules(action, resource, &rules.rules);
+    restricted.fold(own, PermissionEffect::stricter)
 }
 
-/// What holds for an action on several resources at once: one denied resource denies them all, one
-/// that has to be asked for asks for them all. An action on nothing is allowed.
+/// What the rules say of an action on several resources at once. One denied resource denies the
+/// action. One resource to ask about makes the host ask. An action on no resource is allowed.
 ///
-/// What a project has saved answers for configured rules that ask, never for one that denies.
+/// What a project has saved answers for rules that ask, never for one that denies, and never for a
+/// restriction that asks each time.
 pub fn decide(
     action: &str,
     resources: &[String],
-    configured: &[PermissionRule],
+    rules: &Ruleset<'_>,
     saved: &[SavedPermission],
 ) -> PermissionEffect {
     let is_saved = |resource: &str| {
@@ -62,9 +52,13 @@ pub fn decide(
     };
     let mut outcome = PermissionEffect::Allow;
     for resource in resources {
-        match evaluate(action, resource, configured) {
+        match evaluate(action, resource, rules) {
             PermissionEffect::Deny => return PermissionEffect::Deny,
-            PermissionEffect::Ask if !is_saved(resource) => outcome = PermissionEffect::Ask,
+            PermissionEffect::Ask
+                if rules.asks_each_time(action, resource) || !is_saved(resource) =>
+            {
+                outcome = PermissionEffect::Ask;
+            }
             PermissionEffect::Ask | PermissionEffect::Allow => {}
         }
     }
@@ -72,14 +66,90 @@ pub fn decide(
 }
 
 /// Whether no rule could allow the action on anything: the last rule for the action denies it
-/// everywhere, or that of a limit does. Such an action is not worth offering; [`evaluate`] still
-/// decides about each use.
-pub fn is_denied_everywhere(action: &str, rules: &[PermissionRule]) -> bool {
-    rules.split(PermissionRule::is_limit).any(|rules| {
+/// everywhere, or that of a limit or a restriction does. The host does not offer such an action;
+/// [`evaluate`] still decides about each use.
+pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
+    let own = rules.rules.split(PermissionRule::is_limit);
+    let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
+    own.chain(restrictions).any(|rules| {
         let mut rules = rules.iter().rev();
         let last = rules.find(|rule| matches(&rule.action, action));
         last.is_some_and(|rule| rule.effect == PermissionEffect::Deny && rule.resource == "*")
     })
+}
+
+/// The rules that decide about the actions of an agent in a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruleset<'a> {
+    /// Rules of which the last match decides. Where none matches, the host asks. Limits of a task
+    /// follow, each begun by [`PermissionRule::LIMIT`].
+    pub rules: Cow<'a, [PermissionRule]>,
+    /// Lists of rules that can only make an effect stricter.
+    pub restrictions: &'a [Restriction],
+}
+
+impl<'a> Ruleset<'a> {
+    /// Rules without restrictions.
+    #[must_use]
+    pub fn of(rules: &'a [PermissionRule]) -> Self {
+        Self {
+            rules: Cow::Borrowed(rules),
+            restrictions: &[],
+        }
+    }
+
+    fn asks_each_time(&self, action: &str, resource: &str) -> bool {
+        let mut restrictions = self.restrictions.iter().filter(|it| it.each_time);
+        restrictions
+            .any(|it| last_match(action, resource, &it.rules) == Some(PermissionEffect::Ask))
+    }
+}
+
+/// Rules that no other rule can loosen. The last match decides; `allow` leaves the effect to the
+/// other rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restriction {
+    /// The rules.
+    pub rules: Arc<[PermissionRule]>,
+    /// Whether the host asks for every use. Otherwise what a project has saved answers an `ask`.
+    pub each_time: bool,
+}
+
+impl PermissionEffect {
+    /// The stricter of two effects: `deny`, then `ask`, then `allow`.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let rank = |effect| match effect {
+            Self::Allow => 0,
+            Self::Ask => 1,
+            Self::Deny => 2,
+        };
+        if rank(other) > rank(self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+/// What a list of rules says. Its limits deny what they would deny by themselves, and nothing more.
+fn by_rules(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
+    let mut lists = rules.split(PermissionRule::is_limit);
+    let own = lists
+        .next()
+        .and_then(|own| last_match(action, resource, own));
+    let denies = |limit| last_match(action, resource, limit) == Some(PermissionEffect::Deny);
+    if lists.any(denies) {
+        return PermissionEffect::Deny;
+    }
+    own.unwrap_or(PermissionEffect::Ask)
+}
+
+fn last_match(action: &str, resource: &str, rules: &[PermissionRule]) -> Option<PermissionEffect> {
+    let mut rules = rules.iter().rev();
+    let last =
+        rules.find(|rule| matches(&rule.action, action) && matches(&rule.resource, resource));
+    last.map(|rule| rule.effect)
 }
 
 /// Actions whose resources are paths.

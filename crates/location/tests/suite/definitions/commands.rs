@@ -122,13 +122,14 @@ fn wrong_fields_are_told() {
     let (definitions, said) = define(&machine, json!({"commands": {"c": {"template": "t"}}}));
     assert_eq!(
         own(definitions.commands.list()),
-        json!([{"name": "c", "template": "t"}])
+        json!([{"name": "a", "template": "text"}, {"name": "c", "template": "t"}])
     );
     assert_eq!(
         said,
         [
-            "config/opencode.json:2:19: commands.b.template must be a string, found a number; the whole document is left out",
-            "config/command/a.md:2:1: subtask must be true or false, found a string; the whole file is left out",
+            "config/opencode.json:2:19: commands.b.template must be a string, found a number; this value is left out",
+            "config/command/a.md:2:1: subtask must be true or false, found a string; this value is left out",
+            "config/opencode.json:2:6: The command b has no template and is left out",
         ]
     );
 }

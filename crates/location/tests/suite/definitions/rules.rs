@@ -134,11 +134,15 @@ fn repetition_is_asked_about_after_the_common_rules_and_not_listed() {
             effect,
         };
         expected.insert(BASE.len(), rule("doom_loop", PermissionEffect::Ask));
-        assert_eq!(definitions.agents.rules(built_in), expected, "{built_in}");
+        assert_eq!(
+            definitions.agents.rules(built_in).rules,
+            expected,
+            "{built_in}"
+        );
     }
-    let own = lines(&machine, definitions.agents.rules("own"));
+    let own = lines(&machine, &definitions.agents.rules("own").rules);
     assert_eq!(own, ["bash * ask"]);
-    let unknown = lines(&machine, definitions.agents.rules("nobody"));
+    let unknown = lines(&machine, &definitions.agents.rules("nobody").rules);
     assert_eq!(unknown, ["* * deny"]);
 }
 

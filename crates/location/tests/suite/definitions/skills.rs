@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use opencode_location::skills::{Skills, available};
+use opencode_schema::permission::Ruleset;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use opencode_schema::skill::SkillInfo;
 use proptest::prelude::*;
@@ -150,7 +151,7 @@ async fn what_is_no_skill_is_told() {
     let host = json!({"skills": ["missing", "https://example.com/skills", "", "~/file"]});
     machine.write("home/file", "");
     let (definitions, said) = define(&machine, host);
-    let left_out = "the whole file is left out";
+    let left_out = "this value is left out";
     assert_eq!(
         said,
         [
@@ -172,7 +173,8 @@ async fn what_is_no_skill_is_told() {
         .iter()
         .map(|it| (&*it.name, &it.description))
         .collect();
-    assert_eq!(found, [("bare", &None), ("open", &None)]);
+    let names = ["bare", "lines", "list", "long", "open", "slash"];
+    assert_eq!(found, names.map(|name| (name, &None)));
 }
 
 #[tokio::test]
@@ -189,12 +191,10 @@ async fn changes_on_the_disk_are_seen_at_the_next_look() {
     assert_eq!(skills.observe().await[0].content, "one, changed");
 
     machine.write("config/skill/a.md", "---\nname: [x]\n---\n");
-    assert_eq!(names(&skills).await, ["b"]);
+    assert_eq!(names(&skills).await, ["a", "b"]);
     assert_eq!(
         said(&machine, &skills),
-        [
-            "config/skill/a.md:2:1: name must be a string, found an array; the whole file is left out"
-        ]
+        ["config/skill/a.md:2:1: name must be a string, found an array; this value is left out"]
     );
 
     fs::remove_file(machine.path("config/skill/a.md")).unwrap();
@@ -393,7 +393,7 @@ fn an_agent_has_the_skills_it_is_not_denied() {
             vec!["git-a", "git-b", "other"],
         ),
     ] {
-        let found: Vec<_> = available(&skills, &rules)
+        let found: Vec<_> = available(&skills, &Ruleset::of(&rules))
             .iter()
             .map(|it| &*it.name)
             .collect();

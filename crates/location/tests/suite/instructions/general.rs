@@ -73,21 +73,38 @@ fn a_directory_outside_of_its_project_has_those_of_the_user_alone() {
     );
 }
 
-/// The root of the disk is the bound outside of any repository; here another directory stands for it.
 #[test]
-fn outside_of_any_repository_all_above_count() {
+fn outside_of_any_repository_all_above_count_if_the_host_trusts_them() {
     let mut site = Site::at("disk", "disk/a/b");
-    site.project = Project {
-        directory: site.machine.text("disk"),
-        ..Project::global()
-    };
-    site.write("AGENTS.md", "beyond the disk")
-        .write("disk/AGENTS.md", "root")
+    site.project = Project::global();
+    site.write("disk/AGENTS.md", "above")
         .write("disk/a/b/AGENTS.md", "here");
-    assert_eq!(
-        site.seen().general,
-        texts(["disk/a/b/AGENTS.md: here", "disk/AGENTS.md: root"])
-    );
+    let all = texts(["disk/a/b/AGENTS.md: here", "disk/AGENTS.md: above"]);
+    assert_eq!(site.seen().general, all);
+    site.is_trusted = false;
+    assert_eq!(site.seen().general, texts(["disk/a/b/AGENTS.md: here"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn outside_of_any_repository_a_link_stays_in_the_directory_that_holds_it() {
+    let mut site = Site::at("disk", "disk/a");
+    site.project = Project::global();
+    site.write("disk/secret", "secret")
+        .write("disk/a/rules.md", "here");
+    for is_trusted in [true, false] {
+        site.is_trusted = is_trusted;
+        for (target, expected) in [
+            ("rules.md", vec!["disk/a/rules.md: here"]),
+            ("../secret", vec![]),
+            ("/proc/self/environ", vec![]),
+        ] {
+            let link = site.machine.path("disk/a/AGENTS.md");
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            assert_eq!(site.seen().general, expected, "{target}");
+            std::fs::remove_file(link).unwrap();
+        }
+    }
 }
 
 /// Documents of the project, which could ask for more, are not read then.

@@ -10,6 +10,7 @@ mod unreadable;
 use std::path::PathBuf;
 
 use opencode_location::config::InstructionEntry;
+use opencode_location::config::Source;
 use opencode_location::instructions::{Found, Instructions, Place, Wanted};
 use opencode_location::project::{Project, Vcs};
 
@@ -20,6 +21,7 @@ pub(crate) struct Site {
     pub(crate) machine: Machine,
     project: Project,
     directory: String,
+    pub(crate) is_trusted: bool,
     configured: Vec<InstructionEntry>,
     nearby: Vec<PathBuf>,
 }
@@ -52,6 +54,7 @@ impl Site {
         Self {
             directory: machine.directory(directory),
             project: repository,
+            is_trusted: true,
             machine,
             configured: Vec::new(),
             nearby: Vec::new(),
@@ -60,19 +63,19 @@ impl Site {
 
     /// Instructions that a document of the project at `base` asks for.
     pub(crate) fn ask(self, base: &str, texts: &[&str]) -> Self {
-        self.ask_of(base, texts, true)
+        self.ask_of(base, texts, Source::Project)
     }
 
     /// Instructions that a document of the user at `base` asks for.
     pub(crate) fn user_asks(self, base: &str, texts: &[&str]) -> Self {
-        self.ask_of(base, texts, false)
+        self.ask_of(base, texts, Source::User)
     }
 
-    fn ask_of(mut self, base: &str, texts: &[&str], from_project: bool) -> Self {
+    fn ask_of(mut self, base: &str, texts: &[&str], source: Source) -> Self {
         let entry = |text: &&str| InstructionEntry {
             text: (*text).to_owned(),
             base: self.machine.path(base),
-            from_project,
+            source,
         };
         let entries: Vec<_> = texts.iter().map(entry).collect();
         self.configured.extend(entries);
@@ -97,6 +100,7 @@ impl Site {
             environment: &self.machine.environment,
             project: &self.project,
             directory: &self.directory,
+            is_trusted: self.is_trusted,
         };
         let wanted = Wanted {
             configured: &self.configured,

@@ -12,6 +12,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_context::{Observed, Reconciled, Replaced, Snapshot};
 use opencode_location::locations::Locations;
+use opencode_location::trust::Trust;
 use opencode_testkit::{FakeClock, Gate, TempProject};
 use serde_json::{Value, json};
 use url::Url;
@@ -132,7 +133,8 @@ impl World {
 }
 
 async fn open(project: &TempProject, config: Value) -> Arc<Location> {
-    let locations = Locations::new(Arc::new(project.environment()), Some(config));
+    let locations =
+        Locations::new(Arc::new(project.environment()), Some(config)).with_trust(Trust::Always);
     locations.get(&project.directory()).await.unwrap()
 }
 

@@ -1,7 +1,25 @@
 use proptest::prelude::*;
 
-use super::*;
-use PermissionEffect::{Allow, Ask, Deny};
+use super::{PermissionRule, Restriction, Ruleset, SavedPermission, matches};
+use crate::permission::PermissionEffect::{self, Allow, Ask, Deny};
+
+/// The functions without restrictions.
+fn evaluate(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
+    super::evaluate(action, resource, &Ruleset::of(rules))
+}
+
+fn decide(
+    action: &str,
+    resources: &[String],
+    rules: &[PermissionRule],
+    saved: &[SavedPermission],
+) -> PermissionEffect {
+    super::decide(action, resources, &Ruleset::of(rules), saved)
+}
+
+fn is_denied_everywhere(action: &str, rules: &[PermissionRule]) -> bool {
+    super::is_denied_everywhere(action, &Ruleset::of(rules))
+}
 
 fn rule(action: &str, resource: &str, effect: PermissionEffect) -> PermissionRule {
     PermissionRule {
@@ -320,4 +338,104 @@ fn the_home_directory_stands_for_its_names() {
         let rule = rule(action, resource, Ask);
         assert_eq!(rule.clone().with_home(""), rule);
     }
+}
+
+fn restriction(each_time: bool, rules: &[PermissionRule]) -> Restriction {
+    let rules = rules.into();
+    Restriction { rules, each_time }
+}
+
+#[test]
+fn restrictions_only_make_effects_stricter() {
+    let rules = [
+        rule("*", "*", Allow),
+        rule("edit", "*", Ask),
+        rule("webfetch", "*", Deny),
+    ];
+    let restrictions = [
+        restriction(
+            false,
+            &[rule("bash", "*", Deny), rule("bash", "git *", Allow)],
+        ),
+        restriction(true, &[rule("read", "*", Ask), rule("*", "x", Deny)]),
+        restriction(
+            false,
+            &[rule("edit", "*", Allow), rule("webfetch", "*", Ask)],
+        ),
+    ];
+    let ruleset = Ruleset {
+        restrictions: &restrictions,
+        ..Ruleset::of(&rules)
+    };
+    for (action, resource, expected) in [
+        ("bash", "ls", Deny),
+        ("bash", "git status", Allow),
+        ("bash", "x", Deny),
+        ("read", "a", Ask),
+        ("read", "x", Deny),
+        ("edit", "a", Ask),
+        ("webfetch", "a", Deny),
+        ("grep", "a", Allow),
+    ] {
+        let found = super::evaluate(action, resource, &ruleset);
+        assert_eq!(found, expected, "{action} {resource}");
+    }
+    let hidden = |action| super::is_denied_everywhere(action, &ruleset);
+    assert_eq!(
+        ["bash", "webfetch", "read"].map(hidden),
+        [false, true, false]
+    );
+}
+
+#[test]
+fn saved_permissions_do_not_answer_a_restriction_that_asks_each_time() {
+    let saved = [SavedPermission {
+        id: "psv_1".to_owned(),
+        project_id: "p".to_owned(),
+        action: "*".to_owned(),
+        resource: "*".to_owned(),
+    }];
+    let rules = [rule("*", "*", Allow)];
+    let asks = [rule("bash", "*", Ask)];
+    let resources = ["ls".to_owned()];
+    for (each_time, expected) in [(false, Allow), (true, Ask)] {
+        let restrictions = [restriction(each_time, &asks)];
+        let ruleset = Ruleset {
+            restrictions: &restrictions,
+            ..Ruleset::of(&rules)
+        };
+        let decided = super::decide("bash", &resources, &ruleset, &saved);
+        assert_eq!(decided, expected, "{each_time}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_rule_is_looser_than_a_restriction(
+        rules in proptest::collection::vec(any_rule(), 0..6),
+        restricted in proptest::collection::vec(any_rule(), 0..6),
+        each_time: bool,
+        action in "[ab]",
+        resource in "[xy]",
+    ) {
+        let alone = Ruleset::of(&restricted);
+        let restrictions = [restriction(each_time, &restricted)];
+        let ruleset = Ruleset { restrictions: &restrictions, ..Ruleset::of(&rules) };
+        let effect = super::evaluate(&action, &resource, &ruleset);
+        let own = super::evaluate(&action, &resource, &Ruleset::of(&rules));
+        prop_assert_eq!(effect.stricter(own), effect);
+        let matched = restricted.iter().any(|it| {
+            matches(&it.action, &action) && matches(&it.resource, &resource)
+        });
+        if matched {
+            let limit = super::evaluate(&action, &resource, &alone);
+            prop_assert_eq!(effect.stricter(limit), effect);
+        }
+    }
+}
+
+fn any_rule() -> impl Strategy<Value = PermissionRule> {
+    let effect = prop_oneof![Just(Allow), Just(Ask), Just(Deny)];
+    ("[ab*]", "[xy*]", effect)
+        .prop_map(|(action, resource, effect)| rule(&action, &resource, effect))
 }

@@ -1,0 +1,176 @@
+//! Questions to the embedding program whether it trusts the project of a Location.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt, Stream, stream};
+use opencode_location::trust::AskTrust;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long the program may take: it may ask the user.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Most questions at once.
+const MAX_WAITING: usize = 1_000;
+
+/// Most characters that are told of a reason.
+const MAX_REASON: usize = 1_000;
+
+/// A question about a Location.
+#[derive(Debug, Serialize)]
+struct TrustQuestion {
+    /// Names the question in its answer.
+    id: u32,
+    /// The directory of the Location, in normal form.
+    directory: String,
+}
+
+/// What the program answers.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum TrustAnswer {
+    /// Whether it trusts the project.
+    Trusted(bool),
+    /// Why it could not say.
+    Error(String),
+}
+
+type Answer = Result<bool, String>;
+
+/// The questions of one host. They wait for the program, which may begin to answer later.
+pub(crate) struct TrustQuestions(Arc<Mutex<State>>);
+
+struct State {
+    /// The way to the program; none when the host closes.
+    questions: Option<mpsc::UnboundedSender<TrustQuestion>>,
+    /// Taken by the program when it begins to answer.
+    asked: Option<mpsc::UnboundedReceiver<TrustQuestion>>,
+    last: u32,
+    waiting: HashMap<u32, oneshot::Sender<Answer>>,
+}
+
+impl TrustQuestions {
+    pub(crate) fn new() -> Self {
+        let (questions, asked) = mpsc::unbounded_channel();
+        Self(Arc::new(Mutex::new(State {
+            questions: Some(questions),
+            asked: Some(asked),
+            last: 0,
+            waiting: HashMap::new(),
+        })))
+    }
+
+    /// The questions as JSON `{id, directory}`. Only the first caller gets any. Ends with the host.
+    pub(crate) fn attend(&self) -> impl Stream<Item = String> + Send + use<> {
+        let asked = lock(&self.0).asked.take();
+        stream::unfold(asked, |asked| async {
+            let mut asked = asked?;
+            let question = asked.recv().await?;
+            let text = serde_json::to_string(&question).expect("a question is plain data");
+            Some((text, Some(asked)))
+        })
+    }
+
+    /// Answers a question with JSON `{"trusted": boolean}` or `{"error": reason}`. A question that does
+    /// not wait any more needs no answer.
+    pub(crate) fn answer(&self, id: u32, answer: &str) {
+        let answer = match serde_json::from_str(answer) {
+            Ok(TrustAnswer::Trusted(trusted)) => Ok(trusted),
+            Ok(TrustAnswer::Error(reason)) => Err(reason.chars().take(MAX_REASON).collect()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Some(waiting) = lock(&self.0).waiting.remove(&id) {
+            // The Location may have been given up.
+            let _ = waiting.send(answer);
+        }
+    }
+
+    /// Answers every question with no.
+    pub(crate) fn end(&self) {
+        let mut state = lock(&self.0);
+        state.questions = None;
+        state.waiting.clear();
+    }
+}
+
+impl AskTrust for TrustQuestions {
+    fn ask(&self, directory: &str) -> BoxFuture<'static, Answer> {
+        let answered = lock(&self.0).ask(directory);
+        async move {
+            match tokio::time::timeout(TIME_LIMIT, answered?).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) => Err("the host closes".to_owned()),
+                Err(_) => Err(format!(
+                    "it has not answered within {} seconds",
+                    TIME_LIMIT.as_secs()
+                )),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl State {
+    fn ask(&mut self, directory: &str) -> Result<oneshot::Receiver<Answer>, String> {
+        self.waiting.retain(|_, answer| !answer.is_closed());
+        if self.waiting.len() >= MAX_WAITING {
+            return Err(format!("more than {MAX_WAITING} questions wait"));
+        }
+        let (answer, answered) = oneshot::channel();
+        self.last = self.last.wrapping_add(1);
+        let question = TrustQuestion {
+            id: self.last,
+            directory: directory.to_owned(),
+        };
+        let sent = self.questions.as_ref().map(|way| way.send(question));
+        if !matches!(sent, Some(Ok(()))) {
+            return Err("the host closes".to_owned());
+        }
+        self.waiting.insert(self.last, answer);
+        Ok(answered)
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_waits_for_the_program() {
+        let questions = TrustQuestions::new();
+        let asked = questions.ask("/a");
+        let mut attended = Box::pin(questions.attend());
+        let question = attended.next().await;
+        assert_eq!(question.as_deref(), Some(r#"{"id":1,"directory":"/a"}"#));
+        questions.answer(1, r#"{"trusted":true}"#);
+        assert_eq!(asked.await, Ok(true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_answer_is_no_trust() {
+        let questions = TrustQuestions::new();
+        let late = questions.ask("/a");
+        let reason = "it has not answered within 60 seconds";
+        assert_eq!(late.await, Err(reason.to_owned()));
+        let failed = questions.ask("/a");
+        questions.answer(2, r#"{"error":"no idea"}"#);
+        assert_eq!(failed.await, Err("no idea".to_owned()));
+        let wrong = questions.ask("/a");
+        questions.answer(3, r#"{"trusted":"yes"}"#);
+        assert!(wrong.await.unwrap_err().contains("invalid type"));
+        let closing = questions.ask("/a");
+        questions.end();
+        assert_eq!(closing.await, Err("the host closes".to_owned()));
+        assert_eq!(questions.ask("/a").await, Err("the host closes".to_owned()));
+        assert_eq!(questions.attend().count().await, 4);
+    }
+}

@@ -1,0 +1,91 @@
+//! The rules of an agent that no other rule loosens.
+
+use std::sync::Arc;
+
+use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
+
+use crate::config::{Configuration, LostPermissions, Source};
+
+/// What holds for all agents.
+pub(super) struct Shared {
+    /// The rules of all trusted documents.
+    pub(super) rules: Vec<PermissionRule>,
+    /// Those of them that the host gave.
+    of_host: Vec<PermissionRule>,
+    /// The rules of documents of an untrusted project. They only restrict.
+    untrusted: Vec<PermissionRule>,
+    /// The host's ceiling.
+    ceiling: Arc<[PermissionRule]>,
+    /// The home directory.
+    home: String,
+}
+
+impl Shared {
+    pub(super) fn of(configuration: &Configuration, home: &str) -> Self {
+        let rules = |fits: fn(Source) -> bool| -> Vec<_> {
+            let documents = configuration.documents().filter(|it| fits(it.source));
+            documents
+                .flat_map(|it| it.permissions.iter().cloned())
+                .collect()
+        };
+        let ceiling = configuration.ceiling.iter().cloned();
+        Self {
+            rules: rules(|source| !source.is_untrusted()),
+            of_host: rules(|source| source == Source::Host),
+            untrusted: rules(Source::is_untrusted),
+            ceiling: ceiling.map(|rule| rule.with_home(home)).collect(),
+            home: home.to_owned(),
+        }
+    }
+
+    /// How many rules each agent has a copy of.
+    pub(super) fn count(&self) -> usize {
+        self.rules.len() + self.of_host.len() + self.untrusted.len()
+    }
+
+    /// Rules for all agents and then those of one, with the home directory in its places.
+    pub(super) fn with(
+        &self,
+        shared: &[PermissionRule],
+        own: Vec<PermissionRule>,
+    ) -> Vec<PermissionRule> {
+        let rules = shared.iter().cloned().chain(own);
+        rules.map(|rule| rule.with_home(&self.home)).collect()
+    }
+
+    /// The rules that no other rule loosens: those of the host, of an untrusted project, the ceiling,
+    /// and questions about what cannot be read.
+    pub(super) fn restrictions(
+        &self,
+        agent: &str,
+        own: OwnRules,
+        lost: &[LostPermissions],
+    ) -> Vec<Restriction> {
+        let is_about =
+            |it: &&LostPermissions| it.agent.as_deref().is_none_or(|about| about == agent);
+        let unread = lost.iter().filter(is_about).map(|it| PermissionRule {
+            action: it.action.clone().unwrap_or_else(|| "*".to_owned()),
+            resource: "*".to_owned(),
+            effect: PermissionEffect::Ask,
+        });
+        let restrictions = [
+            (self.with(&self.of_host, own.of_host).into(), false),
+            (self.with(&self.untrusted, own.untrusted).into(), false),
+            (unread.collect(), true),
+            (Arc::clone(&self.ceiling), true),
+        ];
+        let restrictions = restrictions.into_iter();
+        let given = restrictions.filter(|(rules, _): &(Arc<[_]>, bool)| !rules.is_empty());
+        given
+            .map(|(rules, each_time)| Restriction { rules, each_time })
+            .collect()
+    }
+}
+
+/// The rules of one agent that restrict it.
+pub(super) struct OwnRules {
+    /// Those that the host gave.
+    pub of_host: Vec<PermissionRule>,
+    /// Those that files of an untrusted project gave.
+    pub untrusted: Vec<PermissionRule>,
+}

@@ -1,0 +1,218 @@
+//! Values that cannot be read, and the uses of tools that they might have restricted.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::decode::Step;
+use crate::nearest::one_slip;
+
+/// A value or a file that cannot be read and could have held permissions. The host asks before each
+/// use of a tool that it might have restricted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostPermissions {
+    /// The agent that it spoke of; none if all.
+    pub agent: Option<String>,
+    /// The action that it spoke of; none if all.
+    pub action: Option<String>,
+    /// What cannot be read, and why.
+    pub reason: String,
+    /// The file that holds it, if it is one; a directory where not every file can be found.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl LostPermissions {
+    /// Everything may have been restricted.
+    pub(crate) fn everything(reason: String) -> Self {
+        Self {
+            agent: None,
+            action: None,
+            reason,
+            file: None,
+        }
+    }
+
+    /// The same, of a file.
+    pub(crate) fn in_file_at(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Everything that an agent does may have been restricted.
+    pub(crate) fn of_agent(agent: &str, reason: String) -> Self {
+        Self {
+            agent: Some(agent.to_owned()),
+            ..Self::everything(reason)
+        }
+    }
+
+    /// What follows for the user, as the end of a message.
+    pub(crate) fn consequence(&self) -> String {
+        let whose = match &self.agent {
+            Some(agent) => format!(" of the agent {agent}"),
+            None => String::new(),
+        };
+        let uses = match &self.action {
+            Some(action) => format!("use of {action}"),
+            None => "use of a tool".to_owned(),
+        };
+        format!(". Until this is corrected, the host asks before every {uses}{whose}")
+    }
+
+    /// What the loss of the value at the end of `path` in a document may have restricted, if it could
+    /// have held permissions.
+    pub(crate) fn at(path: &[Step], reason: String) -> Option<Self> {
+        let keys: Vec<_> = path.iter().map(Step::key).collect();
+        let (agent, action) = match keys.as_slice() {
+            [] | [Some("permissions" | "permission" | "tools")] => (None, None),
+            [Some("permission"), action, ..] => (None, *action),
+            [Some("tools"), tool, ..] => (None, tool.map(action_of_tool)),
+            [Some("permissions"), ..] => (None, None),
+            [Some("agents" | "agent" | "mode")] => (None, None),
+            [Some("agents" | "agent" | "mode"), agent, field @ ..] => {
+                (*agent, Self::action_of_agent(field)?)
+            }
+            _ => return None,
+        };
+        Some(Self {
+            agent: agent.map(str::to_owned),
+            action: action.map(str::to_owned),
+            ..Self::everything(reason)
+        })
+    }
+
+    /// The same for a path in the fields of an agent's file.
+    pub(crate) fn in_file(agent: &str, path: &[Step], reason: String) -> Option<Self> {
+        let keys: Vec<_> = path.iter().map(Step::key).collect();
+        let action = Self::action_of_agent(&keys)?;
+        Some(Self {
+            agent: Some(agent.to_owned()),
+            action: action.map(str::to_owned),
+            ..Self::everything(reason)
+        })
+    }
+
+    /// The action that a field of an agent is about, itself none if all; none where the field cannot
+    /// hold permissions.
+    #[expect(
+        clippy::option_option,
+        reason = "no permissions, or permissions of all actions"
+    )]
+    fn action_of_agent<'k>(field: &[Option<&'k str>]) -> Option<Option<&'k str>> {
+        match field {
+            [] | [Some("permissions"), ..] | [Some("permission" | "tools")] => Some(None),
+            [Some("permission"), action, ..] => Some(*action),
+            [Some("tools"), tool, ..] => Some(tool.map(action_of_tool)),
+            _ => None,
+        }
+    }
+}
+
+/// The action under which rules speak of a tool.
+pub(super) fn action_of_tool(tool: &str) -> &str {
+    match tool {
+        "write" | "patch" => "edit",
+        other => other,
+    }
+}
+
+/// The keys that hold permissions, in a document and in an agent.
+const PERMISSION_KEYS: [&str; 3] = ["permission", "permissions", "tools"];
+
+/// The keys of a document that hold agents.
+const AGENT_KEYS: [&str; 3] = ["agents", "agent", "mode"];
+
+/// The paths of keys in a document that are probably misspelt and meant for permissions.
+pub(super) fn misspelt_keys(root: &Map<String, Value>) -> Vec<(Vec<Step>, &'static str)> {
+    let mut found = Vec::new();
+    for name in root.keys() {
+        let meant = super::keys::misspelt(name);
+        let restricts = |key: &&str| PERMISSION_KEYS.contains(key) || AGENT_KEYS.contains(key);
+        if let Some(meant) = meant.filter(restricts) {
+            found.push((vec![Step::Key(name.clone())], meant));
+        }
+    }
+    for key in AGENT_KEYS {
+        let agents = root.get(key).and_then(Value::as_object);
+        for (id, agent) in agents.into_iter().flatten() {
+            for (field, meant) in agent.as_object().into_iter().flat_map(misspelt_fields) {
+                let path = [key, id, field].map(|key| Step::Key(key.to_owned()));
+                found.push((path.into(), meant));
+            }
+        }
+    }
+    found
+}
+
+/// The fields of an agent that are probably misspelt and meant for permissions.
+pub(crate) fn misspelt_fields(
+    agent: &Map<String, Value>,
+) -> impl Iterator<Item = (&str, &'static str)> {
+    agent.keys().filter_map(|name| {
+        let is_known = PERMISSION_KEYS.contains(&name.as_str());
+        let meant = |key: &&&str| one_slip(name.as_bytes(), key.as_bytes());
+        let found = PERMISSION_KEYS.iter().find(meant).copied();
+        found
+            .filter(|_| !is_known)
+            .map(|meant| (name.as_str(), meant))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(text: &str) -> Vec<Step> {
+        let keys = text.split('.').filter(|key| !key.is_empty());
+        keys.map(|key| match key.parse() {
+            Ok(index) => Step::Index(index),
+            Err(_) => Step::Key(key.to_owned()),
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_lost_value_may_have_restricted_what_it_spoke_of() {
+        let all = Some((None, None));
+        for (lost, expected) in [
+            ("", all),
+            ("permission", all),
+            ("permissions.3.effect", all),
+            ("permission.bash", Some((None, Some("bash")))),
+            ("permission.bash.git *", Some((None, Some("bash")))),
+            ("tools.write", Some((None, Some("edit")))),
+            ("agents", all),
+            ("agent.build", Some((Some("build"), None))),
+            ("mode.build.permissions.0", Some((Some("build"), None))),
+            ("agents.a.permission.edit", Some((Some("a"), Some("edit")))),
+            ("agents.a.tools.patch", Some((Some("a"), Some("edit")))),
+            ("agents.a.steps", None),
+            ("compaction.auto", None),
+            ("provider.permission", None),
+        ] {
+            let found = LostPermissions::at(&path(lost), String::new());
+            let found = found
+                .as_ref()
+                .map(|it| (it.agent.as_deref(), it.action.as_deref()));
+            assert_eq!(found, expected, "{lost}");
+        }
+    }
+
+    #[test]
+    fn misspelt_keys_of_permissions_are_found() {
+        let document = json!({
+            "permision": {}, "permission": {}, "tool": {}, "model": "a/b",
+            "agent": {"build": {"permissoin": "deny", "prompt": "x"}},
+            "agents": {"a": {"permissions": []}, "b": 1},
+        });
+        let found = misspelt_keys(document.as_object().unwrap());
+        let expected = [
+            (path("permision"), "permission"),
+            (path("tool"), "tools"),
+            (path("agent.build.permissoin"), "permission"),
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,185 @@
+//! Reading a document's keys, and what follows from those that cannot be read.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::decode::{self, Decoded, Invalid, Step};
+use super::diagnostic::{Diagnostic, DiagnosticKind};
+use super::discovery::Layer;
+use super::document::{Document, Draft, Outcome, Problem, Read, untrusted};
+use super::jsonc::Position;
+use super::keys;
+use super::lost::{LostPermissions, misspelt_keys};
+use super::policy::Policy;
+use super::pruned::{Pruned, texts_with};
+use super::substitution::Refused;
+
+/// A document while it is read.
+pub(super) struct Reading<'r> {
+    pub layer: &'r Layer<'r>,
+    pub origin: &'r str,
+    /// Where the value at the end of a path stands.
+    pub locate: &'r dyn Fn(&[Step]) -> Option<Position>,
+    /// Why tokens in a text were refused.
+    pub refusal: &'r dyn Fn(&str) -> Option<Refused>,
+}
+
+impl Reading<'_> {
+    /// Reads every key. A value that cannot be read is taken out, and the others are read again.
+    pub(super) fn decode(&self, value: Value) -> Outcome {
+        let mut read = Read::default();
+        let mut pruned = Pruned::new(value);
+        self.take_refused(&mut pruned, &mut read);
+        self.take_misspelt(&mut pruned, &mut read);
+        let mut denies_providers = false;
+        loop {
+            let locate = |path: &[Step]| (self.locate)(&pruned.original(path));
+            let mut draft = Draft {
+                document: Document {
+                    origin: self.origin.to_owned(),
+                    base: self.layer.base.clone(),
+                    source: self.layer.source,
+                    ..Document::default()
+                },
+                locate: &locate,
+                notes: Vec::new(),
+            };
+            let invalid = match read_keys(&mut draft, pruned.value()) {
+                Ok(()) => {
+                    let policies = &mut draft.document.policies;
+                    policies.extend(denies_providers.then(Policy::none));
+                    *read.document = draft.document;
+                    read.diagnostics.extend(draft.notes);
+                    read.diagnostics.iter().for_each(Diagnostic::log);
+                    return Outcome::Usable(read);
+                }
+                Err(invalid) => invalid,
+            };
+            let path = invalid.path();
+            let invalid = invalid.about(&pruned.original(&path));
+            let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                return Outcome::Broken(self.broken(&invalid));
+            }
+            let message = invalid.to_string();
+            self.lose(&removed, DiagnosticKind::Invalid, message, None, &mut read);
+            // Permissions cannot ask before a provider is used.
+            denies_providers |= is_about_providers(&removed);
+        }
+    }
+
+    fn broken(&self, invalid: &Invalid) -> Problem {
+        Problem {
+            origin: self.origin.to_owned(),
+            kind: DiagnosticKind::Invalid,
+            position: (self.locate)(&[]),
+            message: invalid.to_string(),
+            keeps_previous: true,
+        }
+    }
+
+    /// Takes the values out that hold a refused token.
+    fn take_refused(&self, pruned: &mut Pruned, read: &mut Read) {
+        for (path, refused) in texts_with(pruned.value(), &self.refusal) {
+            let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                continue;
+            }
+            let place = Invalid::new(String::new()).about(&removed).place();
+            let message = format!("{place}: {}", refused.message);
+            let (kind, message) = match refused.is_withheld {
+                true => (DiagnosticKind::Ignored, untrusted(&message)),
+                false => (DiagnosticKind::Substitution, message),
+            };
+            self.lose(&removed, kind, message, Some(refused.position), read);
+        }
+    }
+
+    /// Takes the keys out that are probably misspelt and meant for permissions.
+    fn take_misspelt(&self, pruned: &mut Pruned, read: &mut Read) {
+        let Some(root) = pruned.value().as_object() else {
+            return;
+        };
+        for (path, meant) in misspelt_keys(root) {
+            let name = path.iter().filter_map(Step::key).collect::<Vec<_>>();
+            let message = format!(
+                "There is no key {}; {meant} is probably meant",
+                name.join(".")
+            );
+            let removed = pruned.remove(&path);
+            if removed.is_empty() {
+                continue;
+            }
+            let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message, None);
+            let agent = removed.get(1).and_then(Step::key).map(str::to_owned);
+            let lost = LostPermissions {
+                agent,
+                ..LostPermissions::everything(String::new())
+            };
+            self.ask_about(Some(lost), diagnostic, read);
+        }
+    }
+
+    /// Tells of a value that was taken out, and what it may have restricted.
+    fn lose(
+        &self,
+        path: &[Step],
+        kind: DiagnosticKind,
+        message: String,
+        position: Option<Position>,
+        read: &mut Read,
+    ) {
+        let message = message + "; this value is left out";
+        let diagnostic = self.diagnostic(path, kind, message, position);
+        self.ask_about(LostPermissions::at(path, String::new()), diagnostic, read);
+    }
+
+    fn ask_about(
+        &self,
+        lost: Option<LostPermissions>,
+        mut diagnostic: Diagnostic,
+        read: &mut Read,
+    ) {
+        if let Some(mut lost) = lost {
+            diagnostic.message += &lost.consequence();
+            lost.reason = diagnostic.to_string();
+            lost.file = self.layer.place.file().map(Path::to_owned);
+            read.lost.push(lost);
+        }
+        read.diagnostics.push(diagnostic);
+    }
+
+    fn diagnostic(
+        &self,
+        path: &[Step],
+        kind: DiagnosticKind,
+        message: String,
+        position: Option<Position>,
+    ) -> Diagnostic {
+        let position = position.or_else(|| (self.locate)(path));
+        Diagnostic::unlogged(self.origin, kind, message, position)
+    }
+}
+
+fn is_about_providers(path: &[Step]) -> bool {
+    let keys: Vec<_> = path.iter().take(2).map(Step::key).collect();
+    matches!(
+        keys.as_slice(),
+        [Some("enabled_providers" | "disabled_providers"), ..]
+            | [Some("experimental")]
+            | [Some("experimental"), Some("policies")]
+    )
+}
+
+fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
+    let root = decode::object(value)?;
+    for key in keys::KEYS {
+        if let Some(value) = root.get(key.name) {
+            key.read(draft, root, value)
+                .map_err(|invalid| invalid.at(key.name))?;
+        }
+    }
+    keys::report_unknown(draft, root);
+    Ok(())
+}
