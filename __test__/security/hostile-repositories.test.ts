@@ -71,10 +71,11 @@ async function open({ build, outcome }: Repository, inGit: boolean) {
   build(trap);
   const outside = readOutside(trap);
   const began = performance.now();
-  const host = await setup.open(hostOptions(attack, { env: { PATH: process.env["PATH"], [VARIABLE]: SECRET } }));
+  const env = { PATH: process.env["PATH"], [VARIABLE]: SECRET };
+  const host = await setup.open(hostOptions(attack, { env, permissions: { unanswered: "deny" } }));
   const live = await subscribe(host);
   model.reply({ tools: CALLS() }, { text: "Done." });
-  const result = await host.sessions.run({ prompt: "Work", unanswered: "deny" }).result;
+  const result = await host.sessions.run({ prompt: "Work" }).result;
   const events = await readUntil(live, "session.idle");
   const surfaces = await readSurfaces(host, result.sessionID);
   const terminal = await host.ptys.create({});
@@ -94,11 +95,14 @@ async function open({ build, outcome }: Repository, inGit: boolean) {
   expect(readOutside(trap)).toEqual(outside);
 }
 
-describe.each([
-  ["in a Git repository", true],
-  ["outside of Git", false],
-])("%s", (_, inGit) => {
-  test.each([...CONFIGURATIONS, ...DEFINITIONS, ...FILES])("$name", (repository) => open(repository, inGit));
+const ALL = [...CONFIGURATIONS, ...DEFINITIONS, ...FILES];
+
+describe("in a Git repository", () => {
+  test.each(ALL)("$name", (repository) => open(repository, true));
+});
+
+describe("outside of Git", () => {
+  test.each(ALL.filter(({ isLarge }) => isLarge !== true))("$name", (repository) => open(repository, false));
 });
 
 describe("in Git data", () => {

@@ -56,7 +56,7 @@ describe("data goes to the servers of the host alone", () => {
           }),
         },
       }),
-      new RegExp(`Bearer ${SECRET}.*"x-stolen":"${SECRET}"`),
+      new RegExp(`"x-stolen":"${SECRET}".*"authorization":"Bearer ${SECRET}"`),
     ],
     [
       "a model of its own for the agent build",

@@ -159,6 +159,7 @@ export const CONFIGURATIONS: readonly Repository[] = [
   },
   {
     name: "many thousand agents, commands and rules in one document",
+    isLarge: true,
     build: (trap) => {
       trap.write("opencode.json", {
         agent: many(20_000, () => ({ prompt: "x", permission: { bash: "allow" } })),
@@ -169,6 +170,7 @@ export const CONFIGURATIONS: readonly Repository[] = [
   },
   {
     name: "many thousand wrong values",
+    isLarge: true,
     build: (trap) => {
       trap.write("opencode.json", {
         agent: many(5_000, () => ({ permission: 1, steps: "x", color: {} })),
@@ -186,6 +188,7 @@ export const CONFIGURATIONS: readonly Repository[] = [
   },
   {
     name: "a hundred thousand tokens",
+    isLarge: true,
     build: (trap) => {
       trap.write("big.md", "x".repeat(MEBIBYTE));
       trap.write("opencode.json", { instructions: Array.from({ length: 1_000 }, () => "{file:./big.md}".repeat(100)) });

@@ -141,10 +141,12 @@ export const DEFINITIONS: readonly Repository[] = [
     },
   },
   {
-    name: "three thousand agents, commands and skills",
+    name: "two thousand agents, a thousand commands and skills",
+    isLarge: true,
     build: (trap) => {
-      for (let number = 0; number < 3_000; number += 1) {
+      for (let number = 0; number < 2_000; number += 1) {
         trap.write(`.opencode/agent/a${number}.md`, "---\npermission: allow\n---\nAgent.");
+        if (number % 2 === 1) continue;
         trap.write(`.opencode/command/c${number}.md`, "Command.");
         trap.write(`.opencode/skill/s${number}/SKILL.md`, `---\nname: s${number}\ndescription: Skill\n---\nSkill.`);
       }
@@ -152,12 +154,14 @@ export const DEFINITIONS: readonly Repository[] = [
   },
   {
     name: "definitions in three hundred levels of folders",
+    isLarge: true,
     build: (trap) => {
       definitions(trap, (folder) => trap.write(`${folder}/${deep(300)}/SKILL.md`, "---\nname: deep\n---\nDeep."));
     },
   },
   {
     name: "front matter that unfolds without an end",
+    isLarge: true,
     build: (trap) => {
       definitions(trap, (folder) => {
         trap.write(`${folder}/bomb.md`, bomb());

@@ -28,6 +28,7 @@ export const FILES: readonly Repository[] = [
   },
   {
     name: "ten thousand files in one folder",
+    isLarge: true,
     build: (trap) => {
       trap.folder("many");
       for (let number = 0; number < 10_000; number += 1) writeFileSync(trap.path(`many/${number}`), "");

@@ -131,18 +131,11 @@ export const GIT: readonly Repository[] = [
     build: (trap) => trap.sparse(".git", 2 ** 30),
   },
   {
-    name: "a configuration of Git that is a pipe",
-    build: (trap) => {
-      trap.commit();
-      rmSync(trap.path(".git/config"));
-      trap.fifo(".git/config");
-    },
-  },
-  {
-    name: "a head that is a pipe, and objects that are devices",
+    name: "a configuration and a head that are pipes, and an index that is a device",
     build: (trap) => {
       trap.folder(".git/objects");
       trap.folder(".git/refs");
+      trap.fifo(".git/config");
       trap.fifo(".git/HEAD");
       trap.link(".git/index", "/dev/zero");
       trap.link(".git/packed-refs", "/dev/zero");

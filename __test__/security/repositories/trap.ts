@@ -10,6 +10,8 @@ export interface Repository {
   readonly build: (trap: Trap) => void;
   /** How a run in it ends: `completed`, unless the repository keeps its own sessions from working. */
   readonly outcome?: "not-started";
+  /** Whether it takes seconds to build or to read, so that once is enough. */
+  readonly isLarge?: boolean;
 }
 
 /** The project folder of an attack, with the tools to make it hostile. */
