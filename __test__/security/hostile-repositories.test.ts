@@ -16,11 +16,13 @@ const TIME_LIMIT_MS = 60_000;
 
 /** What the model does. The pattern finds the secret without being it. */
 const pattern = `${SECRET.slice(0, 4)}[${SECRET[4]}]${SECRET.slice(5)}`;
-const CALLS = () => [
+const callsOf = ({ secretFile, outside }: Trap) => [
   bash("echo hello"),
   call("read", { path: "README.md" }),
   call("read", { path: "sub/notes.txt" }),
   call("read", { path: "../id_rsa" }),
+  call("read", { path: secretFile }),
+  call("read", { path: path.join(outside, "secret.md") }),
   call("read", { path: "link" }),
   call("read", { path: "pipe" }),
   call("glob", { pattern: "**/*.md" }),
@@ -74,7 +76,7 @@ async function open({ build, outcome }: Repository, inGit: boolean) {
   const env = { PATH: process.env["PATH"], [VARIABLE]: SECRET };
   const host = await setup.open(hostOptions(attack, { env, permissions: { unanswered: "deny" } }));
   const live = await subscribe(host);
-  model.reply({ tools: CALLS() }, { text: "Done." });
+  model.reply({ tools: callsOf(trap) }, { text: "Done." });
   const result = await host.sessions.run({ prompt: "Work" }).result;
   const events = await readUntil(live, "session.idle");
   const surfaces = await readSurfaces(host, result.sessionID);

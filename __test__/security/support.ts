@@ -155,3 +155,14 @@ export async function effectOf(host: OpenCodeHost, action: string, resource: str
   }
   return decision.effect;
 }
+
+/** The description of a provider at an address, with one model. */
+export function providerAt(baseURL: string, options: object = {}) {
+  return { npm: "@ai-sdk/openai-compatible", options: { baseURL, ...options }, models: { m1: { tool_call: true } } };
+}
+
+/** What the honest model and the attacker must not see. */
+export function expectNothingLeaked({ model, attacker }: Attack) {
+  expect(received(attacker)).toEqual([]);
+  expect(received(model).join("\n")).not.toContain(SECRET);
+}
