@@ -52,6 +52,11 @@ impl Invalid {
     pub(crate) fn path(&self) -> Vec<Step> {
         self.path.iter().rev().cloned().collect()
     }
+
+    /// What the value must be, as the end of a sentence that begins with the path.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
 }
 
 /// `provider.x.models[0] must be …`.
@@ -60,15 +65,21 @@ impl fmt::Display for Invalid {
         if self.path.is_empty() {
             f.write_str("The document")?;
         }
-        for (depth, step) in self.path.iter().rev().enumerate() {
-            match step {
-                Step::Key(key) if depth == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-            }
-        }
-        write!(f, " {}", self.message)
+        write!(f, "{} {}", shown(&self.path()), self.message)
     }
+}
+
+/// A path as text: `provider.x.models[0]`.
+pub(super) fn shown(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text += key,
+            Step::Key(key) => text.extend([".", key]),
+            Step::Index(index) => text += &format!("[{index}]"),
+        }
+    }
+    text
 }
 
 /// Reads member `key` if it is there.

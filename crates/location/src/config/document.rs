@@ -301,6 +301,16 @@ fn decode(
     }
 }
 
+/// Whether a value is one that a key takes.
+pub(super) fn check(key: &keys::Key, value: &Value) -> Decoded<()> {
+    let mut draft = Draft {
+        document: Document::default(),
+        locate: &|_| None,
+        notes: Vec::new(),
+    };
+    key.read(&mut draft, &serde_json::Map::new(), value)
+}
+
 fn read_keys(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     let root = decode::object(value)?;
     for key in keys::KEYS {

@@ -8,6 +8,7 @@
 //! its keys; the other files read one key or a few that belong together.
 
 mod agent;
+mod check;
 mod command;
 mod decode;
 mod diagnostic;
@@ -25,6 +26,7 @@ mod provider_v2;
 mod reference;
 mod selection;
 mod settings;
+mod shape;
 mod skill;
 mod substitution;
 
@@ -34,6 +36,7 @@ use std::path::{Path, PathBuf};
 use opencode_schema::model::ModelRef;
 use url::Url;
 
+pub use check::{ConfigurationProblem, problems};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use document::{Document, MAX_DOCUMENT_BYTES};
 pub use host::{HostConfiguration, HostModel};
