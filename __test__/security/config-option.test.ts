@@ -92,7 +92,7 @@ test("where the format is open, any key may stand", async () => {
   const { id } = await host.sessions.create();
   setup.model.reply({ text: "Hello." });
   await run(host, id, "Hi");
-  expect((await setup.model.received()).body).toMatchObject({ own_option: { nested: true }, temperature: 0.5 });
+  expect((await setup.model.received(1)).body).toMatchObject({ own_option: { nested: true }, temperature: 0.5 });
 });
 
 function rule() {

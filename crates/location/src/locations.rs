@@ -207,6 +207,8 @@ impl Locations {
             configuration.diagnostics.extend(diagnostic);
             let (definitions, diagnostics) = Definitions::read(&configuration, &environment, &name);
             configuration.diagnostics.extend(diagnostics);
+            let unusable = definitions.commands.check(&definitions.agents, &catalogue);
+            configuration.diagnostics.extend(unusable);
             Arc::new(Location {
                 directory: name,
                 project,

@@ -22,6 +22,9 @@ pub(crate) struct Target {
     pub(crate) provider_id: String,
     /// The name on the wire, which steps record.
     pub(crate) wire_id: String,
+    /// It calls tools. One that does not reads the calls of others as text: no tools are offered to
+    /// it, and servers refuse a call of a tool that is not.
+    pub(crate) calls_tools: bool,
 }
 
 /// Where a message stands.
@@ -133,6 +136,9 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
+                } else if !target.calls_tools {
+                    said.push(Part::text(call.told()));
+                    results.extend(call.told_result());
                 } else {
                     said.push(call.lower(&voice));
                     results.extend(call.result(&voice).map(|result| Message::tool([result])));
@@ -274,6 +280,34 @@ impl Call<'_> {
         }
     }
 
+    /// The call in words.
+    fn told(&self) -> String {
+        format!("Called the tool {} with {}", self.name, self.input())
+    }
+
+    /// The result in words. It comes from the user, as the results of tools do.
+    fn told_result(&self) -> Option<Message> {
+        let heading = |text: &str| Part::text(format!("The tool {} answered: {text}", self.name));
+        let parts = match self.value()? {
+            ToolResultValue::Text(text) => vec![heading(&text)],
+            ToolResultValue::Json(value) | ToolResultValue::Error(value) => {
+                vec![heading(&value.to_string())]
+            }
+            ToolResultValue::Content(content) => {
+                let parts = content.into_iter().map(|part| match part {
+                    LlmContent::Text { text } => Part::text(text),
+                    LlmContent::File { uri, mime, name } => Part::Media(Media {
+                        media_type: mime,
+                        data: uri,
+                        filename: name,
+                    }),
+                });
+                std::iter::once(heading("")).chain(parts).collect()
+            }
+        };
+        Some(Message::user(parts))
+    }
+
     /// A call that the provider ran stands inside the assistant's message. For another model both
     /// the call and its result are plain text, because no other provider accepts them.
     fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
@@ -282,7 +316,7 @@ impl Call<'_> {
             said.extend(self.result(voice));
             return;
         }
-        let mut text = format!("Called the tool {} with {}", self.name, self.input());
+        let mut text = self.told();
         if let Some(value) = self.value() {
             let value = serde_json::to_value(&value).unwrap_or_default();
             text = format!("{text}\nIts result: {}", value["value"]);

@@ -6,9 +6,10 @@ use std::path::Path;
 use opencode_schema::command::CommandInfo;
 use opencode_schema::model::ModelRef;
 
+use crate::agents::Agents;
+use crate::catalogue::Catalogue;
 use crate::config::{
-    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Document, Entry, Position,
-    decode_command_fields,
+    CommandPatch, Configuration, Diagnostic, DiagnosticKind, Entry, Position, decode_command_fields,
 };
 use crate::markdown::{Folder, Reader};
 
@@ -18,10 +19,20 @@ const FOLDERS: [Folder; 2] = [
     Folder::with_subfolders("commands"),
 ];
 
+/// Most mistakes of commands that are told.
+const MAX_TOLD: usize = 50;
+
 /// The commands of one directory, the built-in ones first and the others in the order in which they
 /// were first described.
 #[derive(Debug, Default)]
-pub struct Commands(Vec<CommandInfo>);
+pub struct Commands {
+    list: Vec<CommandInfo>,
+    /// Where each of them was described last, in the same order; none for what is built in.
+    origins: Vec<Option<Origin>>,
+}
+
+/// Where something was described: the document or file, and the place in it.
+type Origin = (String, Option<Position>);
 
 impl Commands {
     /// The commands of a Location. Reads the Markdown files of the configuration's directories.
@@ -36,11 +47,8 @@ impl Commands {
             match entry {
                 Entry::Document(document) => {
                     for (name, patch) in &document.commands {
-                        let by = Declaration {
-                            document,
-                            position: patch.position,
-                        };
-                        merged.apply(name, patch.value.clone(), Some(by));
+                        let origin = (document.origin.clone(), patch.position);
+                        merged.apply(name, patch.value.clone(), Some(origin));
                     }
                 }
                 Entry::Directory(directory) => {
@@ -50,12 +58,42 @@ impl Commands {
                 }
             }
         }
-        Self(merged.finish(&mut reader.diagnostics))
+        merged.finish(&mut reader.diagnostics)
     }
 
     /// The commands.
     pub fn list(&self) -> &[CommandInfo] {
-        &self.0
+        &self.list
+    }
+
+    /// Which commands name an agent or a model that cannot be used.
+    pub(crate) fn check(&self, agents: &Agents, catalogue: &Catalogue) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (command, origin) in self.list.iter().zip(&self.origins) {
+            if found.len() >= MAX_TOLD {
+                break;
+            }
+            let Some((origin, position)) = origin else {
+                continue;
+            };
+            let mut report = |what: &str, error: String| {
+                let name = &command.name;
+                let message = format!("The command {name} cannot use its {what}. {error}");
+                let kind = DiagnosticKind::Ignored;
+                found.push(Diagnostic::new(origin, kind, message, *position));
+            };
+            if let Some(agent) = &command.agent
+                && let Err(error) = agents.resolve(Some(agent))
+            {
+                report("agent", error.to_string());
+            }
+            if let Some(model) = &command.model
+                && let Err(error) = catalogue.resolve(Some(model))
+            {
+                report("model", error.to_string());
+            }
+        }
+        found
     }
 }
 
@@ -86,61 +124,61 @@ fn builtin() -> [(&'static str, CommandPatch); 2] {
 
 /// The commands described so far.
 #[derive(Default)]
-struct Merged<'d> {
+struct Merged {
     /// In the order in which they were first described.
-    commands: Vec<Draft<'d>>,
+    commands: Vec<Draft>,
     index: HashMap<String, usize>,
 }
 
 /// A command while it is being described.
-struct Draft<'d> {
+struct Draft {
     name: String,
     patch: CommandPatch,
-    /// Where a document described it last.
-    declared: Option<Declaration<'d>>,
+    /// Where a document or a file described it last.
+    origin: Option<Origin>,
 }
 
-/// Where a document describes a command.
-#[derive(Clone, Copy)]
-struct Declaration<'d> {
-    document: &'d Document,
-    position: Option<Position>,
-}
-
-impl<'d> Merged<'d> {
+impl Merged {
     /// Adds what the Markdown files of a folder describe.
     fn read(&mut self, directory: &Path, folder: Folder, reader: &mut Reader) {
         reader.read(directory, folder, |name, file, diagnostics| {
             if let Some(patch) = file.decode(decode_command_fields, diagnostics) {
                 let template = Some(file.body.trim().to_owned());
-                self.apply(name, CommandPatch { template, ..patch }, None);
+                let field = if patch.agent.is_some() {
+                    "agent"
+                } else {
+                    "model"
+                };
+                let origin = (file.origin().to_owned(), file.place(field));
+                self.apply(name, CommandPatch { template, ..patch }, Some(origin));
             }
         });
     }
 
-    fn apply(&mut self, name: &str, patch: CommandPatch, declared: Option<Declaration<'d>>) {
+    fn apply(&mut self, name: &str, patch: CommandPatch, origin: Option<Origin>) {
         match self.index.get(name) {
             Some(place) => {
                 let draft = &mut self.commands[*place];
                 overlay(&mut draft.patch, patch);
-                draft.declared = declared.or(draft.declared);
+                draft.origin = origin.or(draft.origin.take());
             }
             None => {
                 self.index.insert(name.to_owned(), self.commands.len());
                 self.commands.push(Draft {
                     name: name.to_owned(),
                     patch,
-                    declared,
+                    origin,
                 });
             }
         }
     }
 
-    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Vec<CommandInfo> {
-        let mut finished = Vec::with_capacity(self.commands.len());
+    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Commands {
+        let mut finished = Commands::default();
         for draft in self.commands {
             if draft.patch.template.is_some() {
-                finished.push(finish(draft.name, draft.patch));
+                finished.list.push(finish(draft.name, draft.patch));
+                finished.origins.push(draft.origin);
             } else {
                 diagnostics.extend(draft.without_template());
             }
@@ -149,13 +187,13 @@ impl<'d> Merged<'d> {
     }
 }
 
-impl Draft<'_> {
+impl Draft {
     /// Says so of a command that only documents describe: a file is always a template.
-    fn without_template(&self) -> Option<Diagnostic> {
-        let Declaration { document, position } = self.declared?;
+    fn without_template(self) -> Option<Diagnostic> {
+        let (origin, position) = self.origin?;
         let message = format!("The command {} has no template and is left out", self.name);
         let kind = DiagnosticKind::Ignored;
-        Some(Diagnostic::new(&document.origin, kind, message, position))
+        Some(Diagnostic::new(&origin, kind, message, position))
     }
 }
 

@@ -6,6 +6,7 @@ fn lowered(message: &Value) -> Value {
     let target = Target {
         provider_id: "mock".into(),
         wire_id: "m1".into(),
+        calls_tools: true,
     };
     serde_json::to_value(lower(&message, &target, Place::Usual)).unwrap()
 }
