@@ -82,7 +82,7 @@ describe("the agent of a session", () => {
     const { setup, host } = await start({});
     const { id } = await host.sessions.create({ agent: "biuld" });
     const reason = await refusal(setup, host, id);
-    expect(reason).toBe("There is no agent biuld. Did you mean build? Choose one of build, plan");
+    expect(reason).toBe('There is no agent "biuld". Did you mean build? Choose one of build, plan');
     await host.sessions.switchAgent({ sessionID: id, agent: "build" });
     setup.model.reply({ text: "Hello." });
     await run(host, id, "Again");
@@ -102,7 +102,7 @@ describe("the agent of a session", () => {
       (event): event is SessionNextStepFailed => event.type === "session.next.step.failed",
     );
     expect(failed.map(({ data }) => data.error.message)).toEqual([
-      "There is no agent plam. Did you mean plan? Choose one of build, plan",
+      'There is no agent "plam". Did you mean plan? Choose one of build, plan',
     ]);
     expect(setup.model.requests).toHaveLength(1);
   });
@@ -143,10 +143,10 @@ test("a command that names what does not exist is a diagnostic", async () => {
   const host = await setup.open({ config: setup.model.config({ command }) });
   const { data } = await host.location.diagnostics();
   expect(data.map(({ path: file, message }) => [path.basename(file), message])).toEqual([
-    ["tidy.md", expect.stringContaining("The command tidy cannot use its agent. There is no agent pln. ")],
+    ["tidy.md", expect.stringContaining('The command tidy cannot use its agent. There is no agent "pln". ')],
     [
       expect.any(String),
-      expect.stringContaining("The command ask cannot use its agent. There is no agent biuld. Did you mean build?"),
+      expect.stringContaining('The command ask cannot use its agent. There is no agent "biuld". Did you mean build?'),
     ],
     [
       expect.any(String),

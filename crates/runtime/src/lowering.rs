@@ -90,6 +90,8 @@ struct Voice {
     same: bool,
     /// What its provider attached may be sent back.
     native: bool,
+    /// The reader takes calls of tools.
+    calls_tools: bool,
 }
 
 fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
@@ -98,6 +100,7 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     let voice = Voice {
         same,
         native: same && message.error.is_none(),
+        calls_tools: target.calls_tools,
     };
     let mut said = Vec::new();
     let mut results = Vec::new();
@@ -136,12 +139,12 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
-                } else if !target.calls_tools {
-                    said.push(Part::text(call.told()));
-                    results.extend(call.told_result());
-                } else {
+                } else if voice.calls_tools {
                     said.push(call.lower(&voice));
                     results.extend(call.result(&voice).map(|result| Message::tool([result])));
+                } else {
+                    said.push(Part::text(call.told()));
+                    results.extend(call.told_result());
                 }
             }
         }
@@ -308,10 +311,11 @@ impl Call<'_> {
         Some(Message::user(parts))
     }
 
-    /// A call that the provider ran stands inside the assistant's message. For another model both
-    /// the call and its result are plain text, because no other provider accepts them.
+    /// A call that the provider ran stands inside the assistant's message. For another model, and
+    /// for one that calls no tools, both the call and its result are plain text, because no other
+    /// provider accepts them.
     fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
-        if voice.same {
+        if voice.same && voice.calls_tools {
             said.push(self.lower(voice));
             said.extend(self.result(voice));
             return;

@@ -8,7 +8,7 @@ use crate::nearest::{did_you_mean, listed};
 pub enum AgentResolutionError {
     /// No document and no file describes the agent that was chosen, or it is disabled.
     #[error(
-        "There is no agent {id}.{} {}",
+        "There is no agent {id:?}.{} {}",
         did_you_mean(.meant.as_deref()),
         choose("Choose", .known)
     )]
@@ -22,7 +22,7 @@ pub enum AgentResolutionError {
     },
     /// The agent that configuration names for sessions that choose none cannot be one.
     #[error(
-        "The default agent {id} cannot be used and no other one is used instead: {reason}.{} {}",
+        "The default agent {id:?} cannot be used and no other one is used instead: {reason}.{} {}",
         did_you_mean(.meant.as_deref()),
         choose("Set default_agent to", .known)
     )]
