@@ -61,7 +61,7 @@ impl Core {
         let Some(selection) = selected else {
             return Ok(());
         };
-        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error)))?;
+        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error).to_string()))?;
         let reason = CompactionReason::Manual;
         let made = self.checkpoint(&grounds, selection, reason, stopped);
         match made.await.map_err(failed)? {
