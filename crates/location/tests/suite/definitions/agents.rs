@@ -292,7 +292,7 @@ fn sessions_that_choose_no_agent_have_one() {
 fn a_choice_of_an_agent_is_taken_at_its_word() {
     let machine = Machine::new();
     let resolved = |host: Value, chosen: Option<&str>| {
-        let definitions = defined(&machine, host);
+        let (definitions, _) = define(&machine, host);
         let resolved = definitions.agents.resolve(chosen);
         let resolved = resolved.map(|agent| agent.id.clone());
         let judged = definitions.agents.id_of(chosen);
