@@ -223,7 +223,8 @@ impl Runner {
             explored,
         } = self.stored().await?;
         let location = self.location(&session).await?;
-        let sampled = Sampled::of(&session, location);
+        let tolerates = self.core.unknown_agents.are_tolerated(&session.info.id);
+        let sampled = Sampled::of(&session, location, tolerates);
         self.tell_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,

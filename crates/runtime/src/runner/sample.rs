@@ -50,14 +50,22 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    pub(crate) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
+    /// `tolerates_unknown` lets a session run whose agent does not exist.
+    pub(crate) fn of(
+        session: &SessionRow,
+        location: Arc<Location>,
+        tolerates_unknown: bool,
+    ) -> Self {
         let id = agent_of(&session.info, &location);
         let agent = location.agents.resolve(session.info.agent.as_deref());
         let chosen = || agent.as_ref().ok()?.model.clone();
         let model = session.info.model.clone().or_else(chosen);
         Self {
             id,
-            missing: agent.err(),
+            missing: agent.err().filter(|error| {
+                let is_unknown = matches!(error, AgentResolutionError::Unknown { .. });
+                !(is_unknown && tolerates_unknown)
+            }),
             model,
             location,
             permission: Arc::from(&*session.permission),
@@ -72,7 +80,7 @@ impl Sampled {
         Ok(self.location.catalogue.resolve(self.model.as_ref())?)
     }
 
-    /// What is known of the agent.
+    /// What is known of the agent. A session that runs with an unknown one has neither prompt nor tools.
     pub(super) fn agent(&self) -> Option<&AgentInfo> {
         self.location.agents.get(&self.id)
     }

@@ -120,6 +120,21 @@ async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
     }
 }
 
+/// A client of the contract may give a session any agent.
+#[tokio::test]
+async fn an_unknown_agent_is_tolerated_where_a_client_of_the_contract_prompts() {
+    let (f, session) = with(json!({})).await;
+    f.switch_agent(&session, "biuld").await;
+    f.runtime().tolerate_unknown_agent(&session, true);
+    f.ask(&session, "Hi").await;
+    let request = f.model.last_request();
+    assert!(request.tools.is_empty());
+    f.runtime().tolerate_unknown_agent(&session, false);
+    f.leave(&session, "And?", Delivery::Steer).await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(&outcome, DrainOutcome::Failed(error) if error.tag() == "AgentUnavailable"));
+}
+
 #[tokio::test]
 async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
     let denied = json!([{"action": "skill", "resource": "greet", "effect": "deny"}]);
