@@ -139,7 +139,11 @@ export interface OpenCodeOptions {
    * `ANTHROPIC_BASE_URL`, else the provider's own.
    */
   readonly baseURL?: string | undefined;
-  /** Configuration with the keys of `opencode.json`, merged over what the configuration files say. Default: none. */
+  /**
+   * Configuration with the keys of `opencode.json`, merged over what the configuration files say. A wrong value or an
+   * unknown key is an `InvalidOptionError` whose `option` is its path, such as `"config.permission.bash"`.
+   * Default: none.
+   */
   readonly config?: OpenCodeConfig | undefined;
   /**
    * The environment, instead of the one of this process. It is copied when the host is created, so later

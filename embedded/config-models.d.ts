@@ -94,10 +94,18 @@ export interface ModelVariantConfig extends RequestConfig {
   readonly id: string;
 }
 
+/** From which size of context on prices hold. */
+export interface PriceTierConfig {
+  /** Tokens. */
+  readonly size: number;
+  /** What the size is of. Default: `"context"`. */
+  readonly type?: "context" | undefined;
+}
+
 /** What a million tokens cost, in US dollars. */
 export interface ModelCostConfig {
   /** The context size, in tokens, above which these prices hold. Default: from the first token on. */
-  readonly tier?: { readonly size: number } | undefined;
+  readonly tier?: PriceTierConfig | undefined;
   /** Tokens of input. */
   readonly input: number;
   /** Tokens of output. */
@@ -118,6 +126,8 @@ export interface ModelLimitConfig {
 
 /** A provider in the older form. */
 export interface OlderProviderConfig {
+  /** It has no effect: the key under which a provider stands is its id. */
+  readonly id?: string | undefined;
   /** The name for people. Default: the id. */
   readonly name?: string | undefined;
   /** The package that decides the protocol, as `ApiConfig.package`. */
@@ -149,8 +159,8 @@ export interface OlderProviderOptionsConfig {
   readonly [option: string]: JsonValue | undefined;
 }
 
-/** A model in the older form. */
-export interface OlderModelConfig {
+/** A model in the older form. Entries of the list of models have it too. */
+export interface OlderModelConfig extends ListedModelConfig {
   /** The name for people. Default: the id. */
   readonly name?: string | undefined;
   /** The family that it belongs to. */
@@ -189,10 +199,29 @@ export interface OlderModelConfig {
   readonly variants?: Readonly<Record<string, Readonly<Record<string, JsonValue | undefined>>>> | undefined;
 }
 
+/** What the list of models says of a model and this version does not use. */
+export interface ListedModelConfig {
+  /** Whether it takes files. */
+  readonly attachment?: boolean | undefined;
+  /** Further modes of it. */
+  readonly experimental?: JsonValue | undefined;
+  /** Until when it knows the world, such as `"2024-06"`. */
+  readonly knowledge?: string | undefined;
+  /** When its description was changed. */
+  readonly last_updated?: string | undefined;
+  /** Whether its weights are published. */
+  readonly open_weights?: boolean | undefined;
+  /** Whether its output can be bound to a schema. */
+  readonly structured_output?: boolean | undefined;
+  /** Whether its temperature can be set. */
+  readonly temperature?: boolean | undefined;
+}
+
 /** A way in which reasoning can be steered. */
 export type OlderReasoningConfig =
   | { readonly type: "effort"; readonly values?: readonly (string | null)[] | undefined }
-  | { readonly type: "budget_tokens"; readonly min?: number | undefined; readonly max?: number | undefined };
+  | { readonly type: "budget_tokens"; readonly min?: number | undefined; readonly max?: number | undefined }
+  | { readonly type: "toggle" };
 
 /** What a million tokens cost, in US dollars. */
 export interface OlderModelPriceConfig {
@@ -204,12 +233,18 @@ export interface OlderModelPriceConfig {
   readonly cache_read?: number | undefined;
   /** Tokens that the provider keeps. Default: 0. */
   readonly cache_write?: number | undefined;
+  /** Tokens of reasoning. This version does not use it. */
+  readonly reasoning?: number | undefined;
+  /** Tokens of audio input. This version does not use it. */
+  readonly input_audio?: number | undefined;
+  /** Tokens of audio output. This version does not use it. */
+  readonly output_audio?: number | undefined;
 }
 
 /** Prices, and others for large contexts. */
 export interface OlderModelCostConfig extends OlderModelPriceConfig {
   /** Prices above a context size, in tokens. */
-  readonly tiers?: readonly (OlderModelPriceConfig & { readonly tier: { readonly size: number } })[] | undefined;
+  readonly tiers?: readonly (OlderModelPriceConfig & { readonly tier: PriceTierConfig })[] | undefined;
   /** Prices above 200,000 tokens of context. */
   readonly context_over_200k?: OlderModelPriceConfig | undefined;
 }

@@ -81,13 +81,17 @@ export interface OpenCodeConfig extends OlderConfig, ForeignConfig {
   /** The user's name. This version does not use it. Default: none. */
   readonly username?: string | undefined;
   /** Servers of the Model Context Protocol. Their form is checked; this version starts none. */
-  readonly mcp?: Readonly<Record<string, JsonValue | undefined>> | undefined;
+  readonly mcp?: McpConfig | undefined;
 }
 
 /** Settings whose form may change. */
 export interface ExperimentalConfig {
   /** Which providers may be used. The last statement that matches decides. */
   readonly policies?: readonly ProviderPolicyConfig[] | undefined;
+  /** The older name of `mcp.timeout.request`. This version does not use it. */
+  readonly mcp_timeout?: number | undefined;
+  /** This version does not use it. The option `limits.subagentDepth` bounds the depth of tasks. */
+  readonly subagent_depth?: number | undefined;
 }
 
 /** A statement about the use of providers. */
@@ -208,6 +212,62 @@ export interface CompactionConfig {
   readonly reserved?: number | undefined;
 }
 
+/** Servers of the Model Context Protocol. In the older form, the members are the servers. */
+export type McpConfig =
+  | {
+      /** Milliseconds. */
+      readonly timeout?: McpTimeoutConfig | undefined;
+      /** Servers, by name. */
+      readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
+    }
+  | Readonly<Record<string, McpServerConfig>>;
+
+/** How long servers may take, in milliseconds. */
+export interface McpTimeoutConfig {
+  /** Until a server answers for the first time. */
+  readonly startup?: number | undefined;
+  /** For one request. */
+  readonly request?: number | undefined;
+  /** For the list of its tools. */
+  readonly catalog?: number | undefined;
+  /** For one call of a tool. */
+  readonly execution?: number | undefined;
+}
+
+/** A server that is started, one that is spoken to over the network, or a switch of one that is known elsewhere. */
+export type McpServerConfig =
+  | (McpServerSettings & {
+      readonly type: "local";
+      /** The program and its arguments. */
+      readonly command: readonly string[];
+      /** Variables of its environment. */
+      readonly environment?: Readonly<Record<string, string>> | undefined;
+      /** The directory in which it runs. */
+      readonly cwd?: string | undefined;
+    })
+  | (McpServerSettings & {
+      readonly type: "remote";
+      /** The address. */
+      readonly url: string;
+      /** HTTP headers. */
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+      /** How it is authorised; `false` for not at all. */
+      readonly oauth?: JsonValue | undefined;
+    })
+  | { readonly type?: undefined; readonly enabled: boolean };
+
+/** What every server may have. */
+export interface McpServerSettings {
+  /** Whether it is used. */
+  readonly enabled?: boolean | undefined;
+  /** The newer form of `enabled: false`. */
+  readonly disabled?: boolean | undefined;
+  /** Milliseconds, or milliseconds by purpose. */
+  readonly timeout?: JsonValue | undefined;
+  /** This version does not use it. */
+  readonly codemode?: JsonValue | undefined;
+}
+
 /** How much of a tool's output a model is sent. */
 export interface ToolOutputConfig {
   /** Lines, from 1 on. Default: 2000. */
@@ -273,6 +333,8 @@ export interface OlderSkillsConfig {
 
 /** An agent in the older form. Unknown members are options of its model requests, such as `temperature`. */
 export interface OlderAgentConfig extends Omit<AgentConfig, "permissions"> {
+  /** It has no effect: the key under which an agent stands is its name. */
+  readonly name?: string | undefined;
   /** The older name of `system`. */
   readonly prompt?: string | undefined;
   /** The older name of `disabled`. */

@@ -6,6 +6,14 @@
  */
 
 /**
+ * Says that the client of the embedding program sends a request. The host then refuses mistakes that the contract
+ * tolerates, such as an unknown agent.
+ *
+ * @type {[string, string]}
+ */
+const EMBEDDED = ["x-opencode-embedded", "1"];
+
+/**
  * The transport in memory. Texts from end to end: a Request and a Response would cost more than the call.
  *
  * The core settles an aborted call itself, and it closes a stream that arrives after its reader has gone; the
@@ -16,7 +24,8 @@
  */
 function createNativeTransport(connection) {
   return async (request) => {
-    const { method, path: url, headers } = request;
+    const { method, path: url } = request;
+    const headers = [...request.headers, EMBEDDED];
     const response = await connection.send({ method, url, headers }, request.body ?? null, request.signal);
     const { body } = response;
     return {

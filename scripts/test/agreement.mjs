@@ -7,6 +7,7 @@ import { loaderFiles } from "../lib/loader.mjs";
 import { listPlatforms, platformFiles } from "../lib/platforms.mjs";
 import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
+import { checkConfiguration } from "./configuration.mjs";
 import { documentChecks } from "./documents.mjs";
 import { checkLicences } from "./licences.mjs";
 
@@ -22,7 +23,7 @@ export const agreement = {
         ["the loader knows the manifest", checkLoader],
         ["the lock file has every platform", checkLock],
         ["every dependency has its reason", checkDependencies],
-        ["the type of the configuration has every key", checkConfiguration],
+        ["the type of the configuration has every name that is read", checkConfiguration],
         ["every crate has a licence that is allowed", checkLicences],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
@@ -120,23 +121,6 @@ function checkDependencies() {
   mustBeEmpty([
     ...missing.map((name) => `docs/dependencies.md does not say why ${name} is here`),
     ...gone.map((name) => `docs/dependencies.md describes ${name}, which is not here`),
-  ]);
-}
-
-/** The keys that the reader of configuration knows, and those of the type `OpenCodeConfig`. */
-function checkConfiguration() {
-  const reader = readFileSync(inProject("crates/location/src/config/keys.rs"), "utf8");
-  const read = Array.from(reader.matchAll(/^ {4}(?:key|older|unused)\("([^"]+)"/gm), ([, name]) => name);
-  const types = readFileSync(inProject("embedded/config.d.ts"), "utf8");
-  const bodies = ["OpenCodeConfig", "OlderConfig", "ForeignConfig"].map(
-    (name) => types.match(new RegExp(`interface ${name}\\b[^{]*\\{(.*?)^\\}`, "ms"))?.[1] ?? "",
-  );
-  const declared = Array.from(bodies.join("\n").matchAll(/^ {2}readonly ([\w$]+)\?:/gm), ([, name]) => name);
-  mustBeEmpty([
-    ...read.filter((name) => !declared.includes(name)).map((name) => `embedded/config.d.ts lacks the key ${name}`),
-    ...declared
-      .filter((name) => !read.includes(name))
-      .map((name) => `embedded/config.d.ts has ${name}, which is not read`),
   ]);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use opencode_llm::Secret;
 use opencode_location::config::{
-    HostConfiguration, HostModel, WrongRules, parse_model, permission_rules,
+    HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
 };
 use opencode_location::environment::Environment;
 use opencode_location::secret::BaseUrl;
@@ -217,6 +217,9 @@ impl HostOptions {
 
     /// The machine and its configuration, or the failure that names the wrong option.
     pub(crate) fn into_surroundings(self) -> Result<Surroundings, Failure> {
+        if let Some(config) = &self.config {
+            check_config(config)?;
+        }
         let model = self.host_model()?;
         let ceiling = self.ceiling()?;
         let environment = Environment {
@@ -286,6 +289,27 @@ fn read_model(value: &Value) -> Option<ModelRef> {
 }
 
 const EXAMPLE: &str = "\"openai/gpt-4.1-mini\"";
+
+/// Refuses a configuration in which anything is wrong: a host that says `deny` must not run without
+/// it because of a slip elsewhere. Names the first place and tells of the others.
+fn check_config(config: &Value) -> Result<(), Failure> {
+    const MAX_TOLD: usize = 10;
+    let problems = problems(config);
+    let place = |path: &str| match path {
+        "" => "config".to_owned(),
+        path => format!("config.{path}"),
+    };
+    let Some(first) = problems.first() else {
+        return Ok(());
+    };
+    let lines = problems.iter().take(MAX_TOLD);
+    let lines = lines.map(|it| format!("{} {}", place(&it.path), it.message));
+    let mut message = lines.collect::<Vec<_>>().join("\n");
+    if problems.len() > MAX_TOLD {
+        message += &format!("\nand {} more", problems.len() - MAX_TOLD);
+    }
+    Err(invalid(&place(&first.path), message))
+}
 
 /// A key that a header can carry. A failure does not repeat it.
 fn api_key(text: &str) -> Result<Secret, Failure> {

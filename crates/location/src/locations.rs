@@ -248,6 +248,8 @@ impl Locations {
             let (definitions, diagnostics) =
                 Definitions::read(&configuration, &catalogue, &environment, &project, &name);
             configuration.diagnostics.extend(diagnostics);
+            let unusable = definitions.commands.check(&definitions.agents, &catalogue);
+            configuration.diagnostics.extend(unusable);
             Arc::new(Location {
                 directory: name,
                 project,

@@ -1,6 +1,10 @@
 //! The name that was probably meant by one that does not exist.
 
-/// A name that differs by a single slip, else one that begins or ends as the given one does.
+/// Most names that a message lists.
+const MAX_NAMED: usize = 10;
+
+/// A name that differs by a single slip, else one that begins or ends as the given one does, else one
+/// that differs by two slips.
 pub(crate) fn nearest<'n>(
     given: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -17,7 +21,48 @@ pub(crate) fn nearest<'n>(
     let mut slips = names.clone().filter(slip);
     slips
         .next()
-        .or_else(|| names.filter(related).min_by_key(|name| name.len()))
+        .or_else(|| {
+            let related = names.clone().filter(related);
+            related.min_by_key(|name| name.len())
+        })
+        .or_else(|| names.clone().find(|name| two_slips(given, name)))
+}
+
+/// Whether two long texts differ by two letters.
+fn two_slips(a: &str, b: &str) -> bool {
+    const MIN: usize = 6;
+    const MAX: usize = 64;
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let long = |text: &[u8]| (MIN..=MAX).contains(&text.len());
+    long(a) && long(b) && a.len().abs_diff(b.len()) <= 2 && distance(a, b) <= 2
+}
+
+/// How many letters have to be put in, taken out or replaced to make one text of the other.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, from) in a.iter().enumerate() {
+        let mut before = line;
+        row[0] = line + 1;
+        for (column, to) in b.iter().enumerate() {
+            let replaced = before + usize::from(from != to);
+            before = row[column + 1];
+            row[column + 1] = replaced.min(before + 1).min(row[column] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The question that follows a name that does not exist, with a space before it.
+pub(crate) fn did_you_mean(meant: Option<&str>) -> String {
+    meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"))
+}
+
+/// The first names of a list, and how many more there are.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names[..MAX_NAMED].join(", ")),
+    }
 }
 
 /// Whether two texts differ by one letter: another one, one too many, one too few, two exchanged,
@@ -55,6 +100,8 @@ mod tests {
             ("gpt-4.1-", Some("gpt-4.1")),
             ("large", Some("vendor/large")),
             ("o4", None),
+            ("vendr/larg", Some("vendor/large")),
+            ("vndr/lrge", None),
             ("claude", None),
             ("", None),
         ] {

@@ -32,6 +32,7 @@ use crate::terminals::Overlays;
 use crate::todos::TodoUpdates;
 use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
+use crate::unknown_agents::UnknownAgents;
 
 /// The services of one host.
 pub(crate) struct Core {
@@ -47,6 +48,7 @@ pub(crate) struct Core {
     pub(crate) snapshots: SnapshotStores,
     pub(crate) reverts: Reverts,
     pub(crate) running_tasks: RunningTasks,
+    pub(crate) unknown_agents: UnknownAgents,
     pub(crate) unanswered: Unanswered,
     pub(crate) timer: Arc<dyn Timer>,
     pub(crate) todo_updates: TodoUpdates,

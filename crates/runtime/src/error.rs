@@ -180,6 +180,9 @@ pub enum DrainError {
     /// Its Location cannot be opened.
     #[error("the Location of the session cannot be opened: {0}")]
     Location(LocationError),
+    /// It has no agent.
+    #[error("{0}")]
+    Agent(String),
     /// Its model cannot be resolved.
     #[error("{0}")]
     Model(String),
@@ -229,6 +232,7 @@ impl DrainError {
         match self {
             Self::SessionGone(_) => "SessionGone",
             Self::Location(_) => "LocationUnavailable",
+            Self::Agent(_) => "AgentUnavailable",
             Self::Model(_) => "ModelUnavailable",
             Self::Context(_) => "ContextUnavailable",
             Self::Provider { .. } => "ProviderFailed",
@@ -243,7 +247,7 @@ impl DrainError {
         let kind = match self {
             Self::Provider { .. } => return None,
             Self::StepLimit { .. } => ErrorKind::StepLimit,
-            Self::Model(_) => ErrorKind::InvalidRequest,
+            Self::Agent(_) | Self::Model(_) => ErrorKind::InvalidRequest,
             _ => ErrorKind::Unknown,
         };
         Some(ErrorCause {

@@ -51,6 +51,7 @@ mod todos;
 mod transcript;
 mod transfer;
 mod unanswered;
+mod unknown_agents;
 mod waiting;
 
 pub use error::{DrainError, RuntimeError};

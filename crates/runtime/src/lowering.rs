@@ -22,6 +22,9 @@ pub(crate) struct Target {
     pub(crate) provider_id: String,
     /// The name on the wire, which steps record.
     pub(crate) wire_id: String,
+    /// It calls tools. One that does not reads the calls of others as text: no tools are offered to
+    /// it, and servers refuse a call of a tool that is not.
+    pub(crate) calls_tools: bool,
 }
 
 /// Where a message stands.
@@ -87,6 +90,8 @@ struct Voice {
     same: bool,
     /// What its provider attached may be sent back.
     native: bool,
+    /// The reader takes calls of tools.
+    calls_tools: bool,
 }
 
 fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
@@ -95,6 +100,7 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     let voice = Voice {
         same,
         native: same && message.error.is_none(),
+        calls_tools: target.calls_tools,
     };
     let mut said = Vec::new();
     let mut results = Vec::new();
@@ -133,9 +139,12 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
-                } else {
+                } else if voice.calls_tools {
                     said.push(call.lower(&voice));
                     results.extend(call.result(&voice).map(|result| Message::tool([result])));
+                } else {
+                    said.push(Part::text(call.told()));
+                    results.extend(call.told_result());
                 }
             }
         }
@@ -274,15 +283,44 @@ impl Call<'_> {
         }
     }
 
-    /// A call that the provider ran stands inside the assistant's message. For another model both
-    /// the call and its result are plain text, because no other provider accepts them.
+    /// The call in words.
+    fn told(&self) -> String {
+        format!("Called the tool {} with {}", self.name, self.input())
+    }
+
+    /// The result in words. It comes from the user, as the results of tools do.
+    fn told_result(&self) -> Option<Message> {
+        let heading = |text: &str| Part::text(format!("The tool {} answered: {text}", self.name));
+        let parts = match self.value()? {
+            ToolResultValue::Text(text) => vec![heading(&text)],
+            ToolResultValue::Json(value) | ToolResultValue::Error(value) => {
+                vec![heading(&value.to_string())]
+            }
+            ToolResultValue::Content(content) => {
+                let parts = content.into_iter().map(|part| match part {
+                    LlmContent::Text { text } => Part::text(text),
+                    LlmContent::File { uri, mime, name } => Part::Media(Media {
+                        media_type: mime,
+                        data: uri,
+                        filename: name,
+                    }),
+                });
+                std::iter::once(heading("")).chain(parts).collect()
+            }
+        };
+        Some(Message::user(parts))
+    }
+
+    /// A call that the provider ran stands inside the assistant's message. For another model, and
+    /// for one that calls no tools, both the call and its result are plain text, because no other
+    /// provider accepts them.
     fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
-        if voice.same {
+        if voice.same && voice.calls_tools {
             said.push(self.lower(voice));
             said.extend(self.result(voice));
             return;
         }
-        let mut text = format!("Called the tool {} with {}", self.name, self.input());
+        let mut text = self.told();
         if let Some(value) = self.value() {
             let value = serde_json::to_value(&value).unwrap_or_default();
             text = format!("{text}\nIts result: {}", value["value"]);

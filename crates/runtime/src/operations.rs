@@ -85,6 +85,12 @@ impl Runtime {
         .await
     }
 
+    /// Whether a session runs, without prompt and tools, if its agent does not exist. Otherwise it does
+    /// not begin, and says why.
+    pub fn tolerate_unknown_agent(&self, session: &SessionID, is_tolerated: bool) {
+        self.core.unknown_agents.note(session, is_tolerated);
+    }
+
     /// What is to be done in a session, as its model noted last.
     pub async fn todos(&self, id: &SessionID) -> Result<Vec<Todo>, RuntimeError> {
         self.core.todos(id).await

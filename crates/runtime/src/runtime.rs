@@ -32,6 +32,7 @@ use crate::terminals;
 use crate::todos::TodoUpdates;
 use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
+use crate::unknown_agents::UnknownAgents;
 
 /// How long closing waits for drains to settle before it closes the database under them. What is
 /// committed by then stands; the rest is settled by the next drain.
@@ -131,6 +132,7 @@ impl Runtime {
             snapshots,
             reverts: Reverts::default(),
             running_tasks: RunningTasks::default(),
+            unknown_agents: UnknownAgents::default(),
             unanswered: options.unanswered,
             timer: options.timer,
             todo_updates: TodoUpdates::default(),

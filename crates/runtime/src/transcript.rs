@@ -194,6 +194,7 @@ mod tests {
         Target {
             provider_id: "mock".to_owned(),
             wire_id: "m1".to_owned(),
+            calls_tools: true,
         }
     }
 

@@ -31,6 +31,9 @@ use crate::lines::Lines;
 use crate::network;
 use crate::selector::{Opened, Selector};
 
+/// The header by which the client of the embedding program says so. It grants nothing.
+const EMBEDDED: &str = "x-opencode-embedded";
+
 /// What a handler gets.
 pub(crate) struct Call<O: Operation> {
     pub(crate) runtime: Runtime,
@@ -42,6 +45,9 @@ pub(crate) struct Call<O: Operation> {
     /// Whether the request carries the headers that its operation declares, which no foreign page can
     /// make a browser send, and comes from no such page.
     pub(crate) vouched: bool,
+    /// Whether the embedding program sends the request with its own client, which refuses mistakes that
+    /// the contract tolerates.
+    pub(crate) is_embedded: bool,
     /// The Location that query or headers select. To most operations that says nothing, so only
     /// those that ask are refused because of it.
     pub(crate) selector: Result<Selector, Failure>,
@@ -193,6 +199,7 @@ where
         payload: decoders.payload.body(&text)?,
         lines,
         vouched: is_vouched(O::SPEC.headers, head),
+        is_embedded: head.headers.contains_key(EMBEDDED),
         selector,
     })
 }

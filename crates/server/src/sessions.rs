@@ -116,6 +116,9 @@ pub(crate) async fn prompt(call: Call<op::SessionPrompt>) -> Answered<Data<Sessi
         delivery: payload.delivery.unwrap_or_default(),
         resume: payload.resume.unwrap_or(true),
     };
+    let is_tolerated = !call.is_embedded;
+    call.runtime
+        .tolerate_unknown_agent(&request.session_id, is_tolerated);
     let data = call.runtime.prompt(request).await.map_err(failure)?;
     Ok(Answer::Value(Data { data }))
 }

@@ -21,9 +21,11 @@ fn tools_and_choices() {
     ];
     for (choice, expected) in rows {
         let mut request = request(vec![]);
+        request.provider_options = map(json!({"openai": {"parallelToolCalls": false}}));
         request.tools = Arc::clone(&tools);
         request.tool_choice = choice;
         let body = body(&request);
+        assert_eq!(body["parallel_tool_calls"], json!(false));
         assert_eq!(
             body.get("tool_choice").cloned().unwrap_or_default(),
             expected
@@ -35,6 +37,7 @@ fn tools_and_choices() {
         );
     }
     let mut without = request(vec![]);
+    without.provider_options = map(json!({"openai": {"parallelToolCalls": false}}));
     without.tool_choice = Some(ToolChoice::None);
     assert_eq!(
         body(&without),
@@ -70,7 +73,7 @@ fn generation_controls_and_options_merge_in_order() {
         ..GenerationControls::default()
     };
     request.provider_options = map(json!({"openai": {
-        "reasoningEffort": "max", "serviceTier": "flex", "parallelToolCalls": false, "textVerbosity": "low"
+        "reasoningEffort": "max", "serviceTier": "flex", "textVerbosity": "low"
     }}));
     request.http.body = map(json!({"extra": {"b": 2}}));
     assert_eq!(
@@ -78,7 +81,7 @@ fn generation_controls_and_options_merge_in_order() {
         json!({"model": "m1", "messages": [], "stream": true, "stream_options": {"include_usage": true},
             "max_tokens": 20, "temperature": 0.5, "frequency_penalty": 0.25, "presence_penalty": 0.75,
             "seed": -1, "stop": ["END"], "store": false, "service_tier": "flex",
-            "parallel_tool_calls": false, "verbosity": "low", "reasoning_effort": "max",
+            "verbosity": "low", "reasoning_effort": "max",
             "extra": {"a": 1, "b": 2}})
     );
 }

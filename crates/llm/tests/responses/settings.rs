@@ -63,9 +63,11 @@ fn options() {
             json!({"store": false, "reasoning": {"effort": "low", "summary": "auto"}, "text": {"verbosity": "low"}}),
         ),
         (
-            json!({"serviceTier": "flex", "parallelToolCalls": false, "instructions": "i", "promptCacheKey": "k"}),
-            json!({"store": false, "prompt_cache_key": "k", "service_tier": "flex", "parallel_tool_calls": false, "instructions": "i"}),
+            json!({"serviceTier": "flex", "instructions": "i", "promptCacheKey": "k"}),
+            json!({"store": false, "prompt_cache_key": "k", "service_tier": "flex", "instructions": "i"}),
         ),
+        // It is about tools, and there are none.
+        (json!({"parallelToolCalls": false}), json!({"store": false})),
         (
             json!({"include": ["x"]}),
             json!({"store": false, "include": ["x"]}),
@@ -158,11 +160,13 @@ fn tools_and_the_choice_among_them() {
         ),
         (Some(ToolChoice::None), hosted, json!("none"), 1),
     ];
-    for (choice, options, expected, count) in rows {
+    for (choice, mut options, expected, count) in rows {
+        options["parallelToolCalls"] = json!(false);
         let mut request = request_with(options, hello());
         request.tools = Arc::new([tool("read")]);
         request.tool_choice = choice;
         let body = body(&request);
+        assert_eq!(body["parallel_tool_calls"], json!(false));
         assert_eq!(
             (
                 &body["tool_choice"],

@@ -11,7 +11,7 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use super::builtin::{self, Builtin, Places};
 use super::restrictions::{OwnRules, Shared};
 use super::unread::Unread;
-use super::{Agent, Agents, is_choosable};
+use super::{Agent, Agents};
 use crate::catalogue::{shown_headers, shown_members};
 use crate::config::{
     AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry,
@@ -87,21 +87,9 @@ impl Agents {
             return None;
         };
         self.choose_default(Some(&named.value));
-        let reason = match self.get(&named.value) {
-            None => "there is no such agent",
-            Some(agent) if is_choosable(agent) => return None,
-            Some(agent) if agent.hidden => "it is hidden",
-            Some(_) => "it is a subagent",
-        };
-        let instead = match self.default_agent() {
-            Some(agent) => format!("{} is used instead", agent.id),
-            None => "there is no other to use instead".to_owned(),
-        };
-        let message = format!(
-            "The default agent {} cannot be used and {instead}: {reason}",
-            named.value
-        );
+        let error = self.default.as_ref().err()?;
         let kind = DiagnosticKind::Ignored;
+        let message = error.to_string();
         Some(Diagnostic::new(origin, kind, message, named.position))
     }
 }

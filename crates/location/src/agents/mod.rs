@@ -3,6 +3,7 @@
 
 mod build;
 mod builtin;
+mod error;
 mod restrictions;
 mod unread;
 
@@ -15,6 +16,10 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction,
 
 use unread::Unread;
 
+pub use error::{AgentResolutionError, UnusableReason};
+
+use crate::nearest::nearest;
+
 /// The agent of sessions that choose none, where configuration names no other.
 pub const DEFAULT_AGENT: &str = "build";
 
@@ -26,8 +31,8 @@ pub struct Agents {
     shown: Vec<AgentInfo>,
     /// Places by id.
     index: HashMap<String, usize>,
-    /// The place of the agent of sessions that choose none.
-    default: Option<usize>,
+    /// The place of the agent of sessions that choose none, or why there is none.
+    default: Result<usize, AgentResolutionError>,
     /// The rules of an agent that nobody describes.
     unknown: Vec<PermissionRule>,
     /// What cannot be read and could have restricted agents.
@@ -65,16 +70,33 @@ impl Agents {
                 .collect(),
             agents,
             index,
-            default: None,
+            default: Err(AgentResolutionError::NotSelected),
             unknown: vec![nothing],
             unread,
         }
     }
 
-    /// The agent of that id. A session may name one that nobody describes: it has no prompt, no
-    /// skills and no tools.
+    /// The agent of that id.
     pub fn get(&self, id: &str) -> Option<&AgentInfo> {
         Some(&self.agents[*self.index.get(id)?].info)
+    }
+
+    /// The agent of a session: the one that it has chosen, else the default one. A choice is taken at
+    /// its word: where it cannot be satisfied this fails rather than answer with another agent.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, with the names that were probably meant.
+    pub fn resolve(&self, chosen: Option<&str>) -> Result<&AgentInfo, AgentResolutionError> {
+        let Some(id) = chosen else {
+            let place = self.default.as_ref().map_err(Clone::clone)?;
+            return Ok(&self.agents[*place].info);
+        };
+        self.get(id).ok_or_else(|| AgentResolutionError::Unknown {
+            id: id.to_owned(),
+            meant: self.meant(id),
+            known: self.choosable(),
+        })
     }
 
     /// The agents as reads show them, the hidden ones included: without the secrets that settings
@@ -83,10 +105,21 @@ impl Agents {
         &self.shown
     }
 
-    /// The agent of sessions that choose none; none if there is no agent people may choose. Such a
-    /// session then has [`DEFAULT_AGENT`], which nobody describes.
+    /// The agent of sessions that choose none; none if [`Agents::resolve`] says why.
     pub fn default_agent(&self) -> Option<&AgentInfo> {
-        Some(&self.agents[self.default?].info)
+        self.resolve(None).ok()
+    }
+
+    /// The id of the agent by whose rules a session is judged that has chosen this one or none, also
+    /// where there is no such agent.
+    pub fn id_of(&self, chosen: Option<&str>) -> String {
+        let id = match (chosen, &self.default) {
+            (Some(id), _) => id,
+            (None, Ok(place)) => &self.agents[*place].info.id,
+            (None, Err(AgentResolutionError::UnusableDefault { id, .. })) => id,
+            (None, Err(_)) => DEFAULT_AGENT,
+        };
+        id.to_owned()
     }
 
     /// The rules that decide what an agent may do, in order. An agent that nobody describes may do
@@ -115,14 +148,47 @@ impl Agents {
         self.unread.has_changed()
     }
 
-    /// The agent that `named` says, else the usual one, else the first that people may choose.
+    /// Takes the agent that configuration names and no other one. Where it names none, takes the
+    /// usual one, else the first that people may choose.
     fn choose_default(&mut self, named: Option<&str>) {
         let fits = |place: &usize| is_choosable(&self.agents[*place].info);
-        let known = |id: &str| self.index.get(id).copied().filter(fits);
-        self.default = named
-            .and_then(known)
-            .or_else(|| known(DEFAULT_AGENT))
-            .or_else(|| (0..self.agents.len()).find(fits));
+        let usual = || self.index.get(DEFAULT_AGENT).copied().filter(fits);
+        self.default = match named {
+            Some(id) => self.usable_default(id),
+            None => usual()
+                .or_else(|| (0..self.agents.len()).find(fits))
+                .ok_or(AgentResolutionError::NotSelected),
+        };
+    }
+
+    fn usable_default(&self, id: &str) -> Result<usize, AgentResolutionError> {
+        let place = self.index.get(id).copied();
+        let reason = match place.map(|place| (place, &self.agents[place].info)) {
+            Some((place, agent)) if is_choosable(agent) => return Ok(place),
+            Some((_, agent)) if agent.hidden => UnusableReason::Hidden,
+            Some(_) => UnusableReason::Subagent,
+            None => UnusableReason::Unknown,
+        };
+        Err(AgentResolutionError::UnusableDefault {
+            id: id.to_owned(),
+            meant: self.meant(id).filter(|_| reason == UnusableReason::Unknown),
+            reason,
+            known: self.choosable(),
+        })
+    }
+
+    /// An agent that people may choose, of nearly this id.
+    fn meant(&self, id: &str) -> Option<String> {
+        let agents = self.agents.iter().map(|agent| &agent.info);
+        let names = agents.filter(|agent| is_choosable(agent));
+        nearest(id, names.map(|agent| agent.id.as_str())).map(str::to_owned)
+    }
+
+    /// The agents that people may choose.
+    fn choosable(&self) -> Vec<String> {
+        let agents = self.agents.iter().map(|agent| &agent.info);
+        let choosable = agents.filter(|agent| is_choosable(agent));
+        choosable.map(|agent| agent.id.clone()).collect()
     }
 }
 

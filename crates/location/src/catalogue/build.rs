@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use opencode_schema::model::ModelRef;
 use opencode_schema::permission::matches;
 
 use super::error::ModelResolutionError;
@@ -11,7 +12,7 @@ use super::finish::{finish_api, finish_model, finish_provider};
 use super::merge::{Merged, overlay_api};
 use super::model::Model;
 use super::models_dev::ModelsDev;
-use super::resolve::{Resolutions, supported};
+use super::resolve::{Resolutions, supported, variant_place};
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
@@ -113,15 +114,14 @@ impl Catalogue {
         }
     }
 
-    /// Takes the model the strongest document names, if it can be used, else the newest that can.
+    /// Takes the model that the strongest document names, and no other one where it cannot be used.
+    /// Where no document names one, takes the newest that can be used.
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
         let Some((origin, named)) = self.strongest_name(configuration) else {
             self.default = self.newest_usable();
             return None;
         };
-        // A model that the embedding program chose is taken at its word.
-        let at_its_word = configuration.host_model.is_some();
-        match self.usable(named) {
+        match self.usable(&named.value) {
             Ok(place) => {
                 self.default = Some(DefaultModel {
                     place,
@@ -130,13 +130,8 @@ impl Catalogue {
                 None
             }
             Err(error) => {
-                if !at_its_word {
-                    self.default = self.newest_usable();
-                }
-                let diagnostic = self.unusable_default(origin, named, &error);
-                if self.default.is_none() {
-                    self.unusable_default = Some(error);
-                }
+                let diagnostic = unusable_default(origin, named, &error);
+                self.unusable_default = Some(error);
                 Some(diagnostic)
             }
         }
@@ -150,7 +145,7 @@ impl Catalogue {
     ) -> Option<(&'c str, &'c NamedModel)> {
         configuration.documents().rev().find_map(|document| {
             let named = document.model.as_ref()?;
-            let counts = !document.source.is_untrusted() || self.usable(named).is_ok();
+            let counts = !document.source.is_untrusted() || self.usable(&named.value).is_ok();
             counts.then_some((document.origin.as_str(), named))
         })
     }
@@ -164,25 +159,19 @@ impl Catalogue {
         })
     }
 
-    fn usable(&self, named: &NamedModel) -> Result<usize, ModelResolutionError> {
-        let place = self.available(&named.value)?;
-        supported(&self.models[place])?;
+    fn usable(&self, named: &ModelRef) -> Result<usize, ModelResolutionError> {
+        let place = self.available(named)?;
+        let model = &self.models[place];
+        supported(model)?;
+        variant_place(model, named.variant.as_deref())?;
         Ok(place)
     }
+}
 
-    fn unusable_default(
-        &self,
-        origin: &str,
-        named: &NamedModel,
-        error: &ModelResolutionError,
-    ) -> Diagnostic {
-        let instead = match self.default_model() {
-            Some(model) => format!("{}/{} is used instead", model.provider_id, model.id),
-            None => "no other one is used instead".to_owned(),
-        };
-        let message = format!("The default model cannot be used and {instead}. {error}");
-        Diagnostic::new(origin, DiagnosticKind::Ignored, message, named.position)
-    }
+fn unusable_default(origin: &str, named: &NamedModel, error: &ModelResolutionError) -> Diagnostic {
+    let message =
+        format!("The default model cannot be used and no other one is used instead. {error}");
+    Diagnostic::new(origin, DiagnosticKind::Ignored, message, named.position)
 }
 
 /// The statements of all documents. The last match decides, so those of projects come first and those

@@ -1,5 +1,7 @@
 //! Why a model cannot be called.
 
+use crate::nearest::{did_you_mean, listed};
+
 /// Why resolving a model failed. Nothing was sent and nothing recorded; the same selection may
 /// succeed once the configuration has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +54,7 @@ pub enum UnavailableReason {
     /// No document describes the provider.
     #[error(
         "no provider of this id is configured.{} Configure it under `provider` or select a model of another one",
-        did_you_mean(.meant)
+        did_you_mean(.meant.as_deref())
     )]
     UnknownProvider {
         /// A provider of nearly this id.
@@ -72,7 +74,7 @@ pub enum UnavailableReason {
     /// No document describes the model.
     #[error(
         "the provider has no model of this id.{}{} Add it under the provider's `models` or select another one",
-        did_you_mean(.meant),
+        did_you_mean(.meant.as_deref()),
         its_models(.known)
     )]
     UnknownModel {
@@ -111,23 +113,10 @@ pub enum UnsupportedReason {
     InvalidBaseUrl,
 }
 
-/// Most models that are named.
-const MAX_NAMED: usize = 10;
-
-fn did_you_mean(meant: &Option<String>) -> String {
-    let meant = meant.as_ref();
-    meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"))
-}
-
 fn its_models(known: &[String]) -> String {
     match known {
         [] => String::new(),
-        names if names.len() <= MAX_NAMED => format!(" It has {}.", names.join(", ")),
-        names => format!(
-            " It has {} and {} more.",
-            names[..MAX_NAMED].join(", "),
-            names.len() - MAX_NAMED
-        ),
+        names => format!(" It has {}.", listed(names)),
     }
 }
 

@@ -62,7 +62,7 @@ pub struct Catalogue {
     index: HashMap<String, ProviderPlaces>,
     /// What is used when nobody chooses.
     default: Option<DefaultModel>,
-    /// Why the named default model cannot be used, where no other one is used instead.
+    /// Why the default model that configuration names cannot be used. No other one is used instead.
     unusable_default: Option<ModelResolutionError>,
     /// Which providers may be used, the last statement that matches deciding.
     policies: Vec<Policy>,

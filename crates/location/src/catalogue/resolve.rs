@@ -153,7 +153,7 @@ fn no_key(provider: &Provider) -> Option<UnavailableReason> {
 
 /// The place of the variant in force. Choosing none, or the default one, is no error where the
 /// model has none; a name it does not have is.
-fn variant_place(
+pub(super) fn variant_place(
     model: &Model,
     chosen: Option<&str>,
 ) -> Result<Option<usize>, ModelResolutionError> {

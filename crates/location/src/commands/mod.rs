@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use opencode_schema::command::CommandInfo;
 use opencode_schema::model::ModelRef;
 
+use crate::agents::Agents;
+use crate::catalogue::Catalogue;
 use crate::config::{
-    CommandPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Document, Entry,
-    Position, decode_command_fields,
+    CommandPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry, Position,
+    decode_command_fields,
 };
 use crate::markdown::{Definition, Folder, Reader};
 use crate::untrusted::{Restricted, UntrustedChoices};
@@ -18,10 +20,20 @@ const FOLDERS: [Folder; 2] = [
     Folder::with_subfolders("commands"),
 ];
 
+/// Most mistakes of commands that are told.
+const MAX_TOLD: usize = 50;
+
 /// The commands of one directory, the built-in ones first and the others in the order in which they
 /// were first described.
 #[derive(Debug, Default)]
-pub struct Commands(Vec<CommandInfo>);
+pub struct Commands {
+    list: Vec<CommandInfo>,
+    /// Where each of them was described last, in the same order; none for what is built in.
+    origins: Vec<Option<Origin>>,
+}
+
+/// Where something was described: the document or file, and the place in it.
+type Origin = (String, Option<Position>);
 
 impl Commands {
     /// The commands of a Location. Reads the Markdown files of the configuration's directories.
@@ -41,10 +53,7 @@ impl Commands {
             match entry {
                 Entry::Document(document) => {
                     for (name, patch) in &document.commands {
-                        let by = Declaration {
-                            document,
-                            position: patch.position,
-                        };
+                        let origin = (document.origin.clone(), patch.position);
                         let mut patch = patch.value.clone();
                         let withheld = match document.source.is_untrusted() {
                             true => choices.restrict_command(&mut patch),
@@ -53,7 +62,7 @@ impl Commands {
                         let diagnostics = withheld.diagnostics(&document.origin, "commands", name);
                         reader.diagnostics.extend(diagnostics);
                         if !withheld.is_everything {
-                            merged.apply(name, patch, Some(by));
+                            merged.apply(name, patch, Some(origin));
                         }
                     }
                 }
@@ -64,12 +73,42 @@ impl Commands {
                 }
             }
         }
-        Self(merged.finish(&mut reader.diagnostics))
+        merged.finish(&mut reader.diagnostics)
     }
 
     /// The commands.
     pub fn list(&self) -> &[CommandInfo] {
-        &self.0
+        &self.list
+    }
+
+    /// Which commands name an agent or a model that cannot be used.
+    pub(crate) fn check(&self, agents: &Agents, catalogue: &Catalogue) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (command, origin) in self.list.iter().zip(&self.origins) {
+            if found.len() >= MAX_TOLD {
+                break;
+            }
+            let Some((origin, position)) = origin else {
+                continue;
+            };
+            let mut report = |what: &str, error: String| {
+                let name = &command.name;
+                let message = format!("The command {name} cannot use its {what}. {error}");
+                let kind = DiagnosticKind::Ignored;
+                found.push(Diagnostic::new(origin, kind, message, *position));
+            };
+            if let Some(agent) = &command.agent
+                && let Err(error) = agents.resolve(Some(agent))
+            {
+                report("agent", error.to_string());
+            }
+            if let Some(model) = &command.model
+                && let Err(error) = catalogue.resolve(Some(model))
+            {
+                report("model", error.to_string());
+            }
+        }
+        found
     }
 }
 
@@ -100,28 +139,21 @@ fn builtin() -> [(&'static str, CommandPatch); 2] {
 
 /// The commands described so far.
 #[derive(Default)]
-struct Merged<'d> {
+struct Merged {
     /// In the order in which they were first described.
-    commands: Vec<Draft<'d>>,
+    commands: Vec<Draft>,
     index: HashMap<String, usize>,
 }
 
 /// A command while it is being described.
-struct Draft<'d> {
+struct Draft {
     name: String,
     patch: CommandPatch,
-    /// Where a document described it last.
-    declared: Option<Declaration<'d>>,
+    /// Where a document or a file described it last.
+    origin: Option<Origin>,
 }
 
-/// Where a document describes a command.
-#[derive(Clone, Copy)]
-struct Declaration<'d> {
-    document: &'d Document,
-    position: Option<Position>,
-}
-
-impl<'d> Merged<'d> {
+impl Merged {
     /// Adds what the Markdown files of a folder describe.
     fn read(
         &mut self,
@@ -149,33 +181,39 @@ impl<'d> Merged<'d> {
                     return;
                 }
             }
-            self.apply(name, patch, None);
+            let field = match &patch.agent {
+                Some(_) => "agent",
+                None => "model",
+            };
+            let origin = (file.origin().to_owned(), file.place(field));
+            self.apply(name, patch, Some(origin));
         });
     }
 
-    fn apply(&mut self, name: &str, patch: CommandPatch, declared: Option<Declaration<'d>>) {
+    fn apply(&mut self, name: &str, patch: CommandPatch, origin: Option<Origin>) {
         match self.index.get(name) {
             Some(place) => {
                 let draft = &mut self.commands[*place];
                 overlay(&mut draft.patch, patch);
-                draft.declared = declared.or(draft.declared);
+                draft.origin = origin.or(draft.origin.take());
             }
             None => {
                 self.index.insert(name.to_owned(), self.commands.len());
                 self.commands.push(Draft {
                     name: name.to_owned(),
                     patch,
-                    declared,
+                    origin,
                 });
             }
         }
     }
 
-    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Vec<CommandInfo> {
-        let mut finished = Vec::with_capacity(self.commands.len());
+    fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Commands {
+        let mut finished = Commands::default();
         for draft in self.commands {
             if draft.patch.template.is_some() {
-                finished.push(finish(draft.name, draft.patch));
+                finished.list.push(finish(draft.name, draft.patch));
+                finished.origins.push(draft.origin);
             } else {
                 diagnostics.extend(draft.without_template());
             }
@@ -184,13 +222,13 @@ impl<'d> Merged<'d> {
     }
 }
 
-impl Draft<'_> {
+impl Draft {
     /// Says so of a command that only documents describe: a file is always a template.
-    fn without_template(&self) -> Option<Diagnostic> {
-        let Declaration { document, position } = self.declared?;
+    fn without_template(self) -> Option<Diagnostic> {
+        let (origin, position) = self.origin?;
         let message = format!("The command {} has no template and is left out", self.name);
         let kind = DiagnosticKind::Ignored;
-        Some(Diagnostic::new(&document.origin, kind, message, position))
+        Some(Diagnostic::new(&origin, kind, message, position))
     }
 }
 

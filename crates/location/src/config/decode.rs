@@ -66,20 +66,17 @@ impl Invalid {
 
     /// The path as text: `provider.x.models[0]`.
     pub(crate) fn place(&self) -> String {
-        let mut text = String::new();
-        for step in self.path.iter().rev() {
-            match step {
-                Step::Key(key) if text.is_empty() => text += key,
-                Step::Key(key) => text = text + "." + key,
-                Step::Index(index) => text += &format!("[{index}]"),
-            }
-        }
-        text
+        shown(&self.path())
     }
 
     /// The path from the document's root.
     pub(crate) fn path(&self) -> Vec<Step> {
         self.path.iter().rev().cloned().collect()
+    }
+
+    /// What the value must be, as the end of a sentence that begins with the path.
+    pub(super) fn message(&self) -> &str {
+        &self.message
     }
 }
 
@@ -92,6 +89,19 @@ impl fmt::Display for Invalid {
         }
         write!(f, " {}", self.message)
     }
+}
+
+/// A path as text: `provider.x.models[0]`.
+pub(super) fn shown(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text += key,
+            Step::Key(key) => text.extend([".", key]),
+            Step::Index(index) => text += &format!("[{index}]"),
+        }
+    }
+    text
 }
 
 /// Reads member `key` if it is there.

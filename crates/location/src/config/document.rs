@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::agent::AgentPatch;
 use super::command::CommandPatch;
-use super::decode::Step;
+use super::decode::{Decoded, Step};
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
+use super::keys;
 use super::lost::LostPermissions;
 use super::patch::ProviderPatch;
 use super::policy::Policy;
@@ -316,4 +317,14 @@ fn of_value(layer: &Layer, value: &Value) -> Outcome {
         refusal: &|_| None,
     }
     .decode(value.clone())
+}
+
+/// Whether a value is one that a key takes.
+pub(super) fn check(key: &keys::Key, value: &Value) -> Decoded<()> {
+    let mut draft = Draft {
+        document: Document::default(),
+        locate: &|_| None,
+        notes: Vec::new(),
+    };
+    key.read(&mut draft, &serde_json::Map::new(), value)
 }

@@ -12,6 +12,7 @@
 //! its keys; the other files read one key or a few that belong together.
 
 mod agent;
+mod check;
 mod command;
 mod decode;
 mod diagnostic;
@@ -32,6 +33,7 @@ mod reading;
 mod reference;
 mod selection;
 mod settings;
+mod shape;
 mod skill;
 mod source;
 mod substitution;
@@ -43,6 +45,7 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::PermissionRule;
 use url::Url;
 
+pub use check::{ConfigurationProblem, problems};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use document::{Document, MAX_DOCUMENT_BYTES};
 pub use host::{HostConfiguration, HostModel};

@@ -80,11 +80,6 @@ impl Markdown {
         })
     }
 
-    /// The file's path, for diagnostics.
-    pub(crate) fn origin(&self) -> &str {
-        &self.origin
-    }
-
     /// Whether there is neither a field nor a text.
     pub(crate) fn is_blank(&self) -> bool {
         self.front.is_empty() && self.body.trim().is_empty()
@@ -134,10 +129,20 @@ impl Markdown {
         path: &[Step],
     ) -> Diagnostic {
         let place = match path.first() {
-            Some(Step::Key(field)) => front_matter::position_of(&self.front, field),
+            Some(Step::Key(field)) => self.place(field),
             _ => None,
         };
         Diagnostic::new(&self.origin, kind, message, place)
+    }
+
+    /// The file's path, for diagnostics.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Where a field stands.
+    pub(crate) fn place(&self, field: &str) -> Option<Position> {
+        front_matter::position_of(&self.front, field)
     }
 }
 

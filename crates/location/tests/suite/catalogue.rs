@@ -233,7 +233,7 @@ fn documents_override_field_by_field() {
 }
 
 #[test]
-fn the_default_model_is_the_configured_the_newest_or_none() {
+fn the_default_model_is_the_configured_one_or_the_newest_where_none_is_named() {
     let models = json!({
         "old": {"release_date": "2024-01-01"},
         "new": {"release_date": "2025-06-01"},
@@ -249,19 +249,25 @@ fn the_default_model_is_the_configured_the_newest_or_none() {
         }
         build(&[document])
     };
-    for (configured, chosen, warned) in [
-        (None, "new", false),
-        (Some("p/old"), "old", false),
-        (Some("p/undated"), "undated", false),
-        (Some("p/nope"), "new", true),
-        (Some("q/old"), "new", true),
-        (Some("p/gone"), "new", true),
-        (Some("p/foreign"), "new", true),
+    for (configured, chosen) in [
+        (None, "new"),
+        (Some("p/old"), "old"),
+        (Some("p/undated"), "undated"),
     ] {
         let (catalogue, diagnostic) = with(configured);
         assert_eq!(catalogue.default_model(), Some(select("p", chosen, None)));
         assert_eq!(catalogue.resolve(None).unwrap().model.model_id, chosen);
-        assert_eq!(diagnostic.is_some(), warned, "{configured:?}");
+        assert_eq!(diagnostic, None, "{configured:?}");
+    }
+    for configured in ["p/nope", "q/old", "p/gone", "p/foreign", "p/old#high"] {
+        let (catalogue, diagnostic) = with(Some(configured));
+        assert_eq!(catalogue.default_model(), None, "{configured}");
+        let error = catalogue.resolve(None).unwrap_err();
+        let said = diagnostic.unwrap().message;
+        assert_eq!(
+            said,
+            format!("The default model cannot be used and no other one is used instead. {error}")
+        );
     }
     let newest_first: Vec<_> = with(None).0.models().iter().map(|m| m.id.clone()).collect();
     assert_eq!(newest_first, ["foreign", "new", "old", "undated"]);
@@ -298,7 +304,7 @@ fn an_unusable_default_is_told_with_its_place() {
         Some(Diagnostic {
             path: "OPENCODE_CONFIG_CONTENT".into(),
             kind: DiagnosticKind::Ignored,
-            message: "The default model cannot be used and p/m is used instead. The model p/nope is not available: the provider has no model of this id. It has m. Add it under the provider's `models` or select another one".into(),
+            message: "The default model cannot be used and no other one is used instead. The model p/nope is not available: the provider has no model of this id. It has m. Add it under the provider's `models` or select another one".into(),
             line: Some(3),
             column: Some(11),
         })

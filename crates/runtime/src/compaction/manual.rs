@@ -52,7 +52,8 @@ impl Core {
         let opened = self.locations.get(&session.info.location.directory).await;
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
         let configured = location.configuration.settings.compaction.keep_tokens;
-        let sampled = Sampled::of(&session, location);
+        let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
+        let sampled = Sampled::of(&session, location, tolerates);
         let resolved = sampled.resolve();
         let grounds = resolved.map(|it| Grounds::of(&session, &sampled, &it.model));
         let keep = grounds.as_ref().map_or(configured, |grounds| grounds.keep);
@@ -61,7 +62,7 @@ impl Core {
         let Some(selection) = selected else {
             return Ok(());
         };
-        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error)))?;
+        let grounds = grounds.map_err(|error| unavailable(sampled.explain(&error).to_string()))?;
         let reason = CompactionReason::Manual;
         let made = self.checkpoint(&grounds, selection, reason, stopped);
         match made.await.map_err(failed)? {

@@ -1,11 +1,19 @@
 use super::*;
 
+mod as_text;
+
 /// What a stored message becomes for the model `mock/m1`, as JSON.
 fn lowered(message: &Value) -> Value {
+    lowered_for(message, true)
+}
+
+/// The same for a model of that name that may call no tools.
+fn lowered_for(message: &Value, calls_tools: bool) -> Value {
     let message: SessionMessage = serde_json::from_value(message.clone()).unwrap();
     let target = Target {
         provider_id: "mock".into(),
         wire_id: "m1".into(),
+        calls_tools,
     };
     serde_json::to_value(lower(&message, &target, Place::Usual)).unwrap()
 }

@@ -42,6 +42,14 @@ pub(crate) struct Boundary {
     pub(crate) promoted: usize,
 }
 
+impl Boundary {
+    /// Whether the turn offers tools: not in the last one that the agent allows, and not to a model
+    /// that calls none.
+    pub(super) fn offers_tools(&self, is_last: bool) -> bool {
+        !is_last && self.model.model.capabilities.tools
+    }
+}
+
 /// The surroundings of a turn, seen before anything is written.
 pub(super) struct Survey {
     pub(super) session: SessionRow,
@@ -64,11 +72,11 @@ struct Stored {
 /// Why there is no survey.
 pub(super) enum Obstacle {
     Stop(Stop),
-    /// The model cannot be resolved.
-    Model {
+    /// The agent or the model cannot be resolved.
+    Unresolved {
         session: Box<SessionRow>,
         sampled: Sampled,
-        message: String,
+        error: DrainError,
     },
 }
 
@@ -114,6 +122,7 @@ impl Survey {
         Target {
             provider_id: self.model.model.provider_id.clone(),
             wire_id: self.model.model.id.clone(),
+            calls_tools: self.model.model.capabilities.tools,
         }
     }
 
@@ -176,13 +185,13 @@ impl Runner {
         match survey.unwrap_or(Err(Stop::Interrupted.into())) {
             Ok(survey) => self.enter(survey, promotion).await,
             Err(Obstacle::Stop(stop)) => Err(stop),
-            Err(Obstacle::Model {
+            Err(Obstacle::Unresolved {
                 session,
                 sampled,
-                message,
+                error,
             }) => match owed {
-                None => Err(DrainError::Model(message).into()),
-                Some(owed) => Err(self.fail_owed(*session, sampled, message, owed).await?),
+                None => Err(error.into()),
+                Some(owed) => Err(self.fail_owed(*session, sampled, error, owed).await?),
             },
         }
     }
@@ -193,7 +202,7 @@ impl Runner {
         &self,
         session: SessionRow,
         sampled: Sampled,
-        message: String,
+        error: DrainError,
         owed: &Owed,
     ) -> Result<Stop, DrainError> {
         let model = sampled.model.unwrap_or_else(|| owed.to.clone());
@@ -201,10 +210,10 @@ impl Runner {
         let mut publisher = Publisher::new(core, session, sampled.id, model);
         publisher.fail_step(SessionErrorUnknown::of(
             ErrorKind::InvalidRequest,
-            message.clone(),
+            error.to_string(),
         ));
         publisher.flush().await?;
-        Ok(Stop::Recorded(DrainError::Model(message)))
+        Ok(Stop::Recorded(error))
     }
 
     pub(super) async fn survey(&mut self) -> Result<Survey, Obstacle> {
@@ -214,14 +223,15 @@ impl Runner {
             explored,
         } = self.stored().await?;
         let location = self.location(&session).await?;
-        let sampled = Sampled::of(&session, location);
+        let tolerates = self.core.unknown_agents.are_tolerated(&session.info.id);
+        let sampled = Sampled::of(&session, location, tolerates);
         self.tell_unread(&session, &sampled);
         let model = match sampled.resolve() {
             Ok(model) => model,
             Err(error) => {
-                return Err(Obstacle::Model {
+                return Err(Obstacle::Unresolved {
                     session: Box::new(session),
-                    message: sampled.explain(&error),
+                    error: sampled.explain(&error),
                     sampled,
                 });
             }

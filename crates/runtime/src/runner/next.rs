@@ -129,7 +129,7 @@ impl Runner {
         let survey = match self.survey().await {
             Ok(survey) => survey,
             Err(Obstacle::Stop(stop)) => return Err(stop),
-            Err(Obstacle::Model { message, .. }) => return Err(DrainError::Model(message).into()),
+            Err(Obstacle::Unresolved { error, .. }) => return Err(error.into()),
         };
         let target = survey.target();
         // The bulk of the history is read beside the writer.
@@ -178,7 +178,7 @@ impl Runner {
         } = next;
         check_size(self.conversation.transcript.bytes())?;
         let sampled = &boundary.sampled;
-        let tools = sampled.tools(&self.core.tools, is_last);
+        let tools = sampled.tools(&self.core.tools, boundary.offers_tools(is_last));
         let request = self.request(&boundary, &tools, is_last);
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;

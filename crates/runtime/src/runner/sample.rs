@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use opencode_location::agents::DEFAULT_AGENT;
+use opencode_location::agents::AgentResolutionError;
 use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
 use opencode_location::location::Location;
 use opencode_schema::agent::AgentInfo;
@@ -13,6 +13,7 @@ use opencode_schema::session::SessionInfo;
 use opencode_store::SessionRow;
 use opencode_tools::{Materialized, Registry};
 
+use crate::error::DrainError;
 use crate::permissions::Judge;
 use crate::tasks::subagents;
 
@@ -21,17 +22,26 @@ const MAX_DIAGNOSTICS: usize = 10;
 
 /// The agent of a session in a Location, whether or not there is such an agent.
 pub(crate) fn agent_of(session: &SessionInfo, location: &Location) -> String {
-    let usual = || {
-        let agent = location.agents.default_agent();
-        agent.map_or_else(|| DEFAULT_AGENT.to_owned(), |agent| agent.id.clone())
-    };
-    session.agent.clone().unwrap_or_else(usual)
+    location.agents.id_of(session.agent.as_deref())
+}
+
+/// Why a turn cannot be sampled.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SampleError {
+    /// The session has no agent.
+    #[error(transparent)]
+    Agent(#[from] AgentResolutionError),
+    /// Its model cannot be called.
+    #[error(transparent)]
+    Model(#[from] ModelResolutionError),
 }
 
 /// What a turn is to run with.
 pub(crate) struct Sampled {
     /// The agent's name, whether or not there is such an agent.
     pub(super) id: String,
+    /// Why there is no such agent, or why it cannot be the default one.
+    missing: Option<AgentResolutionError>,
     /// The session's choice, else the agent's; none leaves it to the Location.
     pub(super) model: Option<ModelRef>,
     pub(super) location: Arc<Location>,
@@ -40,24 +50,37 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    pub(crate) fn of(session: &SessionRow, location: Arc<Location>) -> Self {
+    /// `tolerates_unknown` lets a session run whose agent does not exist.
+    pub(crate) fn of(
+        session: &SessionRow,
+        location: Arc<Location>,
+        tolerates_unknown: bool,
+    ) -> Self {
         let id = agent_of(&session.info, &location);
-        let chosen = || location.agents.get(&id)?.model.clone();
+        let agent = location.agents.resolve(session.info.agent.as_deref());
+        let chosen = || agent.as_ref().ok()?.model.clone();
         let model = session.info.model.clone().or_else(chosen);
         Self {
             id,
+            missing: agent.err().filter(|error| {
+                let is_unknown = matches!(error, AgentResolutionError::Unknown { .. });
+                !(is_unknown && tolerates_unknown)
+            }),
             model,
             location,
             permission: Arc::from(&*session.permission),
         }
     }
 
-    pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, ModelResolutionError> {
-        self.location.catalogue.resolve(self.model.as_ref())
+    /// The model to call. Neither the agent nor the model is replaced by another one.
+    pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, SampleError> {
+        if let Some(error) = &self.missing {
+            return Err(error.clone().into());
+        }
+        Ok(self.location.catalogue.resolve(self.model.as_ref())?)
     }
 
-    /// What is known of the agent. One that nobody describes runs without a prompt of any kind,
-    /// without skills and without tools.
+    /// What is known of the agent. A session that runs with an unknown one has neither prompt nor tools.
     pub(super) fn agent(&self) -> Option<&AgentInfo> {
         self.location.agents.get(&self.id)
     }
@@ -67,13 +90,13 @@ impl Sampled {
         self.agent()?.steps
     }
 
-    /// The tools that the agent is shown; none in the last turn that it allows. Being shown
-    /// authorises nothing.
-    pub(super) fn tools(&self, tools: &Registry, is_last: bool) -> Materialized {
+    /// The tools that the agent is shown; none if the turn offers none. Being shown authorises
+    /// nothing.
+    pub(super) fn tools(&self, tools: &Registry, offered: bool) -> Materialized {
         let judge = self.judge();
         let rules = judge.rules();
         tools
-            .materialize(|action| !is_last && !is_denied_everywhere(action, &rules))
+            .materialize(|action| offered && !is_denied_everywhere(action, &rules))
             .listing(subagents(&judge))
     }
 
@@ -86,12 +109,12 @@ impl Sampled {
         }
     }
 
-    /// Why the model cannot be resolved, with what is wrong in the configuration: a document that
-    /// was dropped is the likeliest cause.
-    pub(crate) fn explain(&self, error: &ModelResolutionError) -> String {
+    /// Why agent or model cannot be resolved, with what is wrong in the configuration: a document
+    /// that was dropped is the likeliest cause.
+    pub(crate) fn explain(&self, error: &SampleError) -> DrainError {
         let mut text = error.to_string();
         let diagnostics = &self.location.configuration.diagnostics;
-        // That the default model cannot be used is the same once more.
+        // That the default agent or model cannot be used is the same once more.
         let others = diagnostics.iter().filter(|it| !it.message.ends_with(&text));
         let diagnostics: Vec<_> = others.collect();
         for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
@@ -101,6 +124,9 @@ impl Sampled {
             let more = diagnostics.len() - MAX_DIAGNOSTICS;
             text += &format!("\n{more} more; location.diagnostics lists them all");
         }
-        text
+        match error {
+            SampleError::Agent(_) => DrainError::Agent(text),
+            SampleError::Model(_) => DrainError::Model(text),
+        }
     }
 }

@@ -89,7 +89,8 @@ impl Runner {
         relief: &mut Relief,
     ) -> Result<Turned, Stop> {
         let sampled = &boundary.sampled;
-        let tools = Arc::new(sampled.tools(&self.core.tools, is_last));
+        let offers_tools = boundary.offers_tools(is_last);
+        let tools = Arc::new(sampled.tools(&self.core.tools, offers_tools));
         let grounds = Grounds::of(&boundary.session, sampled, &boundary.model.model);
         let request = self.request(&boundary, &tools, is_last);
         if self.relieve(&boundary, &request, &grounds, relief).await? {

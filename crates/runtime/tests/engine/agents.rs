@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use opencode_llm::{GenerationControls, LlmRequest};
+use opencode_runtime::DrainOutcome;
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Fixture, Reply, output};
+use opencode_schema::prompt::Delivery;
+use opencode_testkit::{Fixture, Reply, compact, output};
 use serde_json::{Value, json};
 
 /// A project with this configuration, three tools, and a session.
@@ -51,8 +53,6 @@ async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
         ("silent", Some(base), &all),
         ("blank", Some(base), &all),
         ("plan", Some(base), &all),
-        // Nobody describes it.
-        ("unknown", None, &[]),
     ] {
         f.switch_agent(&session, agent).await;
         f.ask(&session, agent).await;
@@ -72,8 +72,6 @@ async fn a_session_without_an_agent_takes_the_default_one() {
     for (config, expected) in [
         (json!({}), "build"),
         (json!({"default_agent": "plan"}), "plan"),
-        // People cannot choose it.
-        (json!({"default_agent": "explore"}), "build"),
         (json!({"agent": {"build": {"disable": true}}}), "plan"),
     ] {
         let (f, session) = with(config.clone()).await;
@@ -85,6 +83,59 @@ async fn a_session_without_an_agent_takes_the_default_one() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
+    let unknown = "There is no agent \"biuld\". Did you mean build? Choose one of build, plan";
+    let hidden = "The default agent \"title\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan";
+    for (config, chosen, message) in [
+        (json!({}), Some("biuld"), unknown),
+        (json!({"default_agent": "title"}), None, hidden),
+    ] {
+        let (f, session) = with(config).await;
+        if let Some(agent) = chosen {
+            f.switch_agent(&session, agent).await;
+        }
+        let before = f.events(&session).await.len();
+        let mut live = f.live();
+        f.leave(&session, "Hi", Delivery::Steer).await;
+        let outcome = f.run(&session).await;
+        let DrainOutcome::Failed(error) = &outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(
+            (error.tag(), &*error.to_string()),
+            ("AgentUnavailable", message)
+        );
+        f.heard(&mut live, &format!("session.error {message}"))
+            .await;
+        let events = f.events_after(&session, before).await;
+        assert_eq!(events, ["prompt.admitted Hi"]);
+        assert!(f.model.requests().is_empty());
+        // Once there is an agent, what waited goes along.
+        f.switch_agent(&session, "build").await;
+        f.ask(&session, "Now").await;
+        assert_eq!(
+            compact::messages(&f.model.last_request()),
+            ["user: Hi", "user: Now"]
+        );
+    }
+}
+
+/// A client of the contract may give a session any agent.
+#[tokio::test]
+async fn an_unknown_agent_is_tolerated_where_a_client_of_the_contract_prompts() {
+    let (f, session) = with(json!({})).await;
+    f.switch_agent(&session, "biuld").await;
+    f.runtime().tolerate_unknown_agent(&session, true);
+    f.ask(&session, "Hi").await;
+    let request = f.model.last_request();
+    assert!(request.tools.is_empty());
+    f.runtime().tolerate_unknown_agent(&session, false);
+    f.leave(&session, "And?", Delivery::Steer).await;
+    let outcome = f.run(&session).await;
+    assert!(matches!(&outcome, DrainOutcome::Failed(error) if error.tag() == "AgentUnavailable"));
+}
+
+#[tokio::test]
 async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
     let denied = json!([{"action": "skill", "resource": "greet", "effect": "deny"}]);
     let agents = json!({"shy": {"mode": "primary", "permissions": denied}});
@@ -92,7 +143,7 @@ async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
     let skill = "---\nname: greet\ndescription: How to greet.\n---\nSay hello.\n";
     f.project.write(".opencode/skill/greet/SKILL.md", skill);
     let mut told = Vec::new();
-    for agent in ["build", "plan", "shy", "build", "unknown", "shy"] {
+    for agent in ["build", "plan", "shy", "build", "shy"] {
         f.switch_agent(&session, agent).await;
         let before = f.events(&session).await.len();
         f.ask(&session, agent).await;
@@ -104,14 +155,7 @@ async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
         assert_eq!(events[at], "step.started");
     }
     // Whether something was told, and whether it names the skill.
-    let expected = [
-        None,
-        None,
-        Some(false),
-        Some(true),
-        Some(false),
-        Some(false),
-    ];
+    let expected = [None, None, Some(false), Some(true), Some(false)];
     assert_eq!(told, expected);
 }
 

@@ -154,7 +154,7 @@ async fn a_switch_of_the_agent_is_always_recorded_and_holds_for_the_next_turn() 
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
-    for agent in ["plan", "plan", ""] {
+    for agent in ["", "plan", "plan"] {
         let switched = f.runtime().switch_agent(&session, agent.to_owned());
         f.within("switch agent", switched).await.unwrap();
     }
@@ -162,14 +162,17 @@ async fn a_switch_of_the_agent_is_always_recorded_and_holds_for_the_next_turn() 
     assert_eq!(
         f.events(&session).await[..4],
         [
-            "agent.switched plan",
-            "agent.switched plan",
             "agent.switched",
+            "agent.switched plan",
+            "agent.switched plan",
             "prompt.admitted Hi",
         ]
     );
-    assert_eq!(f.payloads(&session, "step.started").await[0]["agent"], "");
-    assert_eq!(f.info(&session).await.agent.as_deref(), Some(""));
+    assert_eq!(
+        f.payloads(&session, "step.started").await[0]["agent"],
+        "plan"
+    );
+    assert_eq!(f.info(&session).await.agent.as_deref(), Some("plan"));
     assert_eq!(
         compact::messages(&f.model.last_request()),
         ["user: Hi"],

@@ -135,6 +135,7 @@ async fn a_session_without_a_model_takes_that_of_its_agent() {
         "agent": {
             "build": {"model": "mock/m2"},
             "plan": {"model": "mock/m1#high"},
+            "plain": {},
             "lost": {"model": "mock/m9"},
         },
     });
@@ -142,7 +143,7 @@ async fn a_session_without_a_model_takes_that_of_its_agent() {
     f.model.otherwise(|_| Reply::says("Hello."));
     let (session, chosen) = (f.session().await, f.session_on("m1").await);
     f.ask(&chosen, "Hi").await;
-    for agent in ["build", "plan", "unknown"] {
+    for agent in ["build", "plan", "plain"] {
         let switched = f.runtime().switch_agent(&session, agent.to_owned());
         f.within("switch agent", switched).await.unwrap();
         f.ask(&session, "Hi").await;

@@ -13,9 +13,12 @@ use crate::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 const PLAIN_OPTIONS: [(&str, &str); 4] = [
     ("store", "store"),
     ("serviceTier", "service_tier"),
-    ("parallelToolCalls", "parallel_tool_calls"),
+    (PARALLEL, "parallel_tool_calls"),
     ("textVerbosity", "verbosity"),
 ];
+
+/// The option about tools. Servers refuse it where there are none.
+const PARALLEL: &str = "parallelToolCalls";
 
 /// Writes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
@@ -43,7 +46,11 @@ fn members(request: &LlmRequest, dialect: &Dialect) -> Result<Members, LlmError>
         members.add("stream_options", json!({"include_usage": true}));
     }
     add_generation(&mut members, request.effective_generation(), dialect);
-    add_options(&mut members, &request.effective_options(NAMESPACE), dialect)?;
+    let mut options = request.effective_options(NAMESPACE);
+    if request.tools.is_empty() {
+        options.shift_remove(PARALLEL);
+    }
+    add_options(&mut members, &options, dialect)?;
     Ok(members)
 }
 

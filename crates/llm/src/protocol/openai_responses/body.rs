@@ -12,16 +12,22 @@ use crate::request::{JsonMap, LlmRequest, ToolChoice};
 /// Model Request Options with a plain member of their own.
 const PLAIN_OPTIONS: [(&str, &str); 3] = [
     ("serviceTier", "service_tier"),
-    ("parallelToolCalls", "parallel_tool_calls"),
+    (PARALLEL, "parallel_tool_calls"),
     ("instructions", "instructions"),
 ];
+
+/// The option about tools. Servers refuse it where there are none.
+const PARALLEL: &str = "parallelToolCalls";
 
 /// What is asked for so that reasoning can be replayed without a store.
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
 
 /// Writes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
-    let options = request.effective_options(NAMESPACE);
+    let mut options = request.effective_options(NAMESPACE);
+    if request.tools.is_empty() {
+        options.shift_remove(PARALLEL);
+    }
     let offers = !request.tools.is_empty() && request.tool_choice != Some(ToolChoice::None);
     let frame = Frame {
         opening: br#","input":["#,

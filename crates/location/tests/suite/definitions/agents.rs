@@ -239,23 +239,25 @@ fn sessions_that_choose_no_agent_have_one() {
             None,
         ),
         (
-            json!({"default_agent": "nobody"}),
-            Some("build"),
+            json!({"default_agent": "biuld"}),
+            None,
             Some(
-                "The default agent nobody cannot be used and build is used instead: there is no such agent",
+                "The default agent \"biuld\" cannot be used and no other one is used instead: there is no such agent. Did you mean build? Set default_agent to one of build, plan",
             ),
         ),
         (
             json!({"default_agent": "general"}),
-            Some("build"),
+            None,
             Some(
-                "The default agent general cannot be used and build is used instead: it is a subagent",
+                "The default agent \"general\" cannot be used and no other one is used instead: it is a subagent. Set default_agent to one of build, plan",
             ),
         ),
         (
             json!({"default_agent": "title"}),
-            Some("build"),
-            Some("The default agent title cannot be used and build is used instead: it is hidden"),
+            None,
+            Some(
+                "The default agent \"title\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan",
+            ),
         ),
         (
             without(&["build"], json!({"agents": {}})),
@@ -289,13 +291,62 @@ fn sessions_that_choose_no_agent_have_one() {
             ),
             None,
             Some(
-                "The default agent x cannot be used and there is no other to use instead: there is no such agent",
+                "The default agent \"x\" cannot be used and no other one is used instead: there is no such agent. No agent can be chosen here",
             ),
         ),
     ] {
         let reason = reason.map(|it| format!("the host's config option: {it}"));
         let expected = (expected.map(str::to_owned), Vec::from_iter(reason));
         assert_eq!(default(host.clone()), expected, "{host}");
+    }
+}
+
+#[test]
+fn a_choice_of_an_agent_is_taken_at_its_word() {
+    let machine = Machine::new();
+    let resolved = |host: Value, chosen: Option<&str>| {
+        let (definitions, _) = define(&machine, host);
+        let resolved = definitions.agents.resolve(chosen);
+        let resolved = resolved.map(|agent| agent.id.clone());
+        let judged = definitions.agents.id_of(chosen);
+        (resolved.map_err(|error| error.to_string()), judged)
+    };
+    let own = || json!({"agents": {"reviewer": {}}});
+    for (host, chosen, expected, judged) in [
+        (own(), None, Ok("build"), "build"),
+        (own(), Some("reviewer"), Ok("reviewer"), "reviewer"),
+        (own(), Some("explore"), Ok("explore"), "explore"),
+        (
+            own(),
+            Some("revewer"),
+            Err(
+                "There is no agent \"revewer\". Did you mean reviewer? Choose one of build, plan, reviewer",
+            ),
+            "revewer",
+        ),
+        (
+            json!({"default_agent": "nobody"}),
+            None,
+            Err(
+                "The default agent \"nobody\" cannot be used and no other one is used instead: there is no such agent. Set default_agent to one of build, plan",
+            ),
+            "nobody",
+        ),
+        (
+            json!({"agents": {"build": {"hidden": true}, "plan": {"disabled": true}}}),
+            None,
+            Err(
+                "No agent is selected and there is none to use by default: all are disabled, hidden or subagents. Choose one, or configure one of the mode \"primary\"",
+            ),
+            "build",
+        ),
+    ] {
+        let expected = expected.map(str::to_owned).map_err(str::to_owned);
+        assert_eq!(
+            resolved(host.clone(), chosen),
+            (expected, judged.to_owned()),
+            "{host}"
+        );
     }
 }
 
