@@ -146,14 +146,10 @@ export async function readWithheld(host: OpenCodeHost): Promise<ConfigurationDia
   return data.filter(({ kind, message }) => kind === "ignored" && message.includes("option trust"));
 }
 
-/** Whether the rules let an agent do something. A request that waits for an answer is refused. */
+/** Whether the rules let an agent do something. What is asked waits until the host closes. */
 export async function effectOf(host: OpenCodeHost, action: string, resource: string, agent = "build") {
   const { id: sessionID } = await host.sessions.create();
-  const decision = await host.permissions.create({ sessionID, action, resources: [resource], agent });
-  for (const { id: requestID } of await host.permissions.list({ sessionID })) {
-    await host.permissions.reply({ sessionID, requestID, reply: "reject" });
-  }
-  return decision.effect;
+  return (await host.permissions.create({ sessionID, action, resources: [resource], agent })).effect;
 }
 
 /** The description of a provider at an address, with one model. */

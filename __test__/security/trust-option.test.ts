@@ -2,6 +2,8 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createClient } from "../../index.js";
 import { rejection } from "../client/support";
 import {
@@ -50,6 +52,21 @@ describe("the function of the option trust", () => {
     const host = await attack.setup.open(hostOptions(attack, { trust: () => true }));
     await expect(runPrompt(host)).resolves.toMatchObject({ outcome: "completed" });
     expect(attack.attacker.requests).toHaveLength(1);
+  });
+
+  test("is asked also when memory was collected meanwhile", async () => {
+    const attack = await setUpAttack();
+    const host = await attack.setup.open(hostOptions(attack, { trust: () => true }));
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    // What nothing holds goes with the first collection, and what that held with the second.
+    for (let times = 0; times < 2; times += 1) {
+      collect();
+      await turn();
+    }
+    writeFile(attack.setup, "opencode.json", project);
+    expect((await host.location.diagnostics()).data).toEqual([]);
   });
 
   test.each<[string, () => never, string]>([
