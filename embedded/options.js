@@ -16,6 +16,7 @@ const { checkOptions } = require("./checks.js");
  * @property {string | undefined} baseURL
  * @property {object} config
  * @property {Record<string, string>} env
+ * @property {{ omit: readonly string[], keep: readonly string[] }} commandEnvironment
  * @property {"normal" | "full"} durability
  * @property {"manual" | "resume"} recovery
  * @property {{ unanswered: import("../index.js").Unanswered }} permissions
@@ -59,6 +60,7 @@ function resolveOptions(given) {
     baseURL: options.baseURL,
     config: options.config ?? {},
     env,
+    commandEnvironment: resolveCommandEnvironment(options.commandEnvironment ?? {}),
     durability: options.durability ?? "normal",
     recovery: options.recovery ?? "manual",
     permissions: { unanswered: options.permissions?.unanswered ?? "wait" },
@@ -80,6 +82,11 @@ function defaultFolder(base, home, fallback) {
 /** @param {string} database */
 function resolveDatabase(database) {
   return database === ":memory:" ? database : path.resolve(database);
+}
+
+/** @param {import("../index.js").CommandEnvironment} variables */
+function resolveCommandEnvironment({ omit = [], keep = [] }) {
+  return { omit: [...omit], keep: [...keep] };
 }
 
 /** @param {import("../index.js").Limits} limits */

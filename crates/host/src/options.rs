@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use opencode_llm::Secret;
+use opencode_location::command_environment::CommandEnvironment;
 use opencode_location::config::{HostConfiguration, HostModel, parse_model};
 use opencode_location::environment::Environment;
 use opencode_location::secret::BaseUrl;
@@ -49,6 +50,9 @@ pub struct HostOptions {
     /// Environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Which of them processes get.
+    #[serde(default)]
+    pub command_environment: CommandEnvironmentOptions,
     /// What survives which failure.
     #[serde(default)]
     pub durability: DurabilityOption,
@@ -61,6 +65,22 @@ pub struct HostOptions {
     /// How much the host holds and takes at once.
     #[serde(default)]
     pub limits: LimitOptions,
+}
+
+/// Which variables the processes of agents and clients get.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct CommandEnvironmentOptions {
+    /// Names that are left out besides those that hold secrets.
+    pub omit: Vec<String>,
+    /// Names that are left in whatever else is said about them.
+    pub keep: Vec<String>,
+}
+
+impl From<CommandEnvironmentOptions> for CommandEnvironment {
+    fn from(CommandEnvironmentOptions { omit, keep }: CommandEnvironmentOptions) -> Self {
+        Self { omit, keep }
+    }
 }
 
 /// What is decided where no person is.
@@ -191,7 +211,12 @@ impl HostOptions {
             variables: self.env,
         };
         let config = self.config;
-        Ok((environment, HostConfiguration { config, model }))
+        let configuration = HostConfiguration {
+            config,
+            model,
+            command_environment: self.command_environment.into(),
+        };
+        Ok((environment, configuration))
     }
 
     fn host_model(&self) -> Result<Option<HostModel>, Failure> {

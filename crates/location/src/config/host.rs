@@ -11,6 +11,7 @@ use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::document::{Document, Located};
 use super::patch::{ApiPatch, ProviderPatch};
 use crate::catalogue::API_KEY;
+use crate::command_environment::CommandEnvironment;
 use crate::secret::{BaseUrl, Members};
 
 /// The name of the options in diagnostics.
@@ -23,13 +24,15 @@ pub struct HostConfiguration {
     pub config: Option<Value>,
     /// The model it chose, stronger than the document.
     pub model: Option<HostModel>,
+    /// Which variables processes get.
+    pub command_environment: CommandEnvironment,
 }
 
 impl From<Option<Value>> for HostConfiguration {
     fn from(config: Option<Value>) -> Self {
         Self {
             config,
-            model: None,
+            ..Self::default()
         }
     }
 }

@@ -39,6 +39,7 @@ fn read(machine: &Machine, project: Value, model: HostModel) -> (Configuration, 
     let host = HostConfiguration {
         config: None,
         model: Some(model),
+        ..HostConfiguration::default()
     };
     let configuration = machine.configuration_of("project", "project", &host);
     let (catalogue, _) = Catalogue::build(&configuration, &machine.environment);
@@ -207,6 +208,7 @@ fn the_option_config_may_say_another_address() {
     let host = HostConfiguration {
         config: Some(config),
         model: Some(with_key("openai/m")),
+        ..HostConfiguration::default()
     };
     let configuration = machine.configuration_of("project", "project", &host);
     let (catalogue, _) = Catalogue::build(&configuration, &machine.environment);
