@@ -18,9 +18,7 @@ function modes(folder: string) {
   return new Map(named);
 }
 
-const onUnix = process.platform === "win32" ? test.skip : test;
-
-onUnix("files are 0600 and folders 0700 under the umask 000", async () => {
+test("files are 0600 and folders 0700 under the umask 000", async () => {
   const setup = await setUp();
   spawnSync("git", ["init", "--quiet"], { cwd: setup.directory });
   setup.write("file.txt", "1");
@@ -37,13 +35,13 @@ onUnix("files are 0600 and folders 0700 under the umask 000", async () => {
     const { id: sessionID } = await host.sessions.create();
     await run(host, sessionID, "Print much and change a file");
     await other.sessions.create();
-    const found = modes(dataDirectory);
-    const names = [...found.keys()];
+    const all = modes(dataDirectory);
+    const names = [...all.keys()];
     const written = ["deep/opencode.db", "deep/opencode.db-wal", "deep/opencode.db-shm", "deep/opencode.db.lock"];
     expect(names).toEqual(expect.arrayContaining([...written, "deep/"]));
     expect(names.filter((name) => /tool-output\/tool_/.test(name))).toHaveLength(1);
     expect(names.filter((name) => /objects\/..\/.{38}$/.test(name))).not.toEqual([]);
-    const wrong = [...found].filter(([name, mode]) => mode !== (name.endsWith("/") ? "700" : "600"));
+    const wrong = [...all].filter(([name, found]) => found !== (name.endsWith("/") ? "700" : "600"));
     expect(wrong).toEqual([]);
     expect(mode(dataDirectory)).toBe("700");
     // A folder that was there is the user's.
