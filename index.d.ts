@@ -151,6 +151,12 @@ export interface OpenCodeOptions {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
+   * Which variables of `env` commands and terminals get. By default they get all but those that hold credentials of
+   * model providers or of search services, those whose value holds a configured key or header, and those that are
+   * named like secrets, such as `*_API_KEY`, `*_TOKEN` and `*PASSWORD*`: docs/secrets.md has the list.
+   */
+  readonly commandEnvironment?: CommandEnvironment | undefined;
+  /**
    * With `"normal"` nothing acknowledged is lost when the process dies; with `"full"` nor when the machine
    * loses power, at the price of waiting for the disk with every commit. Default: `"normal"`.
    */
@@ -189,6 +195,14 @@ export interface OpenCodeOptions {
    * of functions that are registered there. Default: none.
    */
   readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
+}
+
+/** Names of variables, in any case. `*` stands for any text. */
+export interface CommandEnvironment {
+  /** Variables that commands and terminals do not get either. Default: none. */
+  readonly omit?: readonly string[] | undefined;
+  /** Variables that they get whatever else is said about them; `["*"]` gives them all. Default: none. */
+  readonly keep?: readonly string[] | undefined;
 }
 
 /**

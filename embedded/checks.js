@@ -17,6 +17,9 @@ const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: check
 /** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
 const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
 
+/** @type {Readonly<Record<keyof import("../index.js").CommandEnvironment, Check>>} */
+const COMMAND_ENVIRONMENT = { omit: checkTexts, keep: checkTexts };
+
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
   directory: checkText,
@@ -30,6 +33,7 @@ const OPTIONS = {
   baseURL: checkSecret,
   config: checkConfig,
   env: checkEnv,
+  commandEnvironment: checkCommandEnvironment,
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   keepAlive: checkBoolean,
@@ -191,6 +195,15 @@ function checkEnv(option, value) {
     if (text === undefined || typeof text === "string") continue;
     throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
   }
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkCommandEnvironment(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
 }
 
 /**
