@@ -31,7 +31,7 @@ use serde::Deserialize;
 use crate::listeners::{Defaults, Listeners};
 
 pub use dispatch::Closed;
-pub use opencode_server::{ListenOptions, Listener};
+pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
 
