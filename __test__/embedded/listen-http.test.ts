@@ -71,15 +71,12 @@ test("pages that may not read change nothing where nobody asks for a password", 
 });
 
 test("large answers are compressed over the network alone", async () => {
-  const { url, host, sessionID, headers: key } = await setUpListener();
+  const { url, host, sessionID, headers } = await setUpListener();
   await leavePrompts(host, sessionID, 1, 10_000);
   const path = `/api/session/${sessionID}/history`;
   for (const encoding of ["gzip", "deflate"]) {
-    const headers = { "accept-encoding": encoding, ...key };
-    const [there, here] = await Promise.all([
-      fetch(url + path, { headers }),
-      host.fetch(`http://host${path}`, { headers }),
-    ]);
+    const encoded = { headers: { "accept-encoding": encoding, ...headers } };
+    const [there, here] = await Promise.all([fetch(url + path, encoded), host.fetch(`http://host${path}`, encoded)]);
     expect(there.headers.get("content-encoding")).toBe(encoding);
     expect(here.headers.get("content-encoding")).toBeNull();
     const [one, other] = await Promise.all([there.text(), here.text()]);
