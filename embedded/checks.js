@@ -3,7 +3,7 @@
 // What the options may be. Every failure names the option, a member of one as `limits.inbox`.
 
 const { taggedError } = require("../client/errors.js");
-const { suggest } = require("./suggest.js");
+const { suggest } = require("../client/suggest.js");
 
 /**
  * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
@@ -47,7 +47,7 @@ const OPTIONS = {
 const LISTEN_OPTIONS = {
   port: checkPort,
   hostname: checkText,
-  password: checkSecret,
+  password: checkPassword,
   username: checkText,
   cors: checkTexts,
   maxBodyBytes: checkCount,
@@ -131,6 +131,17 @@ function checkText(option, value) {
 function checkSecret(option, value) {
   if (typeof value === "string" && value !== "") return;
   throw invalid(option, `Option "${option}" must be a non-empty string`);
+}
+
+/**
+ * Says nothing about the value, which is a secret where it is a text.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkPassword(option, value) {
+  if (value === false || (typeof value === "string" && value !== "")) return;
+  throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
 }
 
 /**
