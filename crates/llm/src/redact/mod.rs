@@ -226,6 +226,8 @@ mod tests {
             "id-token",
             "token",
             "client_secret",
+            "db_password",
+            "passphrase",
             "credentials",
             "X-Amz-Signature",
             "x-amz-security-token",

@@ -44,6 +44,8 @@ pub fn is_secret_name(name: &str) -> bool {
         "credential",
         "signature",
         "cookie",
+        "password",
+        "passphrase",
     ]
     .iter()
     .any(|word| name.contains(word));
