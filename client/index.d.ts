@@ -56,7 +56,8 @@ export interface ClientOptions {
  * Creates a client for an OpenCode server. It opens nothing: the first request leaves with the first call.
  *
  * Methods reject with a tagged failure (an `Error` whose own enumerable properties are exactly the body on
- * the wire, to be told apart by `_tag`) or with a `ClientError`. Nothing is retried and no stream is
+ * the wire, to be told apart by `_tag`) or with a `ClientError`. An input with a member that the method does not take
+ * is an `InvalidRequestError`, and nothing is sent. Nothing is retried and no stream is
  * reconnected; `resumeEvents` does it for the durable events of a session.
  *
  * @example

@@ -3,6 +3,7 @@
 // Members that an input does not have. A caller that misspells one, or puts it at the wrong place, learns it before
 // anything is sent; a server would ignore the member.
 
+const { ClientError } = require("./errors.js");
 const { invalidRequest, params } = require("./shape.js");
 const { suggest } = require("./suggest.js");
 
@@ -33,8 +34,7 @@ const inputShapes = new WeakMap();
  * @param {object} input
  */
 function checkInput(operation, input) {
-  const shape = inputShape(operation);
-  const unknown = findUnknown(input, shape);
+  const unknown = findIn(input, inputShape(operation));
   if (unknown === undefined) return;
   const { group, name } = operation;
   throw refusal(`${group}.${name}`, unknown, suggestForInput(operation, input, unknown));
@@ -48,7 +48,7 @@ function checkInput(operation, input) {
  * @param {ObjectShape} shape
  */
 function checkMembers(method, input, shape) {
-  const unknown = findUnknown(input, shape);
+  const unknown = findIn(input, shape);
   if (unknown !== undefined) throw refusal(method, unknown, suggestMember(unknown));
 }
 
@@ -85,6 +85,19 @@ function checkOptions(subject, options, shape) {
   }
   const unknown = findUnknown(options, shape);
   if (unknown !== undefined) throw new TypeError(describe(subject, unknown, suggestMember(unknown)));
+}
+
+/**
+ * @param {object} input
+ * @param {ObjectShape} shape
+ */
+function findIn(input, shape) {
+  try {
+    return findUnknown(input, shape);
+  } catch (cause) {
+    // A getter or a proxy of the caller: there is nothing to send.
+    throw new ClientError("Transport", { cause });
+  }
 }
 
 /**
@@ -145,7 +158,8 @@ function refusal(subject, unknown, intended) {
  * @param {string | undefined} intended
  */
 function describe(subject, { owner, name, shape }, intended) {
-  const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}...` : name;
+  const short = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}...` : name;
+  const shown = /^[\w.]+$/.test(short) ? short : JSON.stringify(short);
   const taker = owner === "" ? "which" : `whose ${owner}`;
   const hint = intended === undefined ? "" : `. Did you mean ${intended}?`;
   return `Unknown member ${join(owner, shown)} of ${subject}, ${taker} takes ${Object.keys(shape).join(", ")}${hint}`;

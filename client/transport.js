@@ -48,7 +48,8 @@ function readAddress(baseUrl) {
   const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   // `localhost:4096` is a URL with the scheme `localhost`, without a host.
   if (url === undefined || url.host === "") {
-    const given = typeof baseUrl === "string" ? "a text that is none" : `${baseUrl === null ? null : typeof baseUrl}`;
+    const given =
+      typeof baseUrl === "string" ? "a text that is no such address" : `${baseUrl === null ? null : typeof baseUrl}`;
     throw new TypeError(`createClient needs an absolute baseUrl such as "http://127.0.0.1:4096", got ${given}`);
   }
   const authorization = takeAuthorization(url);

@@ -105,6 +105,28 @@ describe("a member that the input does not have", () => {
     expect(error.message).toBe(`Unknown member ${"x".repeat(60)}... of sessions.get, which takes sessionID`);
   });
 
+  test("is shown on one line", async () => {
+    const { client } = createTestClient(ok);
+    const error = await rejection(client.sessions.get({ "a\nb": 1 }));
+    expect(error.message).toBe('Unknown member "a\\nb" of sessions.get, which takes sessionID');
+  });
+
+  test("cannot be found in what cannot be looked at, which is not sent", async () => {
+    const { client, requests } = createTestClient(ok);
+    const cause = new Error("closed");
+    const thrower = () => {
+      throw cause;
+    };
+    for (const prompt of [
+      Object.defineProperty({}, "text", { enumerable: true, get: thrower }),
+      new Proxy({}, { ownKeys: thrower }),
+    ]) {
+      const error = await rejection(client.sessions.prompt({ sessionID: "s", prompt }));
+      expect(error).toMatchObject({ name: "ClientError", reason: "Transport", cause });
+    }
+    expect(requests).toEqual([]);
+  });
+
   test("is not looked for where everything is allowed, nor in values of another kind", async () => {
     const { client, requests } = createTestClient(ok);
     const open = new Proxy({}, { get: () => undefined, ownKeys: () => [] });

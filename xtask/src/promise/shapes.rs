@@ -9,7 +9,9 @@ use super::source::key;
 
 /// What an input may hold at one place.
 enum Shape {
-    /// Anything; the host decides.
+    /// No object and no list.
+    Value,
+    /// Any object or list; the host decides.
     Open,
     /// A type that is declared by its name.
     Named(String),
@@ -42,7 +44,7 @@ impl<'a> Shapes<'a> {
         let mut members = Vec::new();
         for field in fields {
             let shape = self.of(&field.r#type);
-            if !matches!(shape, Shape::Open) {
+            if shape.is_closed() {
                 members.push((field.name.clone(), shape));
             }
         }
@@ -67,28 +69,28 @@ impl<'a> Shapes<'a> {
         match r#type {
             Type::Ref { name } => self.of_name(name),
             Type::Array { items } => match self.of(items) {
-                Shape::Open => Shape::Open,
-                items => Shape::List(Box::new(items)),
+                items if items.is_closed() => Shape::List(Box::new(items)),
+                _ => Shape::Open,
             },
             Type::Object { fields } => self.of_object(fields),
             Type::Union { variants, .. } => {
                 let shapes = variants.iter().map(|variant| self.of(&variant.r#type));
-                let mut closed: Vec<_> = shapes
-                    .filter(|shape| !matches!(shape, Shape::Open))
+                let mut shapes: Vec<_> = shapes
+                    .filter(|shape| !matches!(shape, Shape::Value))
                     .collect();
-                // Which one of several is meant, the host finds out.
-                match closed.pop() {
-                    Some(shape) if closed.is_empty() => shape,
-                    _ => Shape::Open,
+                match (shapes.pop(), shapes.is_empty()) {
+                    (None, _) => Shape::Value,
+                    (Some(shape), true) => shape,
+                    // Which one of several is meant, the host finds out.
+                    (Some(_), false) => Shape::Open,
                 }
             }
-            Type::Unknown
-            | Type::Null
+            Type::Unknown | Type::Record { .. } => Shape::Open,
+            Type::Null
             | Type::Boolean
             | Type::String { .. }
             | Type::Number { .. }
-            | Type::Literal { .. }
-            | Type::Record { .. } => Shape::Open,
+            | Type::Literal { .. } => Shape::Value,
         }
     }
 
@@ -100,14 +102,15 @@ impl<'a> Shapes<'a> {
             return Shape::Open;
         }
         let contract = self.contract;
-        match self.of(&contract.types[name].r#type) {
-            Shape::Open => Shape::Open,
-            shape => {
-                self.open.remove(name);
-                self.declared.push((name, text(&shape)));
-                Shape::Named(name.to_owned())
-            }
+        let shape = self.of(&contract.types[name].r#type);
+        if !matches!(shape, Shape::Open) {
+            self.open.remove(name);
         }
+        if !shape.is_closed() {
+            return shape;
+        }
+        self.declared.push((name, text(&shape)));
+        Shape::Named(name.to_owned())
     }
 
     fn of_object(&mut self, fields: &'a [Field]) -> Shape {
@@ -117,9 +120,16 @@ impl<'a> Shapes<'a> {
     }
 }
 
+impl Shape {
+    /// Whether there are members that it does not have.
+    fn is_closed(&self) -> bool {
+        !matches!(self, Self::Value | Self::Open)
+    }
+}
+
 fn text(shape: &Shape) -> String {
     match shape {
-        Shape::Open => "null".to_owned(),
+        Shape::Value | Shape::Open => "null".to_owned(),
         Shape::Named(name) => name.clone(),
         Shape::List(items) => format!("[{}]", text(items)),
         Shape::Object(members) => {
@@ -153,7 +163,11 @@ mod tests {
                 "Outer": object(json!([
                     field("list", json!({ "kind": "array", "items": reference("Inner") })),
                     field("maybe", json!({ "kind": "union", "variants": [
-                        { "type": reference("Inner") }, { "type": { "kind": "null" } },
+                        { "type": reference("Choice") }, { "type": reference("Inner") },
+                    ] })),
+                    field("free", json!({ "kind": "union", "variants": [
+                        { "type": reference("Inner") },
+                        { "type": { "kind": "record", "keys": text, "values": text } },
                     ] })),
                     field("either", json!({ "kind": "union", "variants": [
                         { "type": reference("Inner") }, { "type": reference("Tree") },
@@ -183,7 +197,7 @@ mod tests {
             shapes.declarations(),
             "const Inner = { x: null, choice: null };\n\
              const Tree = { children: null };\n\
-             const Outer = { list: [Inner], maybe: Inner, either: null, map: null };\n\n\
+             const Outer = { list: [Inner], maybe: Inner, free: null, either: null, map: null };\n\n\
              exports.shapes = { Inner, Tree, Outer };\n"
         );
     }
