@@ -254,6 +254,10 @@ fn models_of_known_providers_may_be_chosen_where_the_host_chooses_none() {
     let (default, agent, said) = chosen(document("evil/m"), host());
     assert_eq!((default.as_deref(), agent), (Some("m"), None));
     assert!(
+        said.iter().any(|it| it.starts_with("model has no effect")),
+        "{said:?}"
+    );
+    assert!(
         said.iter()
             .any(|it| it.starts_with("agents.plan.model has no effect")),
         "{said:?}"
