@@ -18,16 +18,24 @@ const SHAPE = { location: { directory: null }, trusted: null };
  */
 
 /**
+ * What is collected attends no more, so it is held as long as its connection.
+ *
+ * @type {WeakMap<NativeConnection, import("./native.js").NativeAttendance>}
+ */
+const attendances = new WeakMap();
+
+/**
  * Lets the function of the option `trust` decide about each Location.
  *
  * @param {NativeConnection} connection
  * @param {TrustFunction} decide
  */
 function answerTrust(connection, decide) {
-  connection.attend("askedTrust", async (question) => {
+  const attendance = connection.attend("askedTrust", async (question) => {
     const { id, directory } = JSON.parse(question);
     connection.answerTrust(id, encodeJson(await ask(decide, directory)));
   });
+  attendances.set(connection, attendance);
 }
 
 /**

@@ -101,7 +101,7 @@ describe("a configuration file that is broken", () => {
 test("a configuration file says which model answers", async () => {
   const setup = await setUp();
   setup.write("opencode.json", JSON.stringify(setup.model.config()));
-  const host = await setup.open({ config: {} });
+  const host = await setup.open({ config: {}, trust: true });
   const { id } = await host.sessions.create();
   setup.model.reply({ text: "Hello." });
   await run(host, id, "Hi");

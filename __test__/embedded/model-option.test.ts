@@ -55,6 +55,7 @@ test("a key is not sent to an address that a file of the project chose", async (
   setup.write("opencode.json", JSON.stringify(evil));
   const host = await setup.open({
     config: {},
+    trust: true,
     env: { OPENAI_BASE_URL: address },
     model: "openai/gpt-test",
     apiKey: "sk-option",

@@ -34,7 +34,7 @@ describe.each(transports)("%s", (_, open) => {
 
   test("two folders have catalogues of their own", async () => {
     const setup = await setUp();
-    const host = await setup.open();
+    const host = await setup.open({ trust: true });
     const transport = await open(host);
     const models = async (directory: string) => {
       const { data } = await createSdk(transport).model.list({ location: { directory } });

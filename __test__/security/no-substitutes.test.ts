@@ -45,7 +45,7 @@ describe("the default model", () => {
     const setup = await setUp();
     const { model: _, ...config } = setup.model.config();
     setup.write("opencode.json", JSON.stringify({ ...config, model: "mock/m11" }));
-    const host = await setup.open({ config: {} });
+    const host = await setup.open({ config: {}, trust: true });
     const { id } = await host.sessions.create();
     expect(await refusal(setup, host, id)).toContain("It has m1.");
   });
@@ -140,7 +140,7 @@ test("a command that names what does not exist is a diagnostic", async () => {
     small: { template: "Small", model: "mock/m11" },
     fine: { template: "Fine", agent: "plan", model: "mock/m1" },
   };
-  const host = await setup.open({ config: setup.model.config({ command }) });
+  const host = await setup.open({ config: setup.model.config({ command }), trust: true });
   const { data } = await host.location.diagnostics();
   expect(data.map(({ path: file, message }) => [path.basename(file), message])).toEqual([
     ["tidy.md", expect.stringContaining('The command tidy cannot use its agent. There is no agent "pln". ')],

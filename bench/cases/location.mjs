@@ -8,7 +8,7 @@ import { writeInstructions, writeModels, writeSkills } from "../lib/project.mjs"
 import { median, report, time } from "../lib/report.mjs";
 
 const model = await startSteadyModel({ text: "Done." });
-const { host, directory, close } = await openHost(model.config);
+const { host, directory, close } = await openHost(model.config, { trust: true });
 
 const opening = [];
 for (let run = 0; run < 30; run++) {
