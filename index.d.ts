@@ -151,6 +151,12 @@ export interface OpenCodeOptions {
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
+   * Which variables of `env` commands and terminals get. By default they get all but those that hold credentials of
+   * model providers or of search services, those whose value holds a configured key or header, and those that are
+   * named like secrets, such as `*_API_KEY`, `*_TOKEN` and `*PASSWORD*`: docs/secrets.md has the list.
+   */
+  readonly commandEnvironment?: CommandEnvironment | undefined;
+  /**
    * With `"normal"` nothing acknowledged is lost when the process dies; with `"full"` nor when the machine
    * loses power, at the price of waiting for the disk with every commit. Default: `"normal"`.
    */
@@ -191,6 +197,14 @@ export interface OpenCodeOptions {
   readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
 }
 
+/** Names of variables, in any case. `*` stands for any text. */
+export interface CommandEnvironment {
+  /** Variables that commands and terminals do not get either. Default: none. */
+  readonly omit?: readonly string[] | undefined;
+  /** Variables that they get whatever else is said about them; `["*"]` gives them all. Default: none. */
+  readonly keep?: readonly string[] | undefined;
+}
+
 /**
  * Where a host listens, and who may ask it. Checked like the options of a host: one that does not exist or has
  * another type rejects with `InvalidOptionError`, which names it.
@@ -199,19 +213,22 @@ export interface ListenOptions {
   /** The port; 0 is any that is free, and `url` says which. Default: 0. */
   readonly port?: number | undefined;
   /**
-   * A name or an address of this machine. One that other machines reach needs a password.
-   * Default: `"127.0.0.1"`.
+   * A name or an address of this machine. One that other machines reach needs a password: `password: false` is refused
+   * there. Default: `"127.0.0.1"`.
    */
   readonly hostname?: string | undefined;
   /**
    * What clients have to know, for every request: HTTP Basic, or the query `auth_token` with the same text.
-   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else none: then every program of this machine may ask,
-   * under the names of this machine and `hostname`, and web pages of other origins than those of `cors` change nothing.
+   * Default: `OPENCODE_SERVER_PASSWORD` of the host's `env`, else a random one, which `listener.password`,
+   * `listener.headers` and `listener.clientUrl` give.
+   *
+   * `false` turns it off, whatever the environment says: then every program of this machine may ask, under the names
+   * of this machine and `hostname`, and web pages of other origins than those of `cors` change nothing.
    */
-  readonly password?: string | undefined;
+  readonly password?: string | false | undefined;
   /**
-   * The name that belongs to the password. Default: `OPENCODE_SERVER_USERNAME` of the host's `env`, else
-   * `"opencode"`.
+   * The name that belongs to the password. Refused beside `password: false`. Default: `OPENCODE_SERVER_USERNAME` of
+   * the host's `env`, else `"opencode"`.
    */
   readonly username?: string | undefined;
   /**
@@ -227,10 +244,30 @@ export interface ListenOptions {
   readonly maxBodyBytes?: number | undefined;
 }
 
-/** A socket on which a host answers. */
+/**
+ * A socket on which a host answers.
+ *
+ * `password`, `headers` and `clientUrl` hold the password. They are not enumerable: a listener that is printed or
+ * serialised does not show them, and a copy made with `{ ...listener }` does not have them.
+ */
 export interface Listener extends AsyncDisposable {
-  /** Where clients on this machine find it, such as `"http://127.0.0.1:4096"`. */
+  /** Where clients on this machine find it, such as `"http://127.0.0.1:4096"`. It holds no password. */
   readonly url: string;
+  /**
+   * The address with user and password, percent-encoded: `createClient({ baseUrl: listener.clientUrl })`. `fetch` and
+   * browsers refuse such addresses; use `url` and `headers` there. Equal to `url` when the password is off. It is a
+   * secret.
+   */
+  readonly clientUrl: string;
+  /** The name that clients give with the password; undefined when the password is off. */
+  readonly username: string | undefined;
+  /** The password that clients give; undefined when it is off. It is a secret. */
+  readonly password: string | undefined;
+  /**
+   * The headers that requests need: `{ authorization: "Basic ..." }`, or none when the password is off. They are a
+   * secret.
+   */
+  readonly headers: Readonly<Record<string, string>>;
   /**
    * Takes no further connection or request, breaks the streams of events, waits for other requests that are under
    * way, ten seconds at most, and closes the socket. The host goes on. Calling it again gives the same promise.
@@ -365,17 +402,18 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
    */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * Answers network clients, too: the same sessions, for `createClient({ baseUrl: listener.url })` here or elsewhere,
-   * and for any other client of OpenCode. A host may listen on several addresses. The listener keeps the process
-   * alive until it, or the host, is closed, unless the option `keepAlive` is `false`.
+   * Answers network clients, too: the same sessions, for `createClient({ baseUrl: listener.clientUrl })` here or
+   * elsewhere, and for any other client of OpenCode. Clients need a password, a random one unless the options say
+   * otherwise. A host may listen on several addresses. The listener keeps the process alive until it, or the host, is
+   * closed, unless the option `keepAlive` is `false`.
    *
    * Rejects with `InvalidOptionError`, or with `AddressUnavailableError` when somebody listens there already or the
    * address is not of this machine.
    *
    * @example
    * ```ts
-   * const listener = await opencode.listen({ port: 4096, password: "s3cret" })
-   * console.log(`Listening on ${listener.url}`)
+   * const listener = await opencode.listen()
+   * const client = createClient({ baseUrl: listener.clientUrl })
    * ```
    */
   listen(options?: ListenOptions): Promise<Listener>;

@@ -3,6 +3,7 @@
 const { onAbort } = require("./abort.js");
 const { ClientError, transportError } = require("./errors.js");
 const { LINES_TYPE, LineParser, joinLines } = require("./lines.js");
+const { checkRequestOptions } = require("./members.js");
 const { ParsedBody } = require("./parsed-body.js");
 const { createHeaders, encodeRequest, mergeHeaders } = require("./request.js");
 const { readElements, readValue } = require("./response.js");
@@ -93,6 +94,7 @@ function iterate(operation, connection, input, options) {
  * @param {AbortSignal | undefined} signal
  */
 async function send(operation, connection, input, options, signal) {
+  checkRequestOptions(`${operation.group}.${operation.name}`, options);
   const { method, path, ...encoded } = encodeRequest(operation, input);
   const isLines = operation.payload === "lines";
   const body = isLines ? await joinLines(input, signal) : encoded.body;

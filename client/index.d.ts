@@ -39,7 +39,8 @@ export interface OpenCodeClient extends OpenCodeOperations {
 export interface ClientOptions {
   /**
    * Where the server is: an absolute URL. A path in it stands before the path of every operation; a query
-   * or a fragment is ignored.
+   * or a fragment is ignored. A user and a password in it, as in `listener.clientUrl`, become the header
+   * `authorization`, unless `headers` has one. No failure shows them.
    */
   readonly baseUrl: string;
   /**
@@ -55,7 +56,8 @@ export interface ClientOptions {
  * Creates a client for an OpenCode server. It opens nothing: the first request leaves with the first call.
  *
  * Methods reject with a tagged failure (an `Error` whose own enumerable properties are exactly the body on
- * the wire, to be told apart by `_tag`) or with a `ClientError`. Nothing is retried and no stream is
+ * the wire, to be told apart by `_tag`) or with a `ClientError`. An input with a member that the method does not take
+ * is an `InvalidRequestError`, and nothing is sent. Nothing is retried and no stream is
  * reconnected; `resumeEvents` does it for the durable events of a session.
  *
  * @example
@@ -64,8 +66,8 @@ export interface ClientOptions {
  * const session = await opencode.sessions.create()
  * ```
  *
- * @throws TypeError when `baseUrl` is not an absolute URL or names a user, a header is not allowed, or there is no
- * `fetch`.
+ * @throws TypeError when an option is unknown, `baseUrl` is not an absolute URL, a header is not allowed, or there is
+ * no `fetch`.
  */
 export declare function createClient(options: ClientOptions): OpenCodeClient;
 
@@ -139,7 +141,7 @@ export interface EventsRetry {
  * }
  * ```
  *
- * @throws TypeError when a delay or a count is out of bounds, or a header is not allowed.
+ * @throws TypeError when an option is unknown, a delay or a count is out of bounds, or a header is not allowed.
  */
 export declare function resumeEvents(
   client: ResumableClient,

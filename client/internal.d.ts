@@ -20,10 +20,20 @@ export interface Operation {
   readonly payload: readonly string[] | "lines" | null;
   /** Names of fields for which a caller may give the text alone: `"hi"` is sent as `{ text: "hi" }`. */
   readonly texts?: readonly string[];
+  /** The fields that hold objects whose members are all known. */
+  readonly shapes?: ObjectShape;
   readonly input: "none" | "optional" | "required";
   readonly success: Success;
   /** The statuses whose body is a declared failure. */
   readonly errors: readonly number[];
+}
+
+/** The members that a value may have: anything, a list of values of one shape, or an object. */
+export type Shape = null | readonly Shape[] | ObjectShape;
+
+/** An object that has these members and no others. */
+export interface ObjectShape {
+  readonly [member: string]: Shape;
 }
 
 /** How the answer of an operation becomes the value of its method. */

@@ -1,7 +1,8 @@
 "use strict";
 
 const { ClientError, taggedError } = require("./errors.js");
-const { checkShape, invalidRequest, missingMember } = require("./shape.js");
+const { checkInput } = require("./members.js");
+const { checkShape, invalidRequest } = require("./shape.js");
 
 /**
  * @typedef {import("./internal.js").HeaderList} HeaderList
@@ -17,7 +18,10 @@ const { checkShape, invalidRequest, missingMember } = require("./shape.js");
  * @param {Input} input
  */
 function encodeRequest(operation, input) {
-  if (operation.payload !== "lines") checkShape(operation, input);
+  if (operation.payload !== "lines") {
+    checkShape(operation, input);
+    checkInput(operation, input);
+  }
   if (operation.success.kind === "page") refuseMixedCursor(operation.query, operation.success.continuation, input);
   return {
     method: operation.method,
@@ -49,20 +53,19 @@ function encodePath(operation, input) {
   let path = "";
   for (const segment of operation.path) {
     if (typeof segment === "string") path += segment;
-    else if ("param" in segment) path += encodeSegments(segment.param, [readText(operation, segment.param, input)]);
-    else path += encodeSegments(segment.rest, readText(operation, segment.rest, input).split("/"));
+    else if ("param" in segment) path += encodeSegments(segment.param, [readText(segment.param, input)]);
+    else path += encodeSegments(segment.rest, readText(segment.rest, input).split("/"));
   }
   return path;
 }
 
 /**
- * @param {Operation} operation
  * @param {string} name
  * @param {Input} input
  */
-function readText(operation, name, input) {
+function readText(name, input) {
   const value = input[name];
-  if (isAbsent(value)) throw missingMember(operation, name, input);
+  if (isAbsent(value)) throw invalidRequest(`Missing ${name}`, name);
   return String(value);
 }
 

@@ -1,6 +1,7 @@
 "use strict";
 
 const { ClientError } = require("./errors.js");
+const { checkOptions } = require("./members.js");
 const { createHeaders } = require("./request.js");
 const { isPassing, retryDelay } = require("./retry.js");
 const { createStream } = require("./stream.js");
@@ -16,6 +17,18 @@ const { createStream } = require("./stream.js");
  * @typedef {import("./internal.js").Feed<T>} Feed
  */
 
+/** @type {Readonly<Record<keyof ResumeEventsOptions, null>>} */
+const OPTIONS = {
+  sessionID: null,
+  after: null,
+  signal: null,
+  headers: null,
+  minDelayMs: null,
+  maxDelayMs: null,
+  maxRetries: null,
+  onRetry: null,
+};
+
 const MIN_DELAY_MS = 250;
 const MAX_DELAY_MS = 10_000;
 
@@ -30,6 +43,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * @returns {AsyncIterable<SessionDurableEvent>}
  */
 function resumeEvents(client, options) {
+  checkOptions("resumeEvents", options, OPTIONS);
   const settings = { ...options };
   const pace = readPace(settings);
   // Headers that cannot be sent would look like a connection that cannot be made.

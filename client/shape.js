@@ -4,10 +4,7 @@
 
 const { taggedError } = require("./errors.js");
 
-/**
- * @typedef {import("./internal.js").Input} Input
- * @typedef {import("./internal.js").Operation} Operation
- */
+/** @typedef {import("./internal.js").Operation} Operation */
 
 /** Longest text of a caller that is shown. */
 const MAX_SHOWN = 60;
@@ -28,47 +25,8 @@ function checkShape(operation, input) {
 }
 
 /**
- * The failure of a member that the path needs and the input does not have.
+ * The members that the path needs.
  *
- * @param {Operation} operation
- * @param {string} field
- * @param {Input} input
- */
-function missingMember(operation, field, input) {
-  const slip = Object.keys(input).find((key) => isSlip(operation, key, field));
-  const message = slip === undefined ? `Missing ${field}` : `Unknown member ${slip}. Did you mean ${field}?`;
-  return invalidRequest(message, field);
-}
-
-/**
- * `sessionId`, `session_id` or `id` in the place of `sessionID`.
- *
- * @param {Operation} operation
- * @param {string} key
- * @param {string} field
- */
-function isSlip(operation, key, field) {
-  const isKnown = members(operation).includes(key);
-  return !isKnown && (key === "id" || plain(key) === plain(field));
-}
-
-/** @param {string} name */
-function plain(name) {
-  return name.replace(/[_-]/g, "").toLowerCase();
-}
-
-/**
- * The members that an input may have.
- *
- * @param {Operation} operation
- * @returns {string[]}
- */
-function members(operation) {
-  const { query, payload } = operation;
-  return [...params(operation), ...query, ...(Array.isArray(payload) ? payload : [])];
-}
-
-/**
  * @param {Operation} operation
  * @returns {string[]}
  */
@@ -89,4 +47,4 @@ function invalidRequest(message, field) {
   return taggedError({ _tag: "InvalidRequestError", message, ...(field === undefined ? {} : { field }) });
 }
 
-module.exports = { checkShape, invalidRequest, missingMember };
+module.exports = { checkShape, invalidRequest, params };

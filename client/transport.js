@@ -1,5 +1,7 @@
 "use strict";
 
+const { takeAuthorization } = require("./credentials.js");
+
 /**
  * @typedef {import("./internal.js").TextStream} TextStream
  * @typedef {import("./internal.js").Transport} Transport
@@ -12,11 +14,14 @@
  * @returns {Transport}
  */
 function createFetchTransport(options) {
-  const prefix = readPrefix(options.baseUrl);
+  const { prefix, authorization } = readAddress(options.baseUrl);
   // Looked up once, and called without a receiver, which is how browsers want it called.
   const fetch = options.fetch ?? globalThis.fetch;
   if (typeof fetch !== "function") throw new TypeError("There is no global fetch: give createClient one");
   return async ({ method, path, headers, body, signal }) => {
+    if (authorization !== undefined && !headers.some(([name]) => name === "authorization")) {
+      headers.push(["authorization", authorization]);
+    }
     const response = await fetch(prefix + path, {
       method,
       headers,
@@ -34,21 +39,23 @@ function createFetchTransport(options) {
 }
 
 /**
- * The part of the base URL that stands before every path. It may have a path of its own.
+ * The part of the base URL that stands before every path, and the header for the user and the password in it. It may
+ * have a path of its own. A failure does not show the text: it may hold a password.
  *
  * @param {unknown} baseUrl
  */
-function readPrefix(baseUrl) {
-  if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) {
-    throw new TypeError(`createClient needs an absolute baseUrl, got ${JSON.stringify(baseUrl)}`);
+function readAddress(baseUrl) {
+  const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  // `localhost:4096` is a URL with the scheme `localhost`, without a host.
+  if (url === undefined || url.host === "") {
+    const given =
+      typeof baseUrl === "string" ? "a text that is no such address" : `${baseUrl === null ? null : typeof baseUrl}`;
+    throw new TypeError(`createClient needs an absolute baseUrl such as "http://127.0.0.1:4096", got ${given}`);
   }
-  const url = new URL(baseUrl);
-  if (url.username !== "" || url.password !== "") {
-    throw new TypeError("fetch takes no user and password in a URL: give createClient an authorization header");
-  }
+  const authorization = takeAuthorization(url);
   url.search = "";
   url.hash = "";
-  return url.href.replace(/\/+$/, "");
+  return { prefix: url.href.replace(/\/+$/, ""), authorization };
 }
 
 /**

@@ -3,7 +3,7 @@
 // What the options may be. Every failure names the option, a member of one as `limits.inbox`.
 
 const { taggedError } = require("../client/errors.js");
-const { suggest } = require("./suggest.js");
+const { suggest } = require("../client/suggest.js");
 
 /**
  * @typedef {import("../index.js").OpenCodeOptions} OpenCodeOptions
@@ -16,6 +16,9 @@ const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: check
 
 /** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
 const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
+
+/** @type {Readonly<Record<keyof import("../index.js").CommandEnvironment, Check>>} */
+const COMMAND_ENVIRONMENT = { omit: checkTexts, keep: checkTexts };
 
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
@@ -30,6 +33,7 @@ const OPTIONS = {
   baseURL: checkSecret,
   config: checkConfig,
   env: checkEnv,
+  commandEnvironment: checkCommandEnvironment,
   durability: oneOf("normal", "full"),
   recovery: oneOf("manual", "resume"),
   keepAlive: checkBoolean,
@@ -43,7 +47,7 @@ const OPTIONS = {
 const LISTEN_OPTIONS = {
   port: checkPort,
   hostname: checkText,
-  password: checkSecret,
+  password: checkPassword,
   username: checkText,
   cors: checkTexts,
   maxBodyBytes: checkCount,
@@ -130,6 +134,17 @@ function checkSecret(option, value) {
 }
 
 /**
+ * Says nothing about the value, which is a secret where it is a text.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkPassword(option, value) {
+  if (value === false || (typeof value === "string" && value !== "")) return;
+  throw invalid(option, `Option "${option}" must be a non-empty string, or false for none`);
+}
+
+/**
  * The native host checks the form.
  *
  * @param {string} option
@@ -191,6 +206,15 @@ function checkEnv(option, value) {
     if (text === undefined || typeof text === "string") continue;
     throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
   }
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkCommandEnvironment(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, COMMAND_ENVIRONMENT, `${option}.`);
 }
 
 /**

@@ -40,6 +40,8 @@ const { describePlatform } = require("./platform.js");
  *
  * @typedef {object} NativeListener
  * @property {string} url
+ * @property {string | null} username Null when the password is off.
+ * @property {string | null} password
  * @property {() => Promise<void>} close
  * @property {() => Promise<void>} closed Resolves when the last connection has ended.
  *

@@ -16,6 +16,7 @@ const { checkOptions } = require("./checks.js");
  * @property {string | undefined} baseURL
  * @property {object} config
  * @property {Record<string, string>} env
+ * @property {{ omit: readonly string[], keep: readonly string[] }} commandEnvironment
  * @property {"normal" | "full"} durability
  * @property {"manual" | "resume"} recovery
  * @property {{ unanswered: import("../index.js").Unanswered, ceiling: import("../index.js").PermissionRules | undefined }} permissions
@@ -60,6 +61,7 @@ function resolveOptions(given) {
     baseURL: options.baseURL,
     config: options.config ?? {},
     env,
+    commandEnvironment: resolveCommandEnvironment(options.commandEnvironment ?? {}),
     durability: options.durability ?? "normal",
     recovery: options.recovery ?? "manual",
     permissions: { unanswered: options.permissions?.unanswered ?? "wait", ceiling: options.permissions?.ceiling },
@@ -91,6 +93,11 @@ function resolveDatabase(database) {
 function resolveTrust(trust) {
   if (typeof trust === "function") return { trust: "ask", decideTrust: trust };
   return { trust: trust ? "always" : "never", decideTrust: undefined };
+}
+
+/** @param {import("../index.js").CommandEnvironment} variables */
+function resolveCommandEnvironment({ omit = [], keep = [] }) {
+  return { omit: [...omit], keep: [...keep] };
 }
 
 /** @param {import("../index.js").Limits} limits */

@@ -1,9 +1,15 @@
 "use strict";
 
-const { taggedError } = require("../client/errors.js");
+const { checkMembers } = require("../client/members.js");
 const { encodeJson } = require("../client/request.js");
+const { invalidRequest } = require("../client/shape.js");
 const { describe } = require("./checks.js");
 const { words } = require("./registration.js");
+
+const METHOD = "location.trust";
+
+/** @type {import("../client/internal.js").ObjectShape} */
+const SHAPE = { location: { directory: null }, trusted: null };
 
 /**
  * @typedef {import("../index.js").TrustFunction} TrustFunction
@@ -68,30 +74,18 @@ function createTrust(connection) {
  */
 function checkInput(input) {
   if (!isRecord(input) || typeof input.trusted !== "boolean") {
-    throw invalid("location.trust takes { location?, trusted }, where trusted is true or false");
+    throw invalidRequest(`${METHOD} takes { location?, trusted }, where trusted is true or false`, "trusted");
   }
-  checkMembers(input, ["location", "trusted"], "");
+  checkMembers(METHOD, input, SHAPE);
   const location = input.location ?? {};
-  if (!isRecord(location)) throw invalid(`location must be { directory }, got ${describe(location)}`);
-  checkMembers(location, ["directory"], "location.");
+  if (!isRecord(location)) {
+    throw invalidRequest(`location must be { directory }, got ${describe(location)}`, "location");
+  }
   const { directory } = location;
   if (directory !== undefined && typeof directory !== "string") {
-    throw invalid(`location.directory must be a string, got ${describe(directory)}`);
+    throw invalidRequest(`location.directory must be a string, got ${describe(directory)}`, "location.directory");
   }
   return { directory: directory ?? null, trusted: input.trusted };
-}
-
-/**
- * @param {Record<string, unknown>} given
- * @param {readonly string[]} known
- * @param {string} prefix
- */
-function checkMembers(given, known, prefix) {
-  const unknown = Object.keys(given).find((name) => given[name] !== undefined && !known.includes(name));
-  if (unknown === undefined) return;
-  throw invalid(
-    `location.trust does not take ${prefix}${unknown}; it takes ${known.map((it) => prefix + it).join(" and ")}`,
-  );
 }
 
 /**
@@ -100,11 +94,6 @@ function checkMembers(given, known, prefix) {
  */
 function isRecord(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** @param {string} message */
-function invalid(message) {
-  return taggedError({ _tag: "InvalidRequestError", message, kind: "Payload" });
 }
 
 module.exports = { answerTrust, createTrust };

@@ -1,11 +1,15 @@
 // A small table of operations with every form the generated one has.
 
+const place = { directory: null, workspaceID: null };
+const file = { uri: null, source: { start: null, end: null } };
+
 export const operations = [
   operation("health", "get", "GET", ["/api/health"], { input: "none" }),
   operation("location", "get", "GET", ["/api/location"], { input: "optional", query: ["location"] }),
   operation("sessions", "create", "POST", ["/api/session"], {
     input: "optional",
     payload: ["id", "agent", "location"],
+    shapes: { location: place },
     success: { kind: "value", unwrap: true },
   }),
   operation("sessions", "get", "GET", ["/api/session/", { param: "sessionID" }], {
@@ -13,7 +17,9 @@ export const operations = [
     errors: [400, 401, 404, 500, 503],
   }),
   operation("sessions", "prompt", "POST", ["/api/session/", { param: "sessionID" }, "/prompt"], {
-    payload: ["id", "prompt", "delivery", "resume"],
+    payload: ["id", "prompt", "delivery", "resume", "metadata"],
+    texts: ["prompt"],
+    shapes: { prompt: { text: null, files: [file] } },
     success: { kind: "value", unwrap: true },
     errors: [400, 401, 404, 409, 500, 503],
   }),

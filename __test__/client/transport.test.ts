@@ -1,14 +1,64 @@
+import { inspect } from "node:util";
+import { createClient } from "../../client/index.js";
 import { createFetchTransport } from "../../client/transport.js";
 
 const request = { method: "GET", path: "/api/health", headers: [], body: undefined, signal: undefined };
 
-test.each([[undefined], [null], [""], ["host"], ["/prefix"], [5]])("a base URL must be absolute: %p", (baseUrl) => {
+const wrong = [undefined, null, "", "host", "/prefix", "localhost:4096", 5, {}];
+
+test.each(wrong.map((baseUrl) => [baseUrl]))("a base URL must be absolute: %p", (baseUrl) => {
   expect(() => createFetchTransport({ baseUrl } as never)).toThrow(TypeError);
 });
 
-test.each(["http://user@host", "http://user:password@host"])("a base URL names no user: %s", (baseUrl) => {
-  expect(() => createFetchTransport({ baseUrl })).toThrow(TypeError);
+describe("a user and a password in the base URL", () => {
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
+
+  /** The address and the header of one request. */
+  async function send(baseUrl: string, headers: [string, string][] = []) {
+    const sent: [string, string | null][] = [];
+    const fetch = async (url: string, init: RequestInit) => {
+      sent.push([url, new Headers(init.headers).get("authorization")]);
+      return new Response("{}", { headers: { "content-type": "application/json" } });
+    };
+    await createClient({ baseUrl, headers, fetch }).health.get();
+    return sent;
+  }
+
+  test.each([
+    ["http://host", null],
+    ["http://me@host", basic("me:")],
+    ["http://me:s3cret@host", basic("me:s3cret")],
+    ["http://:s3cret@host", basic(":s3cret")],
+    ["http://m%3Ae:p%2541%40%C3%9F%F0%9F%98%80@host", basic("m:e:p%41@\u00df\ud83d\ude00")],
+    ["http://me:p@ss@host", basic("me:p@ss")],
+  ])("become the header authorization: %s", async (baseUrl, expected) => {
+    await expect(send(baseUrl)).resolves.toEqual([["http://host/api/health", expected]]);
+  });
+
+  test("yield to a header that is given", async () => {
+    await expect(send("http://me:s3cret@host", [["Authorization", "Bearer x"]])).resolves.toEqual([
+      ["http://host/api/health", "Bearer x"],
+    ]);
+  });
+
+  test.each(["http://me:s3cret%zz@host", "http://me:s3cret@host:port", "me:s3cret@host", "http://me:s3cret@"])(
+    "are not shown by a failure: %s",
+    (baseUrl) => {
+      const error = thrown(() => createClient({ baseUrl }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(inspect(error)).not.toContain("s3cret");
+    },
+  );
 });
+
+function thrown(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not throw");
+}
 
 describe("the global fetch", () => {
   const original = globalThis.fetch;

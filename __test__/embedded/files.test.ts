@@ -36,7 +36,7 @@ test("a large file arrives whole, in memory and through a socket", async () => {
   const bytes = await host.files.read({ path: "large.bin" });
   expect(Buffer.compare(bytes, content)).toBe(0);
   const listener = await host.listen();
-  const response = await fetch(`${listener.url}/api/fs/read/large.bin`);
+  const response = await fetch(`${listener.url}/api/fs/read/large.bin`, { headers: listener.headers });
   expect(response.headers.get("content-type")).toBe("application/octet-stream");
   expect(Buffer.compare(new Uint8Array(await response.arrayBuffer()), content)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { createClient } from "../../index.js";
+import { createClient, type Listener } from "../../index.js";
 import { rejection } from "../client/support";
 import { leavePrompts, setUpListener } from "./listen-support";
 import { readHistory, readUntil, subscribe, types } from "./support";
@@ -16,17 +16,18 @@ async function setUpTurn() {
   await client.sessions.prompt({ sessionID, prompt: { text: "Tell me a story" } });
   await readUntil(live, "session.next.text.delta");
   await readUntil(durable, "session.next.text.started");
-  return { ...setup, live, durable, waiting: await startWaiting(setup.url, sessionID) };
+  return { ...setup, live, durable, waiting: await startWaiting(setup.listener, sessionID) };
 }
 
 /**
  * Waits over a connection of its own, for the status of the answer. The server has this request when it has answered
  * the one before, because both come in one piece.
  */
-async function startWaiting(url: string, sessionID: string) {
+async function startWaiting({ url, headers }: Listener, sessionID: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding("utf8");
-  const request = (what: string) => `${what} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`;
+  const head = `host: localhost\r\nauthorization: ${headers["authorization"]}\r\ncontent-length: 0`;
+  const request = (what: string) => `${what} HTTP/1.1\r\n${head}\r\n\r\n`;
   socket.write(request("GET /api/health") + request(`POST /api/session/${sessionID}/wait`));
   const pieces = socket[Symbol.asyncIterator]();
   let text = "";
@@ -42,9 +43,9 @@ async function startWaiting(url: string, sessionID: string) {
   return { answered: readThrough("HTTP/1.1 204").finally(() => socket.destroy()) };
 }
 
-/** Whether somebody listens at a URL. */
-async function answers(url: string) {
-  return createClient({ baseUrl: url })
+/** Whether a listener answers. */
+async function answers({ clientUrl }: Listener) {
+  return createClient({ baseUrl: clientUrl })
     .health.get()
     .then(
       () => true,
@@ -53,7 +54,7 @@ async function answers(url: string) {
 }
 
 test("a host that closes tells its network clients how everything ended", async () => {
-  const { setup, host, live, durable, waiting, sessionID, url } = await setUpTurn();
+  const { setup, host, live, durable, waiting, sessionID, listener } = await setUpTurn();
   const broken = rejection(readUntil(durable, "session.next.revert.staged"));
   await host.close();
   await waiting.answered;
@@ -66,7 +67,7 @@ test("a host that closes tells its network clients how everything ended", async 
   ]);
   await expect(live.next()).resolves.toEqual({ done: true, value: undefined });
   await expect(broken).resolves.toMatchObject(transport);
-  await expect(answers(url)).resolves.toBe(false);
+  await expect(answers(listener)).resolves.toBe(false);
   const again = await setup.open();
   expect((await readHistory(again, sessionID)).at(-1)).toMatchObject({ type: "session.next.step.failed" });
 });
@@ -81,30 +82,27 @@ test("a listener that closes breaks streams, waits for answers, and leaves the h
   model.release("middle");
   await waiting.answered;
   await closing;
-  await expect(answers(url)).resolves.toBe(false);
+  await expect(answers(listener)).resolves.toBe(false);
   expect((await readHistory(host, sessionID)).at(-1)).toMatchObject({ data: { finish: "stop" } });
   // The port is free again.
   const next = await host.listen({ port: Number(new URL(url).port) });
-  await expect(answers(next.url)).resolves.toBe(true);
+  await expect(answers(next)).resolves.toBe(true);
 });
 
 test("`await using` closes a listener", async () => {
   const { host } = await setUpListener();
-  let url;
+  let left: Listener;
   {
     await using scoped = await host.listen();
-    url = scoped.url;
-    await expect(answers(url)).resolves.toBe(true);
+    left = scoped;
+    await expect(answers(left)).resolves.toBe(true);
   }
-  await expect(answers(url)).resolves.toBe(false);
+  await expect(answers(left)).resolves.toBe(false);
 });
 
 test("a closed host does not listen, and its listeners are closed", async () => {
   const { host, listener } = await setUpListener();
-  const opening = host.listen().then(
-    ({ url }) => answers(url),
-    (error: unknown) => error,
-  );
+  const opening = host.listen().then(answers, (error: unknown) => error);
   await host.close();
   await expect(listener.close()).resolves.toBeUndefined();
   const late = await opening;
@@ -113,9 +111,9 @@ test("a closed host does not listen, and its listeners are closed", async () => 
 });
 
 test("a client that reads nothing keeps nothing from closing", async () => {
-  const { host, url, sessionID } = await setUpListener();
+  const { host, url, headers, sessionID } = await setUpListener();
   const paths = ["/api/event", `/api/session/${sessionID}/event`];
-  const responses = await Promise.all(paths.map((path) => fetch(url + path)));
+  const responses = await Promise.all(paths.map((path) => fetch(url + path, { headers })));
   await leavePrompts(host, sessionID, 12, 1_000_000);
   await host.close();
   await Promise.all(responses.map((response) => rejection(response.text())));

@@ -39,7 +39,7 @@ test("a preflight needs no credentials", async () => {
 });
 
 test("pages of this machine, and those one names, may read; in memory nobody asks", async () => {
-  const { url, host } = await setUpListener({ cors: ["https://app.example"] });
+  const { url, host } = await setUpListener({ password: false, cors: ["https://app.example"] });
   for (const [origin, reader] of [
     [page.origin, page.origin],
     ["https://app.example", "https://app.example"],
@@ -58,7 +58,7 @@ test("pages of this machine, and those one names, may read; in memory nobody ask
 });
 
 test("pages that may not read change nothing where nobody asks for a password", async () => {
-  const { url, host } = await setUpListener();
+  const { url, host } = await setUpListener({ password: false });
   const before = await host.sessions.list();
   // As a page may send it without asking first: no content type counts as JSON.
   const init = { method: "POST", headers: { origin: "https://evil.example" }, body: new Blob(["{}"]) };
@@ -71,15 +71,12 @@ test("pages that may not read change nothing where nobody asks for a password", 
 });
 
 test("large answers are compressed over the network alone", async () => {
-  const { url, host, sessionID } = await setUpListener();
+  const { url, host, sessionID, headers } = await setUpListener();
   await leavePrompts(host, sessionID, 1, 10_000);
   const path = `/api/session/${sessionID}/history`;
   for (const encoding of ["gzip", "deflate"]) {
-    const headers = { "accept-encoding": encoding };
-    const [there, here] = await Promise.all([
-      fetch(url + path, { headers }),
-      host.fetch(`http://host${path}`, { headers }),
-    ]);
+    const encoded = { headers: { "accept-encoding": encoding, ...headers } };
+    const [there, here] = await Promise.all([fetch(url + path, encoded), host.fetch(`http://host${path}`, encoded)]);
     expect(there.headers.get("content-encoding")).toBe(encoding);
     expect(here.headers.get("content-encoding")).toBeNull();
     const [one, other] = await Promise.all([there.text(), here.text()]);
@@ -88,8 +85,8 @@ test("large answers are compressed over the network alone", async () => {
 });
 
 test.each(["/doc", "/openapi.json"])("the contract is at %s, here and there", async (path) => {
-  const { url, host } = await setUpListener();
-  const [there, here] = await Promise.all([fetch(url + path), host.fetch(`http://host${path}`)]);
+  const { url, host, headers } = await setUpListener();
+  const [there, here] = await Promise.all([fetch(url + path, { headers }), host.fetch(`http://host${path}`)]);
   const text = await there.text();
   expect(JSON.parse(text)).toMatchObject({ openapi: "3.1.0" });
   await expect(here.text()).resolves.toBe(text);
@@ -108,12 +105,12 @@ describe("bodies", () => {
   });
 
   test("that are larger than allowed are refused over the network alone", async () => {
-    const { url, host, client, sessionID } = await setUpListener({ maxBodyBytes: 10_000 });
+    const { url, host, client, sessionID, headers } = await setUpListener({ maxBodyBytes: 10_000 });
     const prompt = { text: "x".repeat(10_000) };
     const input = { sessionID, prompt, resume: false } as const;
     const response = await fetch(`${url}/api/session/${sessionID}/prompt`, {
       method: "POST",
-      headers: json,
+      headers: { ...json, ...headers },
       body: JSON.stringify({ prompt, resume: false }),
     });
     const refused = {

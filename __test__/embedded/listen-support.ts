@@ -2,12 +2,12 @@ import type { ListenOptions, OpenCodeHost, OpenCodeOptions } from "../../index.j
 import { createClient } from "../../index.js";
 import { setUpSession } from "./support";
 
-/** A host with a session in it that listens, and a client of it over the network. */
+/** A host with a session in it that listens, and a client of it over the network that knows the password. */
 export async function setUpListener(listen?: ListenOptions, options?: OpenCodeOptions) {
   const setup = await setUpSession(options);
   const listener = await setup.host.listen(listen);
-  const client = createClient({ baseUrl: listener.url });
-  return { ...setup, listener, url: listener.url, client };
+  const client = createClient({ baseUrl: listener.clientUrl });
+  return { ...setup, listener, url: listener.url, headers: listener.headers, client };
 }
 
 /** The header of a name and its password. */

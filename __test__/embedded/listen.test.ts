@@ -1,4 +1,11 @@
-import { createClient, isAddressUnavailableError, isInvalidOptionError, isUnauthorizedError } from "../../index.js";
+import { format, inspect } from "node:util";
+import {
+  createClient,
+  isAddressUnavailableError,
+  isInvalidOptionError,
+  isUnauthorizedError,
+  resumeEvents,
+} from "../../index.js";
 import { rejection } from "../client/support";
 import { basic, leavePrompts, setUpListener } from "./listen-support";
 import { readHistory, readMessages, run, setUpSession, subscribe, types } from "./support";
@@ -10,8 +17,8 @@ test("a host listens on any free port of this machine, and as often as it is ask
   expect(listener.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const other = await host.listen({ hostname: "localhost" });
   expect(other.url).not.toBe(listener.url);
-  for (const { url } of [listener, other]) {
-    const client = createClient({ baseUrl: url });
+  for (const { clientUrl } of [listener, other]) {
+    const client = createClient({ baseUrl: clientUrl });
     await expect(client.health.get()).resolves.toEqual({ healthy: true });
     await expect(client.sessions.get({ sessionID })).resolves.toEqual(await host.sessions.get({ sessionID }));
   }
@@ -48,8 +55,8 @@ test("a turn of a network client is a turn of the host", async () => {
 });
 
 test("a durable stream of an idle session is open before anything happens", async () => {
-  const { url, sessionID, host } = await setUpListener();
-  const response = await fetch(`${url}/api/session/${sessionID}/event`);
+  const { url, headers, sessionID, host } = await setUpListener();
+  const response = await fetch(`${url}/api/session/${sessionID}/event`, { headers });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   await host.sessions.prompt({ sessionID, prompt: { text: "Hi" }, resume: false });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -89,9 +96,11 @@ describe("an option that cannot be is named, and nothing listens", () => {
     ["hostname", { hostname: null }],
     ["password", { password: "" }],
     ["password", { password: 5 }],
-    ["password", { hostname: "0.0.0.0" }],
-    ["password", { hostname: "::" }],
-    ["username", { username: "me" }],
+    ["password", { password: true }],
+    ["password", { password: null }],
+    ["password", { hostname: "0.0.0.0", password: false }],
+    ["password", { hostname: "::", password: false }],
+    ["username", { username: "me", password: false }],
     ["cors", { cors: "https://app.example" }],
     ["cors", { cors: [5] }],
     ["cors", { cors: ["https://app.example/"] }],
@@ -133,10 +142,66 @@ test("an address that somebody has already is told", async () => {
 
 describe("the password", () => {
   const key = basic("opencode", "s3cret");
+  const status = async (url: string, headers: Readonly<Record<string, string>>) =>
+    (await fetch(`${url}/api/health`, { headers })).status;
+
+  test("is a random one unless the options say otherwise", async () => {
+    const { host, listener, sessionID } = await setUpListener();
+    const other = await host.listen();
+    expect(listener.password).toMatch(/^[\w-]{32}$/);
+    expect(other.password).not.toBe(listener.password);
+    expect(listener.username).toBe("opencode");
+    expect(listener.headers).toEqual(basic("opencode", listener.password!));
+    const stranger = createClient({ baseUrl: listener.url });
+    await expect(rejection(stranger.sessions.get({ sessionID }))).resolves.toMatchObject({
+      _tag: "UnauthorizedError",
+    });
+    await expect(status(listener.url, listener.headers)).resolves.toBe(200);
+    await expect(status(listener.url, other.headers)).resolves.toBe(401);
+  });
+
+  test("stands in the address for clients, and streams go on with it", async () => {
+    const login = { username: "me: @/?#", password: "p%41 /:@?#ß\ud83d\ude00" };
+    const { host, listener, sessionID } = await setUpListener(login);
+    expect(listener).toMatchObject({ ...login, headers: basic(login.username, login.password) });
+    const { username, password, origin } = new URL(listener.clientUrl);
+    expect([decodeURIComponent(username), decodeURIComponent(password), origin]).toEqual([
+      login.username,
+      login.password,
+      listener.url,
+    ]);
+    const client = createClient({ baseUrl: listener.clientUrl });
+    await run(client, sessionID, "Hi");
+    const history = await readHistory(host, sessionID);
+    const resumed = [];
+    for await (const event of resumeEvents(client, { sessionID })) {
+      if (resumed.push(event) === history.length) break;
+    }
+    expect(resumed).toEqual(history);
+  });
+
+  test("is not shown by a listener that is printed or serialised", async () => {
+    const { listener } = await setUpListener({ password: "s3cret" });
+    const encoded = basic("opencode", "s3cret").authorization.slice("Basic ".length);
+    const shown = [inspect(listener), format("%s %o %O %j", listener, { ...listener }, listener, listener)];
+    for (const text of [...shown, JSON.stringify(listener)]) {
+      expect(text).toContain(listener.url);
+      expect(text).not.toContain("s3cret");
+      expect(text).not.toContain(encoded);
+    }
+  });
+
+  test("is turned off by name, on this machine alone", async () => {
+    const env = { OPENCODE_SERVER_PASSWORD: "secret-of-env", OPENCODE_SERVER_USERNAME: "me" };
+    const { url, listener } = await setUpListener({ password: false }, { env });
+    await expect(status(url, {})).resolves.toBe(200);
+    const { username, password, headers, clientUrl } = listener;
+    expect({ username, password, headers, clientUrl }).toEqual({ headers: {}, clientUrl: url });
+  });
 
   test("opens what is closed to strangers", async () => {
-    const { url, client, sessionID } = await setUpListener({ password: "s3cret" });
-    const error = await rejection(client.sessions.get({ sessionID }));
+    const { url, sessionID } = await setUpListener({ password: "s3cret" });
+    const error = await rejection(createClient({ baseUrl: url }).sessions.get({ sessionID }));
     expect(isUnauthorizedError(error)).toBe(true);
     expect({ ...error }).toEqual({ _tag: "UnauthorizedError", message: "Authentication required" });
     const friend = createClient({ baseUrl: url, headers: key });
@@ -145,10 +210,11 @@ describe("the password", () => {
     expect((await fetch(`${url}/api/health?auth_token=${token}`)).status).toBe(200);
   });
 
-  test("lets other machines come", async () => {
-    const { url } = await setUpListener({ hostname: "0.0.0.0", password: "s3cret" });
+  test.each([{}, { password: "s3cret" }])("lets other machines come: %j", async (options) => {
+    const { url, client } = await setUpListener({ hostname: "0.0.0.0", ...options });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
-    await expect(createClient({ baseUrl: url, headers: key }).health.get()).resolves.toEqual({ healthy: true });
+    await expect(client.health.get()).resolves.toEqual({ healthy: true });
+    await expect(status(url, {})).resolves.toBe(401);
   });
 
   test.each([
@@ -157,16 +223,17 @@ describe("the password", () => {
     ["of the options, with a name", { password: "s3cret", username: "you" }, basic("you", "s3cret")],
   ])("%s", async (_, options, headers) => {
     const env = { OPENCODE_SERVER_PASSWORD: "secret-of-env", OPENCODE_SERVER_USERNAME: "me" };
-    const { url } = await setUpListener(options, { env });
-    const statuses = [headers, key].map(async (given) => (await fetch(`${url}/api/health`, { headers: given })).status);
-    await expect(Promise.all(statuses)).resolves.toEqual([200, 401]);
+    const { url, listener } = await setUpListener(options, { env });
+    await expect(Promise.all([status(url, headers), status(url, key)])).resolves.toEqual([200, 401]);
+    expect(listener.headers).toEqual(headers);
   });
 
   test("is never one that only the process knows", async () => {
     process.env.OPENCODE_SERVER_PASSWORD = "secret-of-process";
     try {
-      const { client } = await setUpListener(undefined, { env: {} });
-      await expect(client.health.get()).resolves.toEqual({ healthy: true });
+      const { listener } = await setUpListener(undefined, { env: {} });
+      expect(listener.password).not.toBe("secret-of-process");
+      await expect(status(listener.url, basic("opencode", "secret-of-process"))).resolves.toBe(401);
     } finally {
       delete process.env.OPENCODE_SERVER_PASSWORD;
     }

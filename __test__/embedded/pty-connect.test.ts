@@ -3,7 +3,7 @@ import { basic } from "./listen-support";
 import { Screen, script, setUpTerminals } from "./pty-support";
 
 /** A listener with a program in a terminal. */
-async function setUpProgram(text: string, password?: string) {
+async function setUpProgram(text: string, password?: string | false) {
   const setup = await setUpTerminals(undefined, password);
   const { data } = await setup.host.ptys.create(script(text));
   const path = `${setup.url}/api/pty/${data.id}/connect`;

@@ -5,8 +5,8 @@ import { setUp } from "./support";
 /** What sh runs. */
 export const script = (text: string): PtysCreateInput => ({ command: "/bin/sh", args: ["-c", text] });
 
-/** A host that listens, for terminals. */
-export async function setUpTerminals(options?: OpenCodeOptions, password?: string) {
+/** A host that listens, for terminals: without a password unless one is given. */
+export async function setUpTerminals(options?: OpenCodeOptions, password: string | false = false) {
   const setup = await setUp();
   const env = { PATH: process.env["PATH"] };
   const host = await setup.open({ env, ...options });

@@ -58,10 +58,11 @@ async function readPrompted(
 
 test("a way that keeps breaking while eight write loses nothing and repeats nothing", async () => {
   const { host, sessionID } = await setUpSession();
-  const { port } = new URL((await host.listen()).url);
-  const way = await startBreaking(Number(port), 1);
+  const { url, headers } = await host.listen();
+  const way = await startBreaking(Number(new URL(url).port), 1);
   const retries: EventsRetry[] = [];
-  const reading = readPrompted(createClient({ baseUrl: way.url }), sessionID, 80, (retry) => retries.push(retry));
+  const client = createClient({ baseUrl: way.url, headers });
+  const reading = readPrompted(client, sessionID, 80, (retry) => retries.push(retry));
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let n = 0; n < 10; n += 1) {
       await host.sessions.prompt({ sessionID, prompt: numbered(writer * 10 + n), delivery: n % 2 ? "queue" : "steer" });
@@ -81,14 +82,14 @@ test("a way that keeps breaking while eight write loses nothing and repeats noth
 test("a listener that comes back at its place is found again", async () => {
   const { host, sessionID } = await setUpSession();
   await run(host, sessionID, "Before");
-  const first = await host.listen();
+  const first = await host.listen({ password: "s3cret" });
   const port = Number(new URL(first.url).port);
   const refused: EventsRetry[] = [];
   const onRetry = (retry: EventsRetry) => {
     // Nobody listens by now; from here on somebody does.
-    if (retry.retry === 2 && refused.push(retry) === 1) void host.listen({ port });
+    if (retry.retry === 2 && refused.push(retry) === 1) void host.listen({ port, password: "s3cret" });
   };
-  const client = createClient({ baseUrl: first.url });
+  const client = createClient({ baseUrl: first.clientUrl });
   const iterator = resumeEvents(client, { sessionID, ...pacing, onRetry })[Symbol.asyncIterator]();
   const events: SessionDurableEvent[] = [];
   const read = async (count: number) => {
@@ -125,15 +126,14 @@ test("in memory it ends with the host", async () => {
 
 test("an unknown session ends it", async () => {
   const { host } = await setUpSession();
-  const { url } = await host.listen();
-  const iterator = resumeEvents(createClient({ baseUrl: url }), { sessionID: "ses_none" })[Symbol.asyncIterator]();
+  const client = createClient({ baseUrl: (await host.listen()).clientUrl });
+  const iterator = resumeEvents(client, { sessionID: "ses_none" })[Symbol.asyncIterator]();
   await expect(rejection(iterator.next())).resolves.toMatchObject({ _tag: "SessionNotFoundError" });
 });
 
 test("over the network a subscriber that reads nothing is cut off and told so, a durable reader is not", async () => {
   const { host, model, sessionID } = await setUpSession();
-  const { url } = await host.listen();
-  const client = createClient({ baseUrl: url });
+  const client = createClient({ baseUrl: (await host.listen()).clientUrl });
   const live = client.events.subscribe()[Symbol.asyncIterator]();
   const durable = client.sessions.events({ sessionID })[Symbol.asyncIterator]();
   await live.next();

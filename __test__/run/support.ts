@@ -13,7 +13,8 @@ export type Way = (typeof WAYS)[number];
 export async function setUpClient(way: Way, options?: OpenCodeOptions) {
   const setup: Setup = await setUp();
   const host = await setup.open(options);
-  const client: OpenCodeClient = way === "in memory" ? host : createClient({ baseUrl: (await host.listen()).url });
+  const client: OpenCodeClient =
+    way === "in memory" ? host : createClient({ baseUrl: (await host.listen()).clientUrl });
   return { setup, model: setup.model, host, client };
 }
 

@@ -139,9 +139,10 @@ const attacks = [...bodies, ...queries, ...searches, ...cursors, ...longCursors,
 /** An address of more than 64 KiB goes nowhere. */
 const TOO_LONG = 64 * 1024;
 
-async function attack({ url, fetch }: Transport, session: string, { path, body, headers = {} }: Attack) {
+async function attack({ url, fetch, ...transport }: Transport, session: string, { path, body, ...given }: Attack) {
   const fill = (text: string) => text.replaceAll("{session}", session);
   const target = fill(path).replace(/<(.*)>/s, (_, content) => forge(content));
+  const headers = { ...transport.headers, ...given.headers };
   const init = { method: body === undefined ? "GET" : "POST", headers, ...(body === undefined ? {} : { body }) };
   const request = new Request(url + target, init);
   if (body !== undefined) request.headers.set("content-type", "application/json");

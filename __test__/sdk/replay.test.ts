@@ -25,12 +25,13 @@ function expected({ answer, here = { ...answer, why: "" } }: Recorded): Told {
   return told;
 }
 
-async function send({ url, fetch }: Transport, row: Recorded, fill: (text: string) => string): Promise<Told> {
+async function send({ url, headers, fetch }: Transport, row: Recorded, fill: (text: string) => string): Promise<Told> {
   const [method, path] = row.request.split(" ") as [string, string];
   const text = typeof row.body === "string" ? row.body : JSON.stringify(row.body);
   // Bytes, because a text brings a content type of its own.
   const body = text === undefined ? null : new TextEncoder().encode(fill(text));
-  const response = await fetch(new Request(url + fill(path), { method, body, headers: row.headers ?? {} }));
+  const init = { method, body, headers: { ...headers, ...row.headers } };
+  const response = await fetch(new Request(url + fill(path), init));
   const { status } = response;
   if (response.headers.get("content-type") !== "application/json") return { status };
   const told = await response.json();

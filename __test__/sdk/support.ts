@@ -8,19 +8,26 @@ export type Sdk = OpencodeClient["v2"];
 export interface Transport {
   readonly name: string;
   readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
 }
 
 /** The ways to a host: in memory, and through a socket. The host closes what is opened here. */
 export const transports: readonly [name: string, open: (host: OpenCodeHost) => Promise<Transport>][] = [
-  ["in memory", async (host) => ({ name: "in memory", url: "http://any.host", fetch: host.fetch })],
-  ["over the network", async (host) => ({ name: "over the network", url: (await host.listen()).url, fetch })],
+  ["in memory", async (host) => ({ name: "in memory", url: "http://any.host", headers: {}, fetch: host.fetch })],
+  [
+    "over the network",
+    async (host) => {
+      const { url, headers } = await host.listen();
+      return { name: "over the network", url, headers, fetch };
+    },
+  ],
 ];
 
 /** The published SDK, as its users make it. */
-export function createSdk({ url, fetch }: Transport, directory?: string): Sdk {
+export function createSdk({ url, headers, fetch }: Transport, directory?: string): Sdk {
   const options = directory === undefined ? {} : { directory };
-  return createOpencodeClient({ baseUrl: url, fetch, ...options }).v2;
+  return createOpencodeClient({ baseUrl: url, headers, fetch, ...options }).v2;
 }
 
 /** A stream of the SDK that gives up instead of trying for ever when something is wrong with it. */

@@ -61,7 +61,7 @@ test.each(transports)("five of one id at once are one, %s", async (_, open) => {
 
 test("a failure is a value, or thrown with the same body", async () => {
   const { host } = await setUpSession();
-  const v2 = createSdk({ name: "", url: "http://any.host", fetch: host.fetch });
+  const v2 = createSdk({ name: "", url: "http://any.host", headers: {}, fetch: host.fetch });
   const body = { _tag: "SessionNotFoundError", sessionID: "ses_none", message: "Session not found: ses_none" };
   const told = await v2.session.get({ sessionID: "ses_none" });
   expect([told.error, told.data, told.response?.status]).toEqual([body, undefined, 404]);

@@ -1,11 +1,25 @@
 "use strict";
 
+const { shapes } = require("../generated/operations.js");
+const { checkMembers, checkRequestOptions } = require("../members.js");
 const { invalidRequest } = require("../shape.js");
 
 /**
  * @typedef {import("../run.js").RunInput} RunInput
  * @typedef {import("../index.js").ModelRef} ModelRef
  */
+
+/** @type {Readonly<Record<keyof RunInput, import("../internal.js").Shape>>} */
+const MEMBERS = {
+  sessionID: null,
+  prompt: shapes.PromptInput,
+  id: null,
+  agent: null,
+  model: shapes.ModelRef,
+  delivery: null,
+  location: shapes.LocationRef,
+  unanswered: { denyAfterMs: null },
+};
 
 // Timers take 31 bits; a longer delay would be none.
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
@@ -15,12 +29,15 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
  * that is none. Throws the tagged failure `InvalidRequestError`.
  *
  * @param {RunInput} input From a caller that may not use TypeScript.
+ * @param {unknown} options
  * @returns {{ model: ModelRef | undefined }}
  */
-function readInput(input) {
+function readInput(input, options) {
+  checkRequestOptions("sessions.run", options);
   if (typeof input !== "object" || input === null) {
     throw invalidRequest('sessions.run takes an object: write run({ prompt: "..." })', "prompt");
   }
+  checkMembers("sessions.run", input, MEMBERS);
   checkPrompt(input.prompt);
   checkUnanswered(input.unanswered);
   return { model: readModel(input.model) };

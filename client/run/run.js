@@ -68,7 +68,7 @@ class Run {
     this.#signal = options.signal ?? undefined;
     this.requests = new PendingRequests(client, this.#options, unanswered, () => this.#changed());
     const release = this.#signal === undefined ? () => {} : onAbort(this.#signal, () => void this.abort());
-    this.begun = this.#begin();
+    this.begun = this.#begin(options);
     this.result = this.begun
       .then((begun) => this.#follow(begun))
       .finally(() => {
@@ -117,9 +117,12 @@ class Run {
     this.#stop();
   }
 
-  /** @returns {Promise<Begun>} */
-  async #begin() {
-    const { model } = readInput(this.#input);
+  /**
+   * @param {RequestOptions} options
+   * @returns {Promise<Begun>}
+   */
+  async #begin(options) {
+    const { model } = readInput(this.#input, options);
     const { agent, location, id, prompt, delivery } = this.#input;
     this.#throwIfAborted();
     await this.#abortable(this.#live.join(this.#listener));

@@ -98,8 +98,8 @@ async function withServer(project, model, use) {
   const options = { directory: project.folder, home: project.path("home"), env: {}, database: ":memory:", config };
   const host = await OpenCode.create(options);
   try {
-    const listener = await host.listen({ password: "s3cret" });
-    return await use(listener.url);
+    const listener = await host.listen();
+    return await use(listener.clientUrl);
   } finally {
     await host.close();
   }

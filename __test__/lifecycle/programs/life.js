@@ -76,12 +76,12 @@ const lives = {
   async listening(host) {
     const listener = await host.listen();
     process.once("SIGUSR2", () => void listener.close().then(() => say("closed")));
-    say("listening", { url: listener.url });
+    say("listening", { url: listener.clientUrl });
   },
   // Nobody holds this host or its listener when the function has returned.
   async forgetting(host) {
-    const { url } = await host.listen();
-    say("listening", { url });
+    const { clientUrl } = await host.listen();
+    say("listening", { url: clientUrl });
     setInterval(() => {}, 1_000);
     collectGarbage(20);
   },

@@ -25,7 +25,7 @@ function readProcesses(url) {
 
 async function main() {
   const host = await open();
-  const listener = await host.listen();
+  const listener = await host.listen({ password: false });
   const address = listener.url.replace("http", "ws");
   for (const terminal of input.terminals) {
     const { data } = await host.ptys.create(terminal);

@@ -23,7 +23,7 @@ async function main() {
   const way = process.argv[2];
   const host = await OpenCode.create({ database: ":memory:", env: {} });
   const { id } = await host.sessions.create();
-  const url = way === "network" ? (await host.listen()).url : "http://any.host";
+  const url = way === "network" ? (await host.listen({ password: false })).url : "http://any.host";
   const ask = way === "network" ? fetch : host.fetch;
   const headers = { "content-type": "application/json" };
   const send = async (/** @type {Uint8Array<ArrayBuffer>} */ body) => {

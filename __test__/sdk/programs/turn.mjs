@@ -16,8 +16,11 @@ async function readTurn(stream, last) {
 
 const [options = "{}", way] = process.argv.slice(2);
 const host = await OpenCode.create(JSON.parse(options));
+const listener = way === "network" ? await host.listen() : undefined;
 const transport =
-  way === "network" ? { baseUrl: (await host.listen()).url } : { baseUrl: "http://any.host", fetch: host.fetch };
+  listener === undefined
+    ? { baseUrl: "http://any.host", fetch: host.fetch }
+    : { baseUrl: listener.url, headers: listener.headers };
 const { v2 } = createOpencodeClient(transport);
 const created = await v2.session.create({ agent: "build" });
 const sessionID = created.data?.data.id ?? "";

@@ -19,6 +19,7 @@
 
 #[cfg(not(unix))]
 mod portable;
+mod private;
 mod replacing;
 mod stamp;
 #[cfg(unix)]
@@ -32,6 +33,7 @@ use std::{
 
 #[cfg(not(unix))]
 pub use portable::Directory;
+pub use private::{create_private_folder, private_file};
 pub use replacing::is_temporary;
 pub use stamp::{Kind, Stamp, now};
 #[cfg(unix)]

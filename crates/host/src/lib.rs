@@ -34,7 +34,7 @@ use crate::listeners::{Defaults, Listeners};
 use crate::trust::TrustQuestions;
 
 pub use dispatch::Closed;
-pub use opencode_server::{ListenOptions, Listener};
+pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
 

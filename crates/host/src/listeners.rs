@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use futures::future::join_all;
 use opencode_protocol::failure::Failure;
-use opencode_server::{Bounds, ListenOptions, Listener};
+use opencode_server::{Bounds, ListenOptions, Listener, Password};
 
 /// How long connections may take for what is left to say when the host has closed: the ends of
 /// streams, the answers to who waited for it.
@@ -28,8 +28,10 @@ impl Defaults {
     }
 
     fn complete(&self, mut options: ListenOptions) -> ListenOptions {
-        options.password = options.password.or_else(|| self.password.clone());
-        if options.password.is_some() {
+        if let (Password::Minted, Some(password)) = (&options.password, &self.password) {
+            options.password = Password::Given(password.clone());
+        }
+        if options.password != Password::Off {
             options.username = options.username.or_else(|| self.username.clone());
         }
         options
@@ -114,9 +116,9 @@ impl Stopped {
 mod tests {
     use super::*;
 
-    fn options(password: Option<&str>, username: Option<&str>) -> ListenOptions {
+    fn options(password: Password, username: Option<&str>) -> ListenOptions {
         ListenOptions {
-            password: password.map(Into::into),
+            password,
             username: username.map(Into::into),
             ..ListenOptions::default()
         }
@@ -132,17 +134,33 @@ mod tests {
         let only_name = |name: &str| environment(name).filter(|it| *it == "me");
         let all = Defaults::from_variables(environment);
         let only_name = Defaults::from_variables(only_name);
-        for (defaults, given, expected) in [
-            (&all, (None, None), (Some("env"), Some("me"))),
-            (&all, (Some("mine"), None), (Some("mine"), Some("me"))),
-            (&all, (None, Some("you")), (Some("env"), Some("you"))),
-            // A name alone protects nothing, and is no mistake of whoever listens.
-            (&only_name, (None, None), (None, None)),
-            (&only_name, (Some("mine"), None), (Some("mine"), Some("me"))),
+        let none = Defaults::from_variables(|_| None);
+        let given = |text: &str| Password::Given(text.into());
+        for (defaults, password, username, expected) in [
+            (&none, Password::Minted, None, (Password::Minted, None)),
+            (&all, Password::Minted, None, (given("env"), Some("me"))),
+            (&all, given("mine"), None, (given("mine"), Some("me"))),
+            (
+                &all,
+                Password::Minted,
+                Some("you"),
+                (given("env"), Some("you")),
+            ),
+            (
+                &only_name,
+                Password::Minted,
+                None,
+                (Password::Minted, Some("me")),
+            ),
+            (&only_name, given("mine"), None, (given("mine"), Some("me"))),
+            // The caller turned it off by name. A name alone protects nothing then, and is no
+            // mistake of the caller.
+            (&all, Password::Off, None, (Password::Off, None)),
+            (&only_name, Password::Off, None, (Password::Off, None)),
         ] {
-            let complete = defaults.complete(options(given.0, given.1));
-            let found = (complete.password.as_deref(), complete.username.as_deref());
-            assert_eq!(found, expected);
+            let complete = defaults.complete(options(password, username));
+            let found = (complete.password, complete.username.as_deref());
+            assert!(found == expected, "expected {:?}", expected.1);
         }
     }
 }

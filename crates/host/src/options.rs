@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use opencode_llm::Secret;
+use opencode_location::command_environment::CommandEnvironment;
 use opencode_location::config::{
     HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
 };
@@ -55,6 +56,9 @@ pub struct HostOptions {
     /// Environment variables.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Which of them processes get.
+    #[serde(default)]
+    pub command_environment: CommandEnvironmentOptions,
     /// What survives which failure.
     #[serde(default)]
     pub durability: DurabilityOption,
@@ -70,6 +74,22 @@ pub struct HostOptions {
     /// How much the host holds and takes at once.
     #[serde(default)]
     pub limits: LimitOptions,
+}
+
+/// Which variables the processes of agents and clients get.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct CommandEnvironmentOptions {
+    /// Names that are left out besides those that hold secrets.
+    pub omit: Vec<String>,
+    /// Names that are left in whatever else is said about them.
+    pub keep: Vec<String>,
+}
+
+impl From<CommandEnvironmentOptions> for CommandEnvironment {
+    fn from(CommandEnvironmentOptions { omit, keep }: CommandEnvironmentOptions) -> Self {
+        Self { omit, keep }
+    }
 }
 
 /// What is decided where no person is, and what no other rule loosens.
@@ -234,6 +254,7 @@ impl HostOptions {
             config,
             model,
             ceiling,
+            command_environment: self.command_environment.into(),
         };
         Ok((environment, configuration))
     }

@@ -1,8 +1,12 @@
 //! One directory, with everything that follows from it.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
+use std::sync::Arc;
 
+use opencode_llm::redact::Redactor;
 use opencode_schema::location::{LocationInfo, ProjectRef};
 
 use crate::agents::Agents;
@@ -15,7 +19,6 @@ use crate::references::References;
 use crate::skills::Skills;
 
 /// What belongs to one directory, as it was when the Location was opened. Never changes.
-#[derive(Debug)]
 pub struct Location {
     /// The directory, in normal form.
     pub directory: String,
@@ -35,6 +38,20 @@ pub struct Location {
     pub references: References,
     /// The skills, which are looked at anew each time.
     pub skills: Skills,
+    /// Removes from texts what configuration and environment hold of secrets.
+    pub secrets: Redactor,
+    /// The variables of processes that agents and clients start here.
+    pub command_variables: Arc<BTreeMap<String, String>>,
+}
+
+/// Shows where it is; what is known of it may hold secrets.
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Location")
+            .field("directory", &self.directory)
+            .field("project", &self.project)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Location {

@@ -13,6 +13,7 @@ use crate::config::{Configuration, HostConfiguration};
 use crate::definitions::Definitions;
 use crate::directory::normalise;
 use crate::environment::Environment;
+use crate::known_secrets::known_secrets;
 use crate::location::{Location, LocationError, check};
 use crate::project::Projects;
 use crate::trust::{Trust, TrustDecisions};
@@ -243,14 +244,34 @@ impl Locations {
             configuration
                 .diagnostics
                 .extend(list.diagnostics.iter().cloned());
-            let (catalogue, diagnostic) = Catalogue::build_on(list, &configuration, &environment);
+            let (mut catalogue, diagnostic) =
+                Catalogue::build_on(list, &configuration, &environment);
             configuration.diagnostics.extend(diagnostic);
-            let (definitions, diagnostics) =
+            let (mut definitions, diagnostics) =
                 Definitions::read(&configuration, &catalogue, &environment, &project, &name);
             configuration.diagnostics.extend(diagnostics);
             let unusable = definitions.commands.check(&definitions.agents, &catalogue);
             configuration.diagnostics.extend(unusable);
+            let secrets = Arc::new(known_secrets(
+                &configuration,
+                &catalogue,
+                &definitions.agents,
+                &environment,
+            ));
+            let redactor = secrets.of_texts();
+            let command_variables = host.command_environment.variables(
+                &environment,
+                catalogue.credential_variables(),
+                &redactor,
+            );
+            for diagnostic in &mut configuration.diagnostics {
+                redactor.clean(&mut diagnostic.message);
+            }
+            definitions.agents.hide(&secrets);
+            catalogue.hide(secrets);
             Arc::new(Location {
+                secrets: redactor,
+                command_variables: Arc::new(command_variables),
                 directory: name,
                 project,
                 is_trusted,

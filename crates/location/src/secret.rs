@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+pub use opencode_llm::redact::Redactor;
 use serde_json::{Map, Value};
 use url::Url;
 

@@ -1,5 +1,7 @@
 //! What counts of the agents and commands that an untrusted project describes: text and caution.
 
+use std::cell::Cell;
+
 use opencode_schema::model::ModelRef;
 
 use crate::catalogue::Catalogue;
@@ -12,7 +14,12 @@ use crate::config::{
 pub(crate) struct UntrustedChoices<'c> {
     catalogue: &'c Catalogue,
     host_chooses: bool,
+    /// How many fields may still be told of.
+    left: Cell<usize>,
 }
+
+/// Most fields without effect that are told of. The user has seen the reason by then.
+const MAX_TOLD: usize = 100;
 
 /// What was taken out of a description.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,15 +31,6 @@ pub(crate) struct Restricted {
 }
 
 impl Restricted {
-    /// Tells of each field.
-    pub(crate) fn diagnostics(&self, origin: &str, key: &str, name: &str) -> Vec<Diagnostic> {
-        let tell = |field: &&str| {
-            let message = untrusted(&format!("{key}.{name}.{field} has no effect"));
-            Diagnostic::new(origin, DiagnosticKind::Ignored, message, None)
-        };
-        self.fields.iter().map(tell).collect()
-    }
-
     fn note(&mut self, field: &'static str, is_withheld: bool) {
         if is_withheld {
             self.fields.push(field);
@@ -45,11 +43,29 @@ impl<'c> UntrustedChoices<'c> {
         Self {
             catalogue,
             host_chooses: configuration.host_names_model(),
+            left: Cell::new(MAX_TOLD),
         }
     }
 
-    /// Takes out of a description of an agent what an untrusted project may not say. `steps` is the
-    /// known agent's limit, none for an agent that only untrusted files describe.
+    /// Tells of the fields that were taken out of a description.
+    pub(crate) fn tell(
+        &self,
+        restricted: &Restricted,
+        origin: &str,
+        key: &str,
+        name: &str,
+    ) -> Vec<Diagnostic> {
+        let told = restricted.fields.len().min(self.left.get());
+        self.left.set(self.left.get() - told);
+        let tell = |field: &&str| {
+            let message = untrusted(&format!("{key}.{name}.{field} has no effect"));
+            Diagnostic::new(origin, DiagnosticKind::Ignored, message, None)
+        };
+        restricted.fields.iter().take(told).map(tell).collect()
+    }
+
+    /// Takes out of a description of an agent what an untrusted project may not say. `known` is the
+    /// agent as others describe it; none if only untrusted files do.
     pub(crate) fn restrict_agent(
         &self,
         patch: &mut AgentPatch,

@@ -24,6 +24,18 @@ impl NativeListener {
         self.listener.url()
     }
 
+    /// The name that clients give; none when the password is off.
+    #[napi(getter)]
+    pub fn username(&self) -> Option<String> {
+        self.listener.login().map(|login| login.username.clone())
+    }
+
+    /// The password that clients give; none when it is off.
+    #[napi(getter)]
+    pub fn password(&self) -> Option<String> {
+        self.listener.login().map(|login| login.password.clone())
+    }
+
     /// Takes no further request, waits for those under way, and closes the socket. Twice is
     /// harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]

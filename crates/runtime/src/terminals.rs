@@ -106,7 +106,7 @@ impl Runtime {
         workspace_id: Option<WorkspaceID>,
         request: TerminalRequest,
     ) -> CreateTerminal {
-        let variables = &self.core.locations.environment().variables;
+        let variables = &*location.command_variables;
         let configured = location.configuration.settings.shell.as_deref();
         let command = request
             .command

@@ -46,7 +46,7 @@ use axum::http::StatusCode;
 use opencode_runtime::Runtime;
 
 pub use failure::{ISSUES, bug, failure, panicked};
-pub use listen::{Bounds, ListenOptions, Listener};
+pub use listen::{Bounds, ListenOptions, Listener, Login, Password};
 
 /// Every operation of the contract on this runtime.
 pub fn router(runtime: Runtime) -> Router {

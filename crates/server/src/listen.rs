@@ -5,6 +5,7 @@
 
 mod connection;
 mod options;
+mod password;
 mod sockets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use self::options::ListenOptions;
+pub use self::password::{Login, Password};
 pub(crate) use self::sockets::{OpenSocket, Sockets};
 
 /// How long a listener waits for what.
@@ -64,6 +66,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone)]
 pub struct Listener {
     address: SocketAddr,
+    login: Option<Login>,
     close_patience: Duration,
     phases: Phases,
     tasks: TaskTracker,
@@ -86,23 +89,27 @@ impl Listener {
     /// # Errors
     ///
     /// `InvalidOption` names the option that cannot be used, `AddressUnavailable` says why the
-    /// address cannot be had.
+    /// address cannot be had, `ServiceUnavailable` that the system gives no random password.
     pub async fn bind(
         routes: Router,
         options: ListenOptions,
         bounds: Bounds,
     ) -> Result<Self, Failure> {
         let addresses = options.check().await?;
+        let login = options.login()?;
         let socket = TcpListener::bind(&*addresses).await;
         let bound = socket.and_then(|socket| Ok((socket.local_addr()?, socket)));
         let (address, socket) = bound.map_err(|error| options.unavailable(&error))?;
         let listener = Self {
             address,
+            login: login.clone(),
             close_patience: bounds.close_patience,
             phases: Phases::default(),
             tasks: TaskTracker::new(),
         };
-        let routes = options.into_network(bounds.body_patience).around(routes);
+        let routes = options
+            .into_network(login, bounds.body_patience)
+            .around(routes);
         let accepting = listener.clone().accept(socket, routes, bounds);
         listener.tasks.spawn(accepting);
         listener.tasks.close();
@@ -118,6 +125,11 @@ impl Listener {
             _ => {}
         }
         format!("http://{address}")
+    }
+
+    /// What clients have to give; none when the password is off.
+    pub fn login(&self) -> Option<&Login> {
+        self.login.as_ref()
     }
 
     /// Takes no further connection or request. What is under way goes on.

@@ -43,7 +43,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn new(
-        credentials: Option<(&str, String)>,
+        credentials: Option<Credentials>,
         hostname: &str,
         origins: Vec<String>,
         max_body_bytes: u64,
@@ -51,7 +51,7 @@ impl Network {
     ) -> Self {
         let origins = Arc::new(Origins::new(origins));
         Self {
-            credentials: credentials.map(|(name, password)| Credentials::new(name, &password)),
+            credentials,
             pages: Pages::new(hostname, Arc::clone(&origins)),
             origins,
             bodies: Bodies::new(max_body_bytes, body_patience),

@@ -3,11 +3,13 @@
 //! Whoever captures holds the store together with all others who do; who sweeps has it alone.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     path::Path,
     thread,
     time::{Duration, Instant},
 };
+
+use opencode_handles::{create_private_folder, private_file};
 
 use crate::SnapshotError;
 
@@ -35,10 +37,10 @@ fn wait(
 ) -> Result<Lock, SnapshotError> {
     let path = store.join("lock");
     let failed = || SnapshotError::io(path.display().to_string());
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
+    let mut options = private_file();
+    options.create(true).truncate(false);
     let file = options.open(&path).or_else(|_| {
-        create_private(store)?;
+        create_private_folder(store)?;
         options.open(&path)
     });
     let file = file.map_err(failed())?;
@@ -57,13 +59,4 @@ fn wait(
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
         }
     }
-}
-
-/// What is captured may be for its owner alone.
-fn create_private(store: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(store)
 }

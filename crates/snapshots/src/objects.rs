@@ -22,6 +22,7 @@ use std::{
 
 use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
+use opencode_handles::{create_private_folder, private_file};
 
 use crate::SnapshotError;
 
@@ -185,10 +186,17 @@ pub(crate) fn write_new(folder: &Path, path: &Path, content: &[u8]) -> io::Resul
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let temporary = folder.join(format!("{TEMPORARY}{}_{number}", process::id()));
-    let written = fs::write(&temporary, content)
+    let write = || {
+        let mut file = private_file()
+            .create(true)
+            .truncate(true)
+            .open(&temporary)?;
+        file.write_all(content)
+    };
+    let written = write()
         .or_else(|_| {
-            fs::create_dir_all(folder)?;
-            fs::write(&temporary, content)
+            create_private_folder(folder)?;
+            write()
         })
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {

@@ -6,9 +6,11 @@
 //! empties the file before it gives the lock back.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use opencode_handles::private_file;
 
 use crate::error::OpenError;
 use crate::open::unavailable;
@@ -21,10 +23,9 @@ impl FileLock {
     pub(crate) fn take(path: &Path, named: &Path) -> Result<Self, OpenError> {
         let mut name = path.as_os_str().to_owned();
         name.push(".lock");
-        let file = OpenOptions::new()
+        let file = private_file()
             .create(true)
             .truncate(false)
-            .write(true)
             .open(&name)
             .map_err(|error| unavailable(named, error))?;
         match file.try_lock() {

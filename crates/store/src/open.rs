@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use opencode_handles::{create_private_folder, private_file};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -72,6 +73,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             }
             let lock = FileLock::take(&path, named)?;
             let suspicion = Suspicion::of(&path);
+            create_private(&path).map_err(|error| unavailable(named, error))?;
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;
             prepare(&mut writer, named, durability, suspicion)?;
@@ -105,6 +107,15 @@ fn flags(read_only: bool) -> OpenFlags {
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
+/// Makes the file where there is none, because SQLite would let others read it. Its log and index
+/// have the permissions of the file.
+fn create_private(path: &Path) -> io::Result<()> {
+    match private_file().create_new(true).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The one name of a file, however the caller spelled it, with its folders made. Through links and
 /// relative parts two hosts would otherwise take two locks for one file, and SQLite two logs.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
@@ -119,7 +130,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        std::fs::create_dir_all(folder)?;
+        create_private_folder(folder)?;
         let folder = folder.canonicalize()?;
         let file = folder.join(name);
         // SQLite follows a link to nothing and makes the file it names.

@@ -4,12 +4,13 @@
 mod sweep;
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use opencode_handles::{create_private_folder, private_file};
 use opencode_schema::{id::IdSource, message::ToolContent};
 
 pub use self::sweep::sweep_managed_output;
@@ -128,9 +129,9 @@ fn keep(text: &str, path: &Path) -> io::Result<String> {
         return Err(io::Error::other("the path of the file is not Unicode"));
     };
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        create_private_folder(directory)?;
     }
-    let mut file = File::create_new(path)?;
+    let mut file = private_file().create_new(true).open(path)?;
     if let Err(error) = file.write_all(text.as_bytes()) {
         // A part of the text must not pass for the whole; the write error is the one to report.
         let _ = fs::remove_file(path);

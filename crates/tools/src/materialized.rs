@@ -138,13 +138,15 @@ impl Materialized {
         )
     )]
     pub async fn settle(&self, call: ToolCall, context: ToolContext) -> Settlement {
-        let limits = context.output_limits;
+        let (limits, secrets) = (context.output_limits, context.secrets.clone());
         let settlement = AssertUnwindSafe(self.execute(call, context)).catch_unwind();
-        let settlement = settlement.await.unwrap_or_else(|panic| {
+        let mut settlement = settlement.await.unwrap_or_else(|panic| {
             let message = panic_text(&*panic);
             tracing::error!(panic = message, "a tool panicked");
             Settlement::failed(format!("Tool execution failed: {message}"))
         });
+        // Before it is kept in a file and cut, which might divide a secret.
+        settlement.clean(&secrets);
         self.output.bound(settlement, limits).await
     }
 

@@ -1,5 +1,6 @@
 //! How a call ended.
 
+use opencode_location::secret::Redactor;
 use opencode_schema::{
     Record,
     message::{ErrorKind, ToolContent},
@@ -41,6 +42,26 @@ pub enum Settlement {
 }
 
 impl Settlement {
+    /// Removes secrets from what programs and the model are told.
+    pub(crate) fn clean(&mut self, secrets: &Redactor) {
+        match self {
+            Self::Success {
+                structured,
+                content,
+                ..
+            } => {
+                secrets.clean_members(structured);
+                for part in content {
+                    if let ToolContent::Text { text } = part {
+                        secrets.clean(text);
+                    }
+                }
+            }
+            Self::Failed { message, .. } => secrets.clean(message),
+            Self::Declined | Self::Interrupted => {}
+        }
+    }
+
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         ToolFailure::new(message).into()
     }

@@ -2,28 +2,29 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use opencode_location::environment::Environment;
-
 /// The shell of a Location, and the variables that commands see.
 #[derive(Clone, Debug)]
 pub struct Shell {
     program: String,
-    environment: Arc<Environment>,
+    variables: Arc<BTreeMap<String, String>>,
 }
 
 impl Shell {
     /// The configured shell. Without one it is `/bin/sh`, on Windows the program that `COMSPEC`
     /// names, or `cmd.exe`. The shell that a person types in is of no account.
     #[must_use]
-    pub fn new(configured: Option<&str>, environment: Arc<Environment>) -> Self {
+    pub fn new(configured: Option<&str>, variables: Arc<BTreeMap<String, String>>) -> Self {
         let program = match configured {
             Some(program) => program,
-            None if cfg!(windows) => environment.variable("COMSPEC").unwrap_or("cmd.exe"),
+            None if cfg!(windows) => match variables.get("COMSPEC").map(String::as_str) {
+                None | Some("") => "cmd.exe",
+                Some(program) => program,
+            },
             None => "/bin/sh",
         };
         Self {
             program: program.to_owned(),
-            environment,
+            variables,
         }
     }
 
@@ -32,8 +33,8 @@ impl Shell {
         &self.program
     }
 
-    /// The variables of the host; those of the process count for nothing.
+    /// The variables of commands; those of the process count for nothing.
     pub(crate) fn variables(&self) -> &BTreeMap<String, String> {
-        &self.environment.variables
+        &self.variables
     }
 }

@@ -10,6 +10,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use opencode_location::config::ImageLimits;
+use opencode_location::secret::Redactor;
 use opencode_schema::{
     id::{MessageID, SessionID},
     message::{ErrorKind, ToolContent},
@@ -89,6 +90,8 @@ pub struct ToolContext {
     pub skills: Arc<dyn Skills>,
     /// What commands run in.
     pub shell: Arc<Shell>,
+    /// Removes secrets from what the call gives back.
+    pub secrets: Redactor,
     /// Who runs the tasks that the call gives to other agents.
     pub tasks: Arc<dyn Tasks>,
     /// Who keeps the list of what is to be done.

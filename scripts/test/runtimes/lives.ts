@@ -36,7 +36,7 @@ const lives: Record<string, (host: OpenCodeHost) => Promise<void>> = {
     const live = host.events.subscribe()[Symbol.asyncIterator]();
     await live.next();
     const listener = await host.listen();
-    console.log(listener.url);
+    console.log(listener.clientUrl);
     for (let done = false; !done;) {
       const { value } = await live.next();
       done = value?.type === "session.created" && value.data.sessionID === "ses_done";

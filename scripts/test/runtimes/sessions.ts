@@ -135,7 +135,7 @@ async function disposal() {
     await using host = await open({ database });
     await using listener = await host.listen();
     left = host;
-    assert.deepEqual(await createClient({ baseUrl: listener.url }).health.get(), { healthy: true });
+    assert.deepEqual(await createClient({ baseUrl: listener.clientUrl }).health.get(), { healthy: true });
     const second = await open({ database }).catch((error: unknown) => error);
     assert.ok(isDatabaseInUseError(second));
   }

@@ -14,7 +14,7 @@ export const checks: Check[] = [
 async function pendingRead() {
   await using host = await open();
   await using listener = await host.listen();
-  for (const client of [host, createClient({ baseUrl: listener.url })]) {
+  for (const client of [host, createClient({ baseUrl: listener.clientUrl })]) {
     const live = client.events.subscribe()[Symbol.asyncIterator]();
     assert.equal((await live.next()).value?.type, "server.connected");
     const pending = live.next();
@@ -50,15 +50,15 @@ async function order() {
 async function resumption() {
   await using host = await open();
   const sessionID = await converse(host, "Hello");
-  const first = await host.listen();
+  const first = await host.listen({ password: "s3cret" });
   const port = Number(new URL(first.url).port);
-  const client = createClient({ baseUrl: first.url });
+  const client = createClient({ baseUrl: first.clientUrl });
   const events = resumeEvents(client, { sessionID, minDelayMs: 10, maxDelayMs: 100 })[Symbol.asyncIterator]();
   const read = [(await events.next()).value];
   await first.close();
   await host.sessions.switchAgent({ sessionID, agent: "plan" });
   const { data: history } = await host.sessions.history({ sessionID, limit: 100 });
-  const second = await host.listen({ port });
+  const second = await host.listen({ port, password: "s3cret" });
   while (read.length < history.length) read.push((await events.next()).value);
   assert.deepEqual(read, history);
   await events.return?.();

@@ -68,12 +68,20 @@ export async function listening(opencode: OpenCodeHost): Promise<Listener> {
     cors: ["https://host"],
   };
   await using listener = await opencode.listen();
-  createClient({ baseUrl: listener.url });
+  createClient({ baseUrl: listener.clientUrl });
+  createClient({ baseUrl: listener.url, headers: listener.headers });
+  await fetch(listener.url, { headers: listener.headers });
+  const login: (string | undefined)[] = [listener.username, listener.password];
+  void login;
+  await using open = await opencode.listen({ password: false });
+  void open;
   await listener.close();
   // @ts-expect-error: a port is a number
   await opencode.listen({ port: "4096" });
   // @ts-expect-error: there is no such setting
   await opencode.listen({ host: "127.0.0.1" });
+  // @ts-expect-error: a password is turned off with false, and not on with true
+  await opencode.listen({ password: true });
   // @ts-expect-error: origins are a list
   await opencode.listen({ cors: "*" });
   return opencode.listen(asked);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use opencode_protocol::contract::{Definition, Field, Type, Variant};
+use serde_json::Value;
 
 /// What an object's members are indented by.
 const INDENT: &str = "  ";
@@ -75,6 +76,15 @@ pub(super) fn member(name: &str, optional: &str, value: &str, text: &str, indent
         "{}{indent}readonly {name}{optional}: {value};\n",
         doc(text, indent)
     )
+}
+
+/// The name of a member in an object literal.
+pub(super) fn key(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    Value::from(name).to_string()
 }
 
 /// A description as a comment, or nothing.

@@ -6,19 +6,24 @@ use serde_json::Value;
 
 use super::HEADER;
 use super::declarations::takes_text;
+use super::shapes::Shapes;
 
 pub(super) fn emit(contract: &Contract) -> String {
-    let operations: String = contract.operations.iter().map(operation).collect();
+    let mut shapes = Shapes::new(contract);
+    let operations = contract.operations.iter();
+    let operations: String = operations.map(|it| operation(it, &mut shapes)).collect();
+    let shapes = shapes.declarations();
     let tags: Vec<&str> = contract.failures.keys().map(String::as_str).collect();
     let tags = block(&tags);
     // The assertion keeps the literals for whoever checks the types of the core.
     format!(
-        "{HEADER}\"use strict\";\n\nexports.operations = /** @type {{const}} */ ([\n{operations}]);\n\n\
+        "{HEADER}\"use strict\";\n\n{shapes}\n\
+         exports.operations = /** @type {{const}} */ ([\n{operations}]);\n\n\
          exports.tags = /** @type {{const}} */ ({tags});\n"
     )
 }
 
-fn operation(operation: &Operation) -> String {
+fn operation<'a>(operation: &'a Operation, shapes: &mut Shapes<'a>) -> String {
     let lines = [
         ("group", json(&operation.group.public)),
         ("name", json(&operation.name)),
@@ -28,6 +33,7 @@ fn operation(operation: &Operation) -> String {
         ("query", names(operation, Channel::Query)),
         ("payload", payload(operation)),
         ("texts", texts(operation)),
+        ("shapes", shapes.of_fields(&operation.input.fields)),
         ("input", json(mode(operation.input.mode))),
         ("success", success(&operation.success)),
         ("errors", errors(operation)),

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::rate_limit::RateLimits;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 
 /// Bodies up to this many characters are shown in the message; longer ones are usually pages meant
 /// for a browser.
@@ -72,7 +72,12 @@ impl HttpFailure<'_> {
     /// Classifies the response and keeps what a person needs to see of it.
     #[must_use]
     pub fn into_error(self) -> LlmError {
-        let redactor = Redactor::new(self.request_headers, self.url);
+        let mut secrets = Secrets::default();
+        for (name, value) in self.request_headers {
+            secrets.learn_header(name, value);
+        }
+        secrets.learn_url(self.url);
+        let redactor = secrets.of_failures();
         let body = redactor.text(self.body);
         let message = self
             .page()
@@ -101,8 +106,8 @@ impl HttpFailure<'_> {
             request_id: REQUEST_ID_HEADERS
                 .iter()
                 .find_map(|name| self.header(name))
-                .map(str::to_owned),
-            rate_limits: RateLimits::from_headers(self.response_headers),
+                .map(|id| redactor.text(id)),
+            rate_limits: RateLimits::from_headers(&redactor.headers(self.response_headers)),
         }
     }
 

@@ -225,8 +225,15 @@ impl LlmError {
     /// Removes the request's secrets from what the provider sent back.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         self.message = redactor.text(&self.message);
-        if let LlmErrorReason::InvalidProviderOutput { raw: Some(raw), .. } = &mut self.reason {
-            *raw = redactor.text(raw);
+        match &mut self.reason {
+            LlmErrorReason::InvalidProviderOutput {
+                raw: Some(text), ..
+            }
+            | LlmErrorReason::InvalidRequest {
+                parameter: Some(text),
+                ..
+            } => *text = redactor.text(text),
+            _ => {}
         }
         self
     }

@@ -13,7 +13,7 @@ use crate::error::{
 };
 use crate::model::{Auth, ResolvedModel, Timeouts};
 use crate::protocol::WireRequest;
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::request::LlmRequest;
 
 /// Error bodies are read this far. More than is kept, so that what is kept was redacted as a whole.
@@ -47,7 +47,7 @@ impl Call {
     pub(super) fn new(request: &LlmRequest, wire: WireRequest) -> Result<Self, LlmError> {
         let url = address(request, &wire.path)?;
         let headers = headers(request, &wire)?;
-        let redactor = Redactor::new(&listed(&headers), url.as_str());
+        let redactor = secrets(request, &headers, &url).of_failures();
         let target = Target {
             route: request.model.route(),
             model: format!("{}/{}", request.model.provider_id, request.model.model_id),
@@ -98,6 +98,7 @@ impl Call {
             now,
         }
         .into_error()
+        .redacted(&self.target.redactor)
     }
 
     /// The body as far as it can be had. That it breaks off does not make the refusal less of one.
@@ -237,6 +238,23 @@ async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -
         Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
         None => Some(future.await),
     }
+}
+
+/// What the server is told and must not be repeated.
+fn secrets(request: &LlmRequest, headers: &HeaderMap, url: &Url) -> Secrets {
+    let mut secrets = Secrets::default();
+    for (name, value) in listed(headers) {
+        secrets.learn_header(&name, &value);
+    }
+    match &request.model.auth {
+        Auth::None => {}
+        Auth::Bearer(secret) | Auth::Header { secret, .. } => {
+            secrets.learn_credential(secret.expose());
+        }
+    }
+    secrets.learn_url(url.as_str());
+    secrets.learn_members(&request.effective_overlay());
+    secrets
 }
 
 fn address(request: &LlmRequest, path: &str) -> Result<Url, LlmError> {

@@ -176,7 +176,7 @@ impl Merged {
         let mut patch = patch.clone();
         let withheld = choices.restrict_agent(&mut patch, known.as_ref());
         self.apply(id, &patch, Source::UntrustedProject);
-        withheld.diagnostics(origin, "agents", id)
+        choices.tell(&withheld, origin, "agents", id)
     }
 
     /// Adds what documents and files say, in order.

@@ -10,6 +10,7 @@ mod unread;
 use std::collections::HashMap;
 use std::fmt;
 
+use opencode_llm::redact::Secrets;
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::catalogue::RequestSettings;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction, Ruleset};
@@ -19,6 +20,8 @@ use unread::Unread;
 pub use error::{AgentResolutionError, UnusableReason};
 
 use crate::nearest::nearest;
+
+use crate::catalogue::hide;
 
 /// The agent of sessions that choose none, where configuration names no other.
 pub const DEFAULT_AGENT: &str = "build";
@@ -97,6 +100,18 @@ impl Agents {
             meant: self.meant(id),
             known: self.choosable(),
         })
+    }
+
+    /// What the agents say of their requests, secrets included.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &RequestSettings> {
+        self.agents.iter().map(|agent| &agent.info.request)
+    }
+
+    /// Shows none of these from now on.
+    pub(crate) fn hide(&mut self, secrets: &Secrets) {
+        for agent in &mut self.shown {
+            hide(&mut agent.request.body, secrets);
+        }
     }
 
     /// The agents as reads show them, the hidden ones included: without the secrets that settings

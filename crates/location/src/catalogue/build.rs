@@ -16,7 +16,7 @@ use super::resolve::{Resolutions, supported, variant_place};
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
 use crate::config::{
     ApiPatch, Configuration, Diagnostic, DiagnosticKind, Document, NamedModel, Policy,
-    ProviderPatch, Source,
+    ProviderPatch, Source, untrusted,
 };
 use crate::environment::Environment;
 
@@ -117,9 +117,10 @@ impl Catalogue {
     /// Takes the model that the strongest document names, and no other one where it cannot be used.
     /// Where no document names one, takes the newest that can be used.
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
-        let Some((origin, named)) = self.strongest_name(configuration) else {
+        let (named, withheld) = self.strongest_name(configuration);
+        let Some((origin, named)) = named else {
             self.default = self.newest_usable();
-            return None;
+            return withheld;
         };
         match self.usable(&named.value) {
             Ok(place) => {
@@ -127,7 +128,7 @@ impl Catalogue {
                     place,
                     variant: named.value.variant.clone(),
                 });
-                None
+                withheld
             }
             Err(error) => {
                 let diagnostic = unusable_default(origin, named, &error);
@@ -137,17 +138,26 @@ impl Catalogue {
         }
     }
 
-    /// The model that the strongest document names. A document of an untrusted project counts where it
-    /// names a model that can be used.
+    /// The model that the strongest document names, with its origin. A document of an untrusted project
+    /// counts only if it names a model that can be used; the first that does not is told of.
     fn strongest_name<'c>(
         &self,
         configuration: &'c Configuration,
-    ) -> Option<(&'c str, &'c NamedModel)> {
-        configuration.documents().rev().find_map(|document| {
-            let named = document.model.as_ref()?;
-            let counts = !document.source.is_untrusted() || self.usable(&named.value).is_ok();
-            counts.then_some((document.origin.as_str(), named))
-        })
+    ) -> (Option<(&'c str, &'c NamedModel)>, Option<Diagnostic>) {
+        let mut withheld = None;
+        for document in configuration.documents().rev() {
+            let Some(named) = &document.model else {
+                continue;
+            };
+            if !document.source.is_untrusted() || self.usable(&named.value).is_ok() {
+                return (Some((&document.origin, named)), withheld);
+            }
+            let (kind, message) = (DiagnosticKind::Ignored, untrusted("model has no effect"));
+            withheld.get_or_insert_with(|| {
+                Diagnostic::new(&document.origin, kind, message, named.position)
+            });
+        }
+        (None, withheld)
     }
 
     fn newest_usable(&self) -> Option<DefaultModel> {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use opencode_llm::redact::{REDACTED, Redactor, is_secret_name};
+use opencode_llm::redact::{REDACTED, Redactor, Secrets, is_harmless_header, is_secret_name};
 use opencode_schema::catalogue::{
     ModelApi, ModelCacheCost, ModelCapabilities, ModelCost, ModelCostTier, ModelInfo, ModelLimit,
     ModelRequest, ModelTime, ModelVariant, ProviderApi, ProviderInfo, RequestSettings,
 };
 use serde_json::{Map, Value};
+use url::form_urlencoded;
 
 use super::cost::CostRow;
 use super::model::{Api, ApiKind, Model, Provider};
@@ -15,9 +16,9 @@ use crate::secret::{Headers, Members};
 
 impl Provider {
     /// The public description, in which `<redacted>` stands for secrets.
-    pub(super) fn info(&self) -> ProviderInfo {
-        let url = self.api.url.as_ref().map(|url| shown_url(&url.0));
-        let settings = shown_members(&self.api.settings);
+    pub(super) fn info(&self, secrets: &Secrets) -> ProviderInfo {
+        let url = self.api.url.as_ref().map(|url| shown_url(&url.0, secrets));
+        let settings = hidden(&self.api.settings, secrets);
         ProviderInfo {
             id: self.id.clone(),
             integration_id: self.variables.is_some().then(|| self.id.clone()),
@@ -33,7 +34,7 @@ impl Provider {
             },
             request: RequestSettings {
                 headers: shown_headers(&self.headers),
-                body: shown_members(&self.body),
+                body: hidden(&self.body, secrets),
             },
         }
     }
@@ -41,18 +42,18 @@ impl Provider {
 
 impl Model {
     /// The public description, in which `<redacted>` stands for secrets.
-    pub(super) fn info(&self) -> ModelInfo {
+    pub(super) fn info(&self, secrets: &Secrets) -> ModelInfo {
         let variants = self.variants.iter().map(|variant| ModelVariant {
             id: variant.id.clone(),
             headers: shown_headers(&variant.headers),
-            body: shown_members(&variant.body),
+            body: hidden(&variant.body, secrets),
         });
         ModelInfo {
             id: self.id.clone(),
             provider_id: self.provider_id.clone(),
             family: self.family.clone(),
             name: self.name.clone(),
-            api: shown_api(&self.wire_id, &self.api),
+            api: shown_api(&self.wire_id, &self.api, secrets),
             capabilities: ModelCapabilities {
                 tools: self.capabilities.tools,
                 input: self.capabilities.input.clone(),
@@ -60,7 +61,7 @@ impl Model {
             },
             request: ModelRequest {
                 headers: shown_headers(&self.headers),
-                body: shown_members(&self.body),
+                body: hidden(&self.body, secrets),
                 variant: self.default_variant.clone(),
             },
             variants: variants.collect(),
@@ -79,10 +80,10 @@ impl Model {
     }
 }
 
-fn shown_api(wire_id: &str, api: &Api) -> ModelApi {
+fn shown_api(wire_id: &str, api: &Api, secrets: &Secrets) -> ModelApi {
     let id = wire_id.to_owned();
-    let url = api.url.as_ref().map(|url| shown_url(&url.0));
-    let settings = shown_members(&api.settings);
+    let url = api.url.as_ref().map(|url| shown_url(&url.0, secrets));
+    let settings = hidden(&api.settings, secrets);
     match &api.kind {
         ApiKind::Package(package) => ModelApi::Aisdk {
             id,
@@ -107,20 +108,33 @@ fn shown_cost(row: &CostRow) -> ModelCost {
 }
 
 /// The address as it was written, unless something in it is a secret.
-fn shown_url(url: &str) -> String {
-    if url.contains(['@', '?']) {
-        Redactor::default().url(url)
-    } else {
-        url.to_owned()
+fn shown_url(url: &str, secrets: &Secrets) -> String {
+    if !url.contains(['@', '?']) {
+        return url.to_owned();
     }
+    let shown = Redactor::default().url(url);
+    let Some((base, query)) = shown.split_once('?') else {
+        return shown;
+    };
+    let pairs = query.split('&').map(|pair| {
+        let value = form_urlencoded::parse(pair.as_bytes()).next();
+        match (value, pair.split_once('=')) {
+            (Some((_, value)), Some((name, _))) if secrets.contains(&value) => {
+                format!("{name}={REDACTED}")
+            }
+            _ => pair.to_owned(),
+        }
+    });
+    format!("{base}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
+/// The headers, with the values of those alone that are known to hold no secret.
 pub(crate) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
     let shown = headers.iter().map(|(name, value)| {
-        let value = if is_secret_name(name) {
-            REDACTED
-        } else {
+        let value = if is_harmless_header(name) {
             value
+        } else {
+            REDACTED
         };
         (name.to_owned(), value.to_owned())
     });
@@ -129,6 +143,29 @@ pub(crate) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
 
 pub(crate) fn shown_members(members: &Members) -> Map<String, Value> {
     shown_object(members)
+}
+
+/// Members without what is named like a secret, and without what is one.
+fn hidden(members: &Members, secrets: &Secrets) -> Map<String, Value> {
+    let mut shown = shown_members(members);
+    hide(&mut shown, secrets);
+    shown
+}
+
+/// Puts `<redacted>` in the place of every string that is a secret.
+pub(crate) fn hide(members: &mut Map<String, Value>, secrets: &Secrets) {
+    for value in members.values_mut() {
+        hide_value(value, secrets);
+    }
+}
+
+fn hide_value(value: &mut Value, secrets: &Secrets) {
+    match value {
+        Value::String(text) if secrets.contains(text) => REDACTED.clone_into(text),
+        Value::Array(elements) => elements.iter_mut().for_each(|it| hide_value(it, secrets)),
+        Value::Object(members) => hide(members, secrets),
+        _ => {}
+    }
 }
 
 /// The members of an object, `<redacted>` in the place of secrets.

@@ -89,6 +89,11 @@ pub(super) fn ids<'a>() -> impl Iterator<Item = &'a str> + Clone {
     KNOWN.iter().map(|known| -> &'a str { known.id })
 }
 
+/// The variables that hold credentials of these providers.
+pub(super) fn credentials<'a>() -> impl Iterator<Item = &'a str> {
+    KNOWN.iter().flat_map(|known| super::credentials(known.env))
+}
+
 /// What is known of a provider, if anything.
 pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     let known = KNOWN.iter().find(|known| known.id == id)?;

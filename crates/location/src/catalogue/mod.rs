@@ -19,6 +19,7 @@ mod variants;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use opencode_llm::redact::Secrets;
 use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
 
@@ -29,7 +30,7 @@ pub use model::{Api, ApiKind, Capabilities, Limits, Model, Provider, Variant};
 pub use resolve::ResolvedModelOutcome;
 
 pub use info::shown_object;
-pub(crate) use info::{shown_headers, shown_members};
+pub(crate) use info::{hide, shown_headers, shown_members};
 pub(crate) use models_dev::ModelsDevFile;
 pub(crate) use released::released;
 
@@ -68,6 +69,8 @@ pub struct Catalogue {
     policies: Vec<Policy>,
     /// The list of models, for what is said about providers that are not in use.
     list: Arc<ModelsDev>,
+    /// What is not shown of any provider or model, under whatever name it stands.
+    secrets: Arc<Secrets>,
 }
 
 /// Where a provider and its models stand.
@@ -91,21 +94,45 @@ impl Catalogue {
     /// without their secrets.
     pub fn providers(&self) -> Vec<ProviderInfo> {
         let available = self.providers.iter().filter(|provider| provider.available);
-        available.map(Provider::info).collect()
+        available.map(|it| it.info(&self.secrets)).collect()
     }
 
     /// The models that may be used, newest first, without their secrets.
     pub fn models(&self) -> Vec<ModelInfo> {
         let available = self.models.iter().filter(|model| self.is_available(model));
-        available.map(Model::info).collect()
+        available.map(|it| it.info(&self.secrets)).collect()
     }
 
     /// A provider that is known, whether it may be used or not; none if a policy denies it.
     pub fn provider(&self, id: &str) -> Option<ProviderInfo> {
-        self.described_provider(id).map(Provider::info).or_else(|| {
+        let described = self.described_provider(id);
+        described.map(|it| it.info(&self.secrets)).or_else(|| {
             let listed = self.list.provider(id).filter(|_| self.is_allowed(id))?;
-            Some(finish::unused(id, listed).info())
+            Some(finish::unused(id, listed).info(&self.secrets))
         })
+    }
+
+    /// Shows none of these from now on.
+    pub(crate) fn hide(&mut self, secrets: Arc<Secrets>) {
+        self.secrets = secrets;
+    }
+
+    /// The variables in which providers look for credentials, of all that are known, whether or not
+    /// they are in use.
+    pub(crate) fn credential_variables(&self) -> impl Iterator<Item = &str> {
+        let configured = self.providers.iter().flat_map(|it| &it.variables);
+        let listed = self.list.providers.iter().flat_map(|(_, it)| &it.env);
+        let named = configured.chain(listed).map(|names| credentials(names));
+        named.flatten().chain(known::credentials())
+    }
+
+    /// Learns what the addresses in use hold, which variables may have given.
+    pub(crate) fn learn_addresses(&self, secrets: &mut Secrets) {
+        let providers = self.providers.iter().map(|it| &it.api);
+        let urls = providers.chain(self.models.iter().map(|it| &it.api));
+        for url in urls.filter_map(|api| api.url.as_ref()) {
+            secrets.learn_url(&url.0);
+        }
     }
 
     /// All that is known of a provider that a document describes or the environment has a key for.
@@ -143,4 +170,15 @@ impl Catalogue {
             variant: default.variant.clone(),
         })
     }
+}
+
+/// Those of a provider's variables that hold credentials. Of several, some hold a region, an address
+/// or the name of a resource.
+fn credentials<T: AsRef<str>>(names: &[T]) -> impl Iterator<Item = &str> {
+    const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"];
+    let is_credential = move |name: &&str| {
+        let name = name.to_uppercase();
+        names.len() == 1 || WORDS.iter().any(|word| name.contains(word))
+    };
+    names.iter().map(AsRef::as_ref).filter(is_credential)
 }

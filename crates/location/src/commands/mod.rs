@@ -59,7 +59,8 @@ impl Commands {
                             true => choices.restrict_command(&mut patch),
                             false => Restricted::default(),
                         };
-                        let diagnostics = withheld.diagnostics(&document.origin, "commands", name);
+                        let diagnostics =
+                            choices.tell(&withheld, &document.origin, "commands", name);
                         reader.diagnostics.extend(diagnostics);
                         if !withheld.is_everything {
                             merged.apply(name, patch, Some(origin));
@@ -176,7 +177,7 @@ impl Merged {
             };
             if directory.source.is_untrusted() {
                 let withheld = choices.restrict_command(&mut patch);
-                diagnostics.extend(withheld.diagnostics(file.origin(), "commands", name));
+                diagnostics.extend(choices.tell(&withheld, file.origin(), "commands", name));
                 if withheld.is_everything {
                     return;
                 }

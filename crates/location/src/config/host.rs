@@ -13,6 +13,7 @@ use super::document::{Document, Located};
 use super::patch::{ApiPatch, ProviderPatch};
 use super::source::Source;
 use crate::catalogue::API_KEY;
+use crate::command_environment::CommandEnvironment;
 use crate::secret::{BaseUrl, Members};
 
 /// The name of the options in diagnostics.
@@ -27,6 +28,8 @@ pub struct HostConfiguration {
     pub model: Option<HostModel>,
     /// Rules that no other rule loosens. An `ask` asks each time.
     pub ceiling: Vec<PermissionRule>,
+    /// Which variables processes get.
+    pub command_environment: CommandEnvironment,
 }
 
 impl From<Option<Value>> for HostConfiguration {

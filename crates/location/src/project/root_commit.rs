@@ -112,12 +112,26 @@ async fn run(repository: &Repository, environment: &Environment) -> io::Result<S
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// The host's variables without those that would point git at another repository or at programs.
+/// What git needs to start and to find the user's configuration. No variable else is given to it:
+/// some would point it at another repository or at programs, and some hold secrets.
+const INHERITED: [&str; 11] = [
+    "APPDATA",
+    "LD_LIBRARY_PATH",
+    "PATH",
+    "PATHEXT",
+    "PROGRAMDATA",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+    "XDG_CONFIG_HOME",
+];
+
 fn inherited(environment: &Environment) -> impl Iterator<Item = (&String, &String)> {
     environment.variables.iter().filter(|(name, _)| {
-        !name
-            .get(..4)
-            .is_some_and(|prefix| prefix.eq_ignore_ascii_case("GIT_"))
+        let mut inherited = INHERITED.iter();
+        inherited.any(|inherited| name.eq_ignore_ascii_case(inherited))
     })
 }
 
@@ -140,8 +154,16 @@ mod tests {
     }
 
     #[test]
-    fn git_gets_no_git_variables() {
-        let variables = ["GIT_DIR", "git_work_tree", "PATH", "GIT", "é"];
+    fn git_gets_only_the_variables_that_it_needs() {
+        let variables = [
+            "GIT_DIR",
+            "git_work_tree",
+            "PATH",
+            "Path",
+            "PROD_KEY",
+            "GIT",
+            "é",
+        ];
         let environment = Environment {
             variables: variables
                 .map(|name| (name.to_owned(), String::new()))
@@ -149,6 +171,6 @@ mod tests {
             ..Environment::default()
         };
         let names: Vec<_> = inherited(&environment).map(|(name, _)| name).collect();
-        assert_eq!(names, ["GIT", "PATH", "é"]);
+        assert_eq!(names, ["PATH", "Path"]);
     }
 }

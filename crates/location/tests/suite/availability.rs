@@ -190,7 +190,7 @@ fn nothing_that_is_shown_holds_a_secret() {
     let document = json!({
         "provider": {"older": {
             "npm": "@ai-sdk/openai", "api": "https://user:sk-1@h/v1?api_key=sk-2&region=eu",
-            "options": {"apiKey": "sk-3", "headers": {"X-Api-Key": "sk-4", "X-Plain": "seen"}},
+            "options": {"apiKey": "sk-3", "headers": {"X-Api-Key": "sk-4", "X-Plain": "sk-5", "User-Agent": "seen"}},
             "models": {"m": {
                 "headers": {"Cookie": "sk-5"}, "options": {"secretToken": "sk-6", "max_tokens": 7},
                 "variants": {"v": {"credentials": {"a": "sk-7"}, "list": [{"token": "sk-8"}]}},
@@ -218,7 +218,7 @@ fn nothing_that_is_shown_holds_a_secret() {
                     "url": "https://h/v1?api_key=<redacted>&region=eu",
                 },
                 "request": {
-                    "headers": {"Authorization": HIDDEN, "X-Api-Key": HIDDEN, "X-Plain": "seen"},
+                    "headers": {"Authorization": HIDDEN, "X-Api-Key": HIDDEN, "X-Plain": HIDDEN, "User-Agent": "seen"},
                     "body": {},
                 },
             },

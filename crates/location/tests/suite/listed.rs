@@ -58,7 +58,7 @@ fn list() -> Value {
                     "modalities": {"input": ["text", "image"], "output": ["text"]},
                     "experimental": {"modes": {"fast": {
                         "cost": {"input": 10, "output": 20},
-                        "provider": {"body": {"speed": "fast"}, "headers": {"X-Fast": "1"}},
+                        "provider": {"body": {"speed": "fast"}, "headers": {"anthropic-beta": "fast"}},
                     }}},
                     "status": "deprecated",
                 },
@@ -110,7 +110,7 @@ async fn listed_models_are_offered_where_there_is_a_key() {
     expected["cost"] = json!([
         {"input": 10.0, "output": 20.0, "cache": {"read": 0.0, "write": 0.0}},
     ]);
-    expected["request"] = json!({"headers": {"X-Fast": "1"}, "body": {"speed": "fast"}});
+    expected["request"] = json!({"headers": {"anthropic-beta": "fast"}, "body": {"speed": "fast"}});
     assert_eq!(shown[1], expected);
     assert_eq!(
         serde_json::to_value(location.catalogue.providers()).unwrap(),

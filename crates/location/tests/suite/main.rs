@@ -43,3 +43,5 @@ mod reloading;
 mod resolution;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod trust_decisions;

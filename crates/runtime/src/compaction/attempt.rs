@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use opencode_llm::{FinishReason, HttpOverlay, LlmEvent, LlmRequest, ResolvedModel};
+use opencode_location::secret::Redactor;
 use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
 use opencode_schema::id::MessageID;
 use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
@@ -43,6 +44,8 @@ pub(crate) struct Grounds {
     pub(crate) budget: Budget,
     /// Tokens that stay in their own words.
     pub(crate) keep: u64,
+    /// Removes secrets from what is recorded.
+    pub(crate) secrets: Redactor,
 }
 
 /// What came of an attempt.
@@ -149,7 +152,8 @@ impl Core {
         self.record(grounds, started).await?;
         let summarised = self.summarise(grounds, &mut parts, &message_id, stopped);
         match summarised.await {
-            Ok(text) => {
+            Ok(mut text) => {
+                grounds.secrets.clean(&mut text);
                 let ended = CompactionEnded {
                     message_id,
                     reason,

@@ -207,7 +207,8 @@ impl Runner {
     ) -> Result<Stop, DrainError> {
         let model = sampled.model.unwrap_or_else(|| owed.to.clone());
         let core = Arc::clone(&self.core);
-        let mut publisher = Publisher::new(core, session, sampled.id, model);
+        let secrets = sampled.location.secrets.clone();
+        let mut publisher = Publisher::new(core, session, sampled.id, model, secrets);
         publisher.fail_step(SessionErrorUnknown::of(
             ErrorKind::InvalidRequest,
             error.to_string(),

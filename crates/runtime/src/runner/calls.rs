@@ -400,8 +400,9 @@ pub(super) fn shared_context(
         }),
         shell: Arc::new(Shell::new(
             settings.shell.as_deref(),
-            Arc::clone(core.locations.environment()),
+            Arc::clone(&sampled.location.command_variables),
         )),
+        secrets: sampled.location.secrets.clone(),
         tasks: Arc::new(TurnTasks {
             core: Arc::clone(core),
             coordinator: stopper.coordinator().clone(),

@@ -57,6 +57,7 @@ impl Grounds {
             headers: headers(&session.info, sampled.agent()),
             budget,
             keep: budget.kept(settings.compaction.keep_tokens),
+            secrets: sampled.location.secrets.clone(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod base_instructions;
 mod boundary;
 mod calls;
+mod cleaning;
 mod compacting;
 mod entry;
 mod epoch;

@@ -11,6 +11,7 @@ use opencode_context::Snapshot;
 use opencode_llm::protocol::adapter;
 use opencode_llm::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 use opencode_location::catalogue::shown_object;
+use opencode_location::secret::Redactor;
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::id::SessionID;
@@ -183,7 +184,7 @@ impl Runner {
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
         let grounds = Grounds::of(&boundary.session, sampled, &request.model);
-        let view = ProviderRequestView {
+        let mut view = ProviderRequestView {
             agent: sampled.id.clone(),
             model: boundary.model_ref.clone(),
             epoch: ContextEpochView {
@@ -204,6 +205,7 @@ impl Runner {
             },
             request: canonical(&request),
         };
+        clean(&mut view, &sampled.location.secrets);
         check_size(json_size(&view).bytes)?;
         Ok(view)
     }
@@ -297,6 +299,17 @@ impl Look {
             bytes: bytes as u64,
         });
         views.collect()
+    }
+}
+
+/// Nothing of it is sent, so nothing of it need hold secrets.
+fn clean(view: &mut ProviderRequestView, secrets: &Redactor) {
+    secrets.clean(&mut view.epoch.baseline);
+    let request = &mut view.request;
+    request.system.iter_mut().for_each(|it| secrets.clean(it));
+    let records = request.messages.iter_mut().chain(&mut request.tools);
+    for record in records.chain([&mut request.options]) {
+        secrets.clean_members(record);
     }
 }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use opencode_llm::BlockId;
+use opencode_location::secret::Redactor;
 use opencode_schema::Record;
 use opencode_schema::event::{
     LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepFailed,
@@ -18,6 +19,7 @@ use opencode_schema::model::ModelRef;
 use opencode_store::{Draft, SessionRow};
 use serde_json::Value;
 
+use super::cleaning::clean;
 use crate::core::Core;
 use crate::error::DrainError;
 
@@ -51,6 +53,8 @@ pub(super) struct Publisher {
     report: Option<Record>,
     /// Where calls read whose settlement is collected.
     explored: Vec<String>,
+    /// Removes secrets from what is recorded.
+    secrets: Redactor,
 }
 
 impl Publisher {
@@ -59,6 +63,7 @@ impl Publisher {
         session: SessionRow,
         agent: String,
         model: ModelRef,
+        secrets: Redactor,
     ) -> Self {
         let message_id = MessageID::generate(&core.ids);
         Self {
@@ -73,6 +78,7 @@ impl Publisher {
             snapshot: None,
             report: None,
             explored: Vec::new(),
+            secrets,
         }
     }
 
@@ -97,6 +103,8 @@ impl Publisher {
 
     /// Collects a durable event.
     pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
+        let mut payload = payload.into();
+        clean(&mut payload, &self.secrets);
         let mut draft = Draft::new(self.core.now(), payload);
         if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = draft.payload {
             draft.metadata = self.report.take();
@@ -238,9 +246,12 @@ impl Publisher {
                     text_id: id,
                     text,
                 };
-                let mut draft = Draft::new(self.core.now(), ended);
-                draft.metadata = provider_metadata.as_ref().map(of_text);
-                self.drafts.push(draft);
+                self.push(ended);
+                if let (Some(metadata), Some(draft)) = (provider_metadata, self.drafts.last_mut()) {
+                    let mut attached = of_text(&metadata);
+                    self.secrets.clean_members(&mut attached);
+                    draft.metadata = Some(attached);
+                }
                 return;
             }
             FragmentKind::Reasoning => ReasoningEnded {

@@ -142,6 +142,7 @@ impl Runner {
             session.clone(),
             sampled.id.clone(),
             model_ref,
+            sampled.location.secrets.clone(),
         );
         let context = shared_context(
             &self.core,

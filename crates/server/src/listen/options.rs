@@ -7,6 +7,8 @@ use std::time::Duration;
 use opencode_protocol::failure::Failure;
 use serde::Deserialize;
 
+use super::password::{Login, Password};
+use crate::authorization::Credentials;
 use crate::cors::is_origin;
 use crate::network::Network;
 
@@ -18,8 +20,8 @@ pub struct ListenOptions {
     pub port: u16,
     /// A name or an address of this machine.
     pub hostname: String,
-    /// What clients have to know. Without one only this machine is listened to.
-    pub password: Option<String>,
+    /// What clients have to know. While it is off, only this machine is listened to.
+    pub password: Password,
     /// The name that belongs to the password; `opencode` unless given.
     pub username: Option<String>,
     /// Origins whose pages may read answers, beside those of this machine.
@@ -38,7 +40,7 @@ impl Default for ListenOptions {
         Self {
             port: 0,
             hostname: "127.0.0.1".into(),
-            password: None,
+            password: Password::default(),
             username: None,
             cors: Vec::new(),
             max_body_bytes: MAX_BODY_BYTES,
@@ -49,10 +51,11 @@ impl Default for ListenOptions {
 impl ListenOptions {
     /// The addresses to bind, the first that can be had.
     pub(super) async fn check(&self) -> Result<Vec<SocketAddr>, Failure> {
-        if self.password.as_deref() == Some("") {
+        let is_off = self.password == Password::Off;
+        if self.password == Password::Given(String::new()) {
             return Err(invalid("password", "The password is empty"));
         }
-        if self.password.is_none() && self.username.is_some() {
+        if is_off && self.username.is_some() {
             return Err(invalid("username", "A username needs a password beside it"));
         }
         if let Some(text) = self.cors.iter().find(|text| !is_origin(text)) {
@@ -67,9 +70,9 @@ impl ListenOptions {
             .iter()
             .find(|it| !it.ip().to_canonical().is_loopback());
         match reachable {
-            Some(address) if self.password.is_none() => {
+            Some(address) if is_off => {
                 let message = format!(
-                    "Other machines reach {}: to listen there, give a password",
+                    "Other machines reach {}: to listen there, leave the password on",
                     address.ip()
                 );
                 Err(invalid("password", message))
@@ -90,11 +93,18 @@ impl ListenOptions {
         Failure::AddressUnavailable { address, message }
     }
 
-    pub(super) fn into_network(self, body_patience: Duration) -> Network {
-        let username = self.username;
-        let username = username.as_deref().unwrap_or(USERNAME);
+    /// What clients have to give; none when the password is off.
+    pub(super) fn login(&self) -> Result<Option<Login>, Failure> {
+        let password = self.password.clone().into_text()?;
+        Ok(password.map(|password| Login {
+            username: self.username.clone().unwrap_or_else(|| USERNAME.into()),
+            password,
+        }))
+    }
+
+    pub(super) fn into_network(self, login: Option<Login>, body_patience: Duration) -> Network {
         Network::new(
-            self.password.map(|password| (username, password)),
+            login.map(|login| Credentials::new(&login.username, &login.password)),
             &self.hostname,
             self.cors,
             self.max_body_bytes,

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use opencode_protocol::failure::{Failure, Tag};
-use opencode_server::{Bounds, ListenOptions, Listener};
+use opencode_server::{Bounds, ListenOptions, Listener, Password};
 
 use crate::client::{Client, within};
 
@@ -25,6 +25,13 @@ fn at(hostname: &str) -> ListenOptions {
     }
 }
 
+fn without_password(options: ListenOptions) -> ListenOptions {
+    ListenOptions {
+        password: Password::Off,
+        ..options
+    }
+}
+
 fn invalid(option: &str, message: &str) -> Failure {
     Failure::InvalidOption {
         option: option.into(),
@@ -39,24 +46,21 @@ async fn any_free_port_of_this_machine_unless_told_otherwise() {
     let port = url.strip_prefix("http://127.0.0.1:").unwrap();
     assert_ne!(port.parse::<u16>().unwrap(), 0);
     let reply = Client::connect(&url).await.ask("GET", "/", "", "").await;
-    assert_eq!(reply.status, 404);
+    assert_eq!(reply.status, 401);
 }
 
 #[tokio::test]
-async fn other_machines_are_listened_to_only_with_a_password() {
+async fn other_machines_are_listened_to_unless_the_password_is_off() {
     for hostname in ["0.0.0.0", "::", "::ffff:0.0.0.0"] {
         let ip: std::net::IpAddr = hostname.parse().unwrap();
-        let message = format!("Other machines reach {ip}: to listen there, give a password");
-        assert_eq!(refused(at(hostname)).await, invalid("password", &message));
+        let message = format!("Other machines reach {ip}: to listen there, leave the password on");
+        let unlocked = without_password(at(hostname));
+        assert_eq!(refused(unlocked).await, invalid("password", &message));
     }
-    let locked = ListenOptions {
-        password: Some("s3cret".into()),
-        ..at("0.0.0.0")
-    };
-    let listener = bind(locked).await.unwrap();
+    let listener = bind(at("0.0.0.0")).await.unwrap();
     assert!(listener.url().starts_with("http://127.0.0.1:"));
     for hostname in ["127.0.0.1", "127.1.2.3", "localhost", "::ffff:127.0.0.1"] {
-        bind(at(hostname)).await.unwrap();
+        bind(without_password(at(hostname))).await.unwrap();
     }
 }
 
@@ -69,11 +73,11 @@ async fn options_that_cannot_be_used_are_named() {
     };
     for (options, failure) in [
         (
-            with(|it| it.password = Some(String::new())),
+            with(|it| it.password = Password::Given(String::new())),
             invalid("password", "The password is empty"),
         ),
         (
-            with(|it| it.username = Some("me".into())),
+            without_password(with(|it| it.username = Some("me".into()))),
             invalid("username", "A username needs a password beside it"),
         ),
         (

@@ -1,11 +1,13 @@
 //! Without credentials nothing is told, whatever else is wrong with a request.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use opencode_protocol::operation::Middleware;
 use opencode_protocol::operations::OPERATIONS;
 use opencode_server::ListenOptions;
 use serde_json::json;
 
-use crate::server::{JSON, KEY, Served, locked};
+use crate::server::{JSON, KEY, Served, locked, unlocked};
 
 const ACCEPTED: &str = "content-type: application/json\r\naccept-encoding: gzip\r\n";
 
@@ -94,9 +96,27 @@ async fn the_name_belongs_to_the_password() {
 
 #[tokio::test]
 async fn without_a_password_nobody_is_asked() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
+    assert!(served.server.0.login().is_none());
     for headers in ["", KEY, "authorization: Bearer x\r\n"] {
         let reply = served.server.ask("GET", "/api/health", headers, "").await;
         assert_eq!(reply.status, 200, "{headers}");
     }
+}
+
+#[tokio::test]
+async fn a_listener_that_is_told_nothing_mints_a_password_of_its_own() {
+    let first = Served::open(ListenOptions::default()).await;
+    let second = Served::open(ListenOptions::default()).await;
+    let logins = [&first, &second].map(|it| it.server.0.login().cloned().unwrap());
+    assert_ne!(logins[0].password, logins[1].password);
+    for (login, status) in logins.iter().zip([200, 401]) {
+        assert_eq!(login.username, "opencode");
+        let key = STANDARD.encode(format!("{}:{}", login.username, login.password));
+        let headers = format!("authorization: Basic {key}\r\n");
+        let reply = first.server.ask("GET", "/api/health", &headers, "").await;
+        assert_eq!(reply.status, status);
+    }
+    let reply = first.server.ask("GET", "/api/health", "", "").await;
+    assert_eq!(reply.status, 401);
 }

@@ -4,14 +4,14 @@ use opencode_server::{Bounds, ListenOptions};
 use serde_json::{Value, json};
 
 use crate::client::within;
-use crate::server::{JSON, SOON, Served, patient};
+use crate::server::{JSON, SOON, Served, patient, unlocked};
 
 const MOST: u64 = 4096;
 
 fn options() -> ListenOptions {
     ListenOptions {
         max_body_bytes: MOST,
-        ..ListenOptions::default()
+        ..unlocked()
     }
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::get;
 use opencode_schema::prompt::Delivery;
-use opencode_server::{Bounds, ListenOptions};
+use opencode_server::Bounds;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::client::within;
-use crate::server::{SOON, Served, Server, patient};
+use crate::server::{SOON, Served, Server, patient, unlocked};
 
 /// A route that is answered when the test says so, and says when it was asked.
 fn held() -> (Router, Arc<Notify>, Arc<Notify>) {
@@ -33,7 +33,7 @@ fn held() -> (Router, Arc<Notify>, Arc<Notify>) {
 #[tokio::test]
 async fn requests_under_way_are_answered_and_nothing_new_is_taken() {
     let (routes, asked, release) = held();
-    let server = Server::on(routes, ListenOptions::default(), patient()).await;
+    let server = Server::on(routes, unlocked(), patient()).await;
     let mut resting = server.client().await;
     assert_eq!(resting.ask("GET", "/nothing", "", "").await.status, 404);
     let mut client = server.client().await;
@@ -63,7 +63,7 @@ async fn what_takes_too_long_is_cut() {
         close_patience: SOON,
         ..patient()
     };
-    let server = Server::on(routes, ListenOptions::default(), bounds).await;
+    let server = Server::on(routes, unlocked(), bounds).await;
     let mut client = server.client().await;
     client.request("GET", "/", "", "").await;
     within("the request", asked.notified()).await;
@@ -74,7 +74,7 @@ async fn what_takes_too_long_is_cut() {
 
 #[tokio::test]
 async fn streams_of_events_break_at_once_and_the_host_goes_on() {
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut client = served.server.client().await;
     let path = format!("/api/session/{session}/event");
     client.request("GET", &path, "", "").await;
@@ -91,7 +91,7 @@ async fn streams_of_events_break_at_once_and_the_host_goes_on() {
 
 #[tokio::test]
 async fn closing_twice_is_closing_once() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     let listener = &served.server.0;
     let both = async { tokio::join!(listener.close(), listener.close()) };
     within("both", both).await;

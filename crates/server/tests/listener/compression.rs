@@ -6,10 +6,9 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use flate2::read::{GzDecoder, ZlibDecoder};
-use opencode_server::ListenOptions;
 
 use crate::client::Reply;
-use crate::server::{Server, patient};
+use crate::server::{Server, patient, unlocked};
 
 const LEAST: usize = 1024;
 
@@ -21,7 +20,7 @@ async fn open() -> Server {
         .route("/small", of(LEAST - 1, "application/json"))
         .route("/large", of(LEAST, "application/json"))
         .route("/events", of(LEAST, "text/event-stream"));
-    Server::on(routes, ListenOptions::default(), patient()).await
+    Server::on(routes, unlocked(), patient()).await
 }
 
 /// The body as its reader wants it.
@@ -68,7 +67,7 @@ async fn large_answers_are_compressed_for_who_accepts_it() {
 #[tokio::test]
 async fn bodies_of_requests_are_taken_as_they_are() {
     let routes = Router::new().route("/", axum::routing::post(|body: String| async { body }));
-    let server = Server::on(routes, ListenOptions::default(), patient()).await;
+    let server = Server::on(routes, unlocked(), patient()).await;
     let reply = server
         .ask("POST", "/", "content-encoding: gzip\r\n", "plain")
         .await;

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::get;
-use opencode_server::{Bounds, ListenOptions};
+use opencode_server::Bounds;
 
 use crate::client::within;
-use crate::server::{SOON, Served, Server, patient};
+use crate::server::{SOON, Served, Server, patient, unlocked};
 
 const HEALTH: &str = "GET /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
@@ -18,7 +18,7 @@ async fn a_head_that_does_not_come_to_its_end_is_given_up() {
         head_patience: SOON,
         ..patient()
     };
-    let served = Served::with(ListenOptions::default(), bounds).await;
+    let served = Served::with(unlocked(), bounds).await;
     for begun in [
         "",
         "GET /api/health HTTP/1.1\r\n",
@@ -40,7 +40,7 @@ async fn heads_have_a_largest_size() {
         head: 16 * 1024,
         ..patient()
     };
-    let served = Served::with(ListenOptions::default(), bounds).await;
+    let served = Served::with(unlocked(), bounds).await;
     for (path, headers, status) in [
         (
             format!("/api/health?{}", "x".repeat(8_000)),
@@ -74,7 +74,7 @@ async fn heads_have_a_largest_size() {
 
 #[tokio::test]
 async fn what_is_no_request_is_refused_and_nothing_else_happens() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     for nonsense in [
         "\r\n\r\n\r\n\0\0\0",
         "hello\r\n\r\n",
@@ -104,7 +104,7 @@ async fn what_is_no_request_is_refused_and_nothing_else_happens() {
 
 #[tokio::test]
 async fn targets_may_be_written_in_any_form() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     for (method, target, status) in [
         ("GET", "http://elsewhere.example/api/health", 200),
         ("GET", "/api/health?x=%zz", 200),
@@ -120,7 +120,7 @@ async fn targets_may_be_written_in_any_form() {
 
 #[tokio::test]
 async fn headers_of_an_answer_cannot_be_injected() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     let evil = "%0d%0aset-cookie:%20a=b%0d%0a%0d%0a<html>";
     for (method, path, headers) in [
         ("GET", format!("/api/session/{evil}"), String::new()),
@@ -159,7 +159,7 @@ async fn headers_of_an_answer_cannot_be_injected() {
 
 #[tokio::test]
 async fn requests_that_come_together_are_answered_in_order() {
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut client = served.server.client().await;
     let prompt = |number: usize| {
         let body = format!(r#"{{"prompt":{{"text":"{number}"}},"resume":false}}"#);
@@ -180,7 +180,7 @@ async fn requests_that_come_together_are_answered_in_order() {
 
 #[tokio::test]
 async fn a_client_that_closes_its_half_after_asking_is_answered_or_let_go() {
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     let mut client = served.server.client().await;
     client.write(HEALTH).await.unwrap();
     client.half_close().await;
@@ -197,7 +197,7 @@ async fn more_clients_than_places_wait_for_one() {
         connections: 1,
         ..patient()
     };
-    let served = Served::with(ListenOptions::default(), bounds).await;
+    let served = Served::with(unlocked(), bounds).await;
     let mut first = served.server.client().await;
     assert_eq!(first.ask("GET", "/api/health", "", "").await.status, 200);
     let mut second = served.server.client().await;
@@ -227,7 +227,7 @@ async fn a_client_that_takes_nothing_of_its_answer_is_given_up() {
         answer_patience: SOON,
         ..patient()
     };
-    let server = Server::on(routes, ListenOptions::default(), bounds).await;
+    let server = Server::on(routes, unlocked(), bounds).await;
     let mut client = server.client().await;
     client.request("GET", "/", "", "").await;
     let dropped = within("the answer is given up", dropped).await;

@@ -3,7 +3,7 @@
 use opencode_server::ListenOptions;
 
 use crate::client::Reply;
-use crate::server::{JSON, KEY, Served, locked};
+use crate::server::{JSON, KEY, Served, locked, unlocked};
 
 const GOOD: &str = "http://localhost:5173";
 const EVIL: &str = "https://evil.example";
@@ -100,7 +100,7 @@ async fn preflights_are_answered_without_credentials() {
 async fn more_origins_may_be_configured() {
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
-        ..ListenOptions::default()
+        ..unlocked()
     };
     let served = Served::open(options).await;
     for (origin, allowed) in [

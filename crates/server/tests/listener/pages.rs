@@ -4,7 +4,7 @@ use opencode_server::ListenOptions;
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::server::{KEY, Served, locked};
+use crate::server::{KEY, Served, locked, unlocked};
 
 fn refused(field: &str, message: &str) -> (u16, Value) {
     let body = json!({"_tag": "InvalidRequestError", "message": message, "field": field});
@@ -24,7 +24,7 @@ async fn ask_for(served: &Served, host: Option<&str>, headers: &str) -> Reply {
 async fn only_names_of_this_machine_are_answered() {
     let message = "Without a password only names of this machine are answered: \
                    ask for localhost, listen on that name, or give a password";
-    let served = Served::open(ListenOptions::default()).await;
+    let served = Served::open(unlocked()).await;
     for host in [
         "localhost",
         "LocalHost:4096",
@@ -71,7 +71,7 @@ async fn pages_that_may_not_read_change_nothing() {
                    name it in the option cors, or give a password";
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
-        ..ListenOptions::default()
+        ..unlocked()
     };
     let served = Served::open(options).await;
     for origin in ["https://evil.example", "null", "file://", "\u{e4}"] {

@@ -7,10 +7,10 @@ mod pages;
 mod tickets;
 
 use opencode_schema::location::LocationRef;
-use opencode_server::{Bounds, ListenOptions};
+use opencode_server::{Bounds, ListenOptions, Password};
 use serde_json::{Value, json};
 
-use crate::server::{JSON, KEY, Served, patient};
+use crate::server::{JSON, KEY, Served, patient, unlocked};
 use crate::websocket::{Message, UPGRADE, WebSocket};
 
 /// A listener, and a script in a terminal.
@@ -23,11 +23,15 @@ struct Shown {
 
 impl Shown {
     async fn open(script: &str) -> Self {
-        Self::with(script, ListenOptions::default(), patient()).await
+        Self::with(script, unlocked(), patient()).await
     }
 
     async fn with(script: &str, options: ListenOptions, bounds: Bounds) -> Self {
-        let credentials = if options.password.is_some() { KEY } else { "" };
+        let credentials = if options.password == Password::Off {
+            ""
+        } else {
+            KEY
+        };
         let served = Served::with(options, bounds).await;
         let body = json!({"command": "/bin/sh", "args": ["-c", script]}).to_string();
         let headers = format!("{credentials}{JSON}");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use opencode_schema::id::SessionID;
-use opencode_server::{Bounds, ListenOptions, Listener};
+use opencode_server::{Bounds, ListenOptions, Listener, Password};
 use opencode_testkit::Fixture;
 
 use crate::client::{Client, Reply, within};
@@ -73,7 +73,15 @@ impl Served {
 /// Options with a password.
 pub(crate) fn locked() -> ListenOptions {
     ListenOptions {
-        password: Some("s3cret".into()),
+        password: Password::Given("s3cret".into()),
+        ..ListenOptions::default()
+    }
+}
+
+/// Options without a password.
+pub(crate) fn unlocked() -> ListenOptions {
+    ListenOptions {
+        password: Password::Off,
         ..ListenOptions::default()
     }
 }

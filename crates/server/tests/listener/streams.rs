@@ -6,12 +6,11 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::get;
 use opencode_schema::prompt::Delivery;
-use opencode_server::ListenOptions;
 use opencode_testkit::Reply;
 use tokio::sync::oneshot;
 
 use crate::client::{Client, within};
-use crate::server::{Served, Server, patient};
+use crate::server::{Served, Server, patient, unlocked};
 
 async fn open(served: &Served, path: &str) -> Client {
     let mut client = served.server.client().await;
@@ -54,7 +53,7 @@ async fn read_until(client: &mut Client, wanted: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_turn_is_followed_as_it_happens() {
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut live = open(&served, "/api/event").await;
     // Headers come before any event.
     let mut durable = open(&served, &format!("/api/session/{session}/event?after=0")).await;
@@ -78,7 +77,7 @@ async fn a_turn_is_followed_as_it_happens() {
 
 #[tokio::test]
 async fn the_end_of_the_host_ends_live_streams_and_breaks_durable_ones() {
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut live = open(&served, "/api/event").await;
     let mut durable = open(&served, &format!("/api/session/{session}/event")).await;
     read_until(&mut live, "server.connected").await;
@@ -96,7 +95,7 @@ async fn the_end_of_the_host_ends_live_streams_and_breaks_durable_ones() {
 #[tokio::test]
 async fn a_reader_that_pauses_misses_nothing_of_a_durable_stream() {
     const EVENTS: usize = 200;
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut paused = open(&served, &format!("/api/session/{session}/event")).await;
     let text = "x".repeat(50_000);
     for _ in 0..EVENTS {
@@ -118,7 +117,7 @@ async fn a_reader_that_pauses_misses_nothing_of_a_durable_stream() {
 
 #[tokio::test]
 async fn a_reader_that_falls_too_far_behind_is_cut_from_the_live_stream() {
-    let (served, session) = Served::with_session(ListenOptions::default()).await;
+    let (served, session) = Served::with_session(unlocked()).await;
     let mut paused = open(&served, "/api/event").await;
     // What the buffers on the way take does not wait.
     let text = "x".repeat(1 << 20);
@@ -158,7 +157,7 @@ fn watched() -> (Router, oneshot::Receiver<()>) {
 async fn a_client_that_leaves_frees_its_stream_at_once() {
     for leave in [leave_by_dropping, leave_by_closing_one_half] {
         let (routes, dropped) = watched();
-        let server = Server::on(routes, ListenOptions::default(), patient()).await;
+        let server = Server::on(routes, unlocked(), patient()).await;
         let mut client = server.client().await;
         client.request("GET", "/", "", "").await;
         client.head().await;

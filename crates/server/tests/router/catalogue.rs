@@ -41,7 +41,7 @@ fn acme() -> Value {
             "settings": {"apiKey": "<redacted>"},
         },
         "request": {
-            "headers": {"authorization": "<redacted>", "x-team": "t"},
+            "headers": {"authorization": "<redacted>", "x-team": "<redacted>"},
             "body": {"user": "u"},
         },
     })

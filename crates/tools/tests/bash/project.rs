@@ -11,7 +11,6 @@ use std::{
 };
 
 use crate::common::{Recorder, call, context, failed, registry, success, text};
-use opencode_location::environment::Environment;
 use opencode_schema::clock::SystemClock;
 use opencode_tools::{
     Contributions, Materialized, Registration, Settlement, Shell, ToolContext, built_in_tools,
@@ -241,11 +240,7 @@ pub(crate) fn shell(program: Option<&str>, variables: &[(&str, &str)]) -> Arc<Sh
     let variables: BTreeMap<_, _> = variables
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    let environment = Environment {
-        variables,
-        ..Environment::default()
-    };
-    Arc::new(Shell::new(program, Arc::new(environment)))
+    Arc::new(Shell::new(program, Arc::new(variables)))
 }
 
 /// A path as text.

@@ -36,6 +36,7 @@ pub(crate) fn context(directory: &Path) -> ToolContext {
         permissions: Recorder::new(|_| Ok(())),
         questions: Arc::new(Nobody),
         skills: Arc::new(Nobody),
+        secrets: opencode_location::secret::Redactor::default(),
         shell: Arc::new(Shell::new(None, Arc::default())),
         tasks: Arc::new(Nobody),
         todos: Arc::new(Nobody),

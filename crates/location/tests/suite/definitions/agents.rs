@@ -370,7 +370,7 @@ fn secrets_of_requests_are_used_and_not_shown() {
     assert_eq!(
         shown,
         json!({
-            "headers": {"Authorization": "<redacted>", "X-Plain": "p"},
+            "headers": {"Authorization": "<redacted>", "X-Plain": "<redacted>"},
             "body": {"apiKey": "<redacted>", "top_k": 3},
         })
     );

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use opencode_server::{Bounds, ListenOptions};
+use opencode_server::Bounds;
 
 use super::{Shown, caught, closed};
 use crate::client::within;
-use crate::server::patient;
+use crate::server::{patient, unlocked};
 use crate::websocket::Message;
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn cutting_a_listener_cuts_its_connections() {
 async fn a_client_that_is_gone_is_noticed() {
     let ping = Duration::from_secs(60);
     let bounds = Bounds { ping, ..patient() };
-    let shown = Shown::with("sleep 600", ListenOptions::default(), bounds).await;
+    let shown = Shown::with("sleep 600", unlocked(), bounds).await;
     let mut alive = shown.connect("?cursor=-1").await;
     let mut silent = shown.connect("?cursor=-1").await;
     assert_eq!(
@@ -111,7 +111,7 @@ async fn connections_count_among_those_of_the_listener() {
         connections: 1,
         ..patient()
     };
-    let shown = Shown::with("sleep 600", ListenOptions::default(), bounds).await;
+    let shown = Shown::with("sleep 600", unlocked(), bounds).await;
     let mut only = shown.connect("?cursor=-1").await;
     assert_eq!(only.next().await, caught(0));
     let mut next = shown.served.server.client().await;

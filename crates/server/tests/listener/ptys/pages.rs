@@ -4,7 +4,7 @@ use opencode_server::ListenOptions;
 use serde_json::json;
 
 use super::Shown;
-use crate::server::{KEY, locked, patient};
+use crate::server::{KEY, locked, patient, unlocked};
 
 const FOREIGN: &str = "origin: https://evil.example\r\n";
 const SANDBOXED: &str = "origin: null\r\n";
@@ -29,7 +29,7 @@ async fn shown(options: ListenOptions) -> Shown {
 
 #[tokio::test]
 async fn without_a_password_foreign_pages_open_no_connection() {
-    let shown = shown(ListenOptions::default()).await;
+    let shown = shown(unlocked()).await;
     for (page, status) in PAGES {
         assert_eq!(shown.status("", page).await, status, "{page}");
         // Where nothing is locked, a password in the address says nothing.

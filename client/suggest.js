@@ -51,7 +51,8 @@ function closestByEdits(given, names) {
   // No name is that long, and the measure takes time quadratic in the length.
   if (given.length > 40) return undefined;
   let best;
-  let fewest = MOST_EDITS + 1;
+  // In a short word every letter counts: two changes make `id` of anything.
+  let fewest = Math.min(MOST_EDITS, Math.floor(given.length / 2)) + 1;
   for (const name of names) {
     const edits = countEdits(given, name.toLowerCase());
     if (edits < fewest) [best, fewest] = [name, edits];

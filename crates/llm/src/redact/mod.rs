@@ -1,0 +1,394 @@
+//! Keeping secrets out of everything that is stored, logged or shown.
+//!
+//! [`Secrets`] are the strings that configuration and environment hold. A [`Redactor`] removes them
+//! from texts, all of them in one pass.
+
+mod names;
+mod secrets;
+mod written;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::{Map, Value};
+use url::Url;
+
+pub use names::{is_harmless_header, is_secret_name};
+pub use secrets::Secrets;
+
+use names::is_secret_query;
+use written::{redact_members, redact_pairs};
+
+/// What stands in a secret's place.
+pub const REDACTED: &str = "<redacted>";
+
+/// `Debug` of headers or parameters that hides the secret ones.
+pub(crate) struct Fields<'a>(pub(crate) &'a [(String, String)]);
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.0.iter().map(|(name, value)| {
+            let shown = is_harmless_header(name);
+            (name, if shown { value.as_str() } else { REDACTED })
+        });
+        formatter.debug_map().entries(shown).finish()
+    }
+}
+
+/// Removes secrets from texts. A clone shares the search.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    /// Every spelling of every secret.
+    spellings: Arc<[String]>,
+    /// Built when the first text is looked through: most requests do not fail.
+    search: Arc<OnceLock<Option<AhoCorasick>>>,
+}
+
+/// Shows how many spellings it looks for.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("Redactor")
+            .field(&self.spellings.len())
+            .finish()
+    }
+}
+
+impl Redactor {
+    fn new(spellings: Vec<String>) -> Self {
+        Self {
+            spellings: spellings.into(),
+            search: Arc::default(),
+        }
+    }
+
+    fn search(&self) -> Option<&AhoCorasick> {
+        if self.spellings.is_empty() {
+            return None;
+        }
+        let build = || {
+            // Of several that begin at one place the longest, so that none leaves a half behind.
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&*self.spellings)
+                .inspect_err(
+                    |error| tracing::error!(%error, "there are too many secrets to look for"),
+                )
+                .ok()
+        };
+        self.search.get_or_init(build).as_ref()
+    }
+
+    /// Whether a text holds a secret.
+    #[must_use]
+    pub fn finds(&self, text: &str) -> bool {
+        self.search().is_some_and(|search| search.is_match(text))
+    }
+
+    /// A text without the secrets that stand in it verbatim.
+    #[must_use]
+    pub fn verbatim<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.search() {
+            Some(search) if search.is_match(text) => {
+                let replaced = vec![REDACTED; self.spellings.len()];
+                Cow::Owned(search.replace_all(text, &replaced))
+            }
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// Removes the secrets that stand verbatim in a text.
+    pub fn clean(&self, text: &mut String) {
+        if let Cow::Owned(cleaned) = self.verbatim(text) {
+            *text = cleaned;
+        }
+    }
+
+    /// Removes them from every string of a value, the names of members included.
+    pub fn clean_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.clean(text),
+            Value::Array(elements) => elements.iter_mut().for_each(|it| self.clean_value(it)),
+            Value::Object(members) => self.clean_members(members),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Removes them from every string of an object, the names of members included.
+    pub fn clean_members(&self, members: &mut Map<String, Value>) {
+        members
+            .values_mut()
+            .for_each(|value| self.clean_value(value));
+        if members.keys().any(|name| self.finds(name)) {
+            let named = std::mem::take(members).into_iter();
+            let renamed = named.map(|(name, value)| (self.verbatim(&name).into_owned(), value));
+            *members = renamed.collect();
+        }
+    }
+
+    /// A text without secrets: those that are known, and whatever is named like one.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        redact_pairs(&redact_members(&self.verbatim(text)))
+    }
+
+    /// Headers without secrets.
+    #[must_use]
+    pub fn headers(&self, headers: &[(String, String)]) -> Vec<(String, String)> {
+        let value_of = |(name, value): &(String, String)| {
+            if is_secret_name(name) {
+                REDACTED.to_owned()
+            } else {
+                self.text(value)
+            }
+        };
+        headers
+            .iter()
+            .map(|header| (header.0.clone(), value_of(header)))
+            .collect()
+    }
+
+    /// An address without secrets and without user information.
+    #[must_use]
+    pub fn url(&self, url: &str) -> String {
+        let Ok(mut parsed) = Url::parse(url) else {
+            return self.text(url);
+        };
+        // Neither call can fail on an address with a host; without one there is no user
+        // information.
+        let _ = parsed.set_username("");
+        let _ = parsed.set_password(None);
+        let query: Vec<String> = parsed
+            .query()
+            .unwrap_or_default()
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| match pair.split_once('=') {
+                Some((name, _)) if is_secret_query(name) => format!("{name}={REDACTED}"),
+                _ => pair.to_owned(),
+            })
+            .collect();
+        parsed.set_query(None);
+        let mut text = parsed.to_string();
+        if !query.is_empty() {
+            text = format!("{text}?{}", query.join("&"));
+        }
+        self.text(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owned(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    fn secrets() -> Secrets {
+        let mut secrets = Secrets::default();
+        for (name, value) in [
+            ("authorization", "Bearer sk-a b+c/d"),
+            ("x-api-key", "key-1234"),
+            ("x-session-affinity", "ses_1"),
+            ("cookie", "abc"),
+            ("Ocp-Apim-Subscription-Key", "0123abcdef"),
+            ("helicone-auth", "Bearer he\"licone1"),
+            ("x-crumbs", "a=1; id=crumb-1234, \"quoted-1234\""),
+            ("x-short", "seven77"),
+            ("x-stage", "production"),
+            ("Content-Type", "application/json"),
+        ] {
+            secrets.learn_header(name, value);
+        }
+        secrets
+            .learn_url("https://us%40er123:hunter22@model.test/v1?key=AIza99&sig=xyz9&api-version=v1&place=north-4711");
+        secrets
+    }
+
+    fn redactor() -> Redactor {
+        secrets().of_failures()
+    }
+
+    #[test]
+    fn names_of_secrets() {
+        let secret = [
+            "Authorization",
+            "proxy-authorization",
+            "api_key",
+            "API-Key",
+            "apikey",
+            "x-api-key",
+            "access_token",
+            "refreshToken",
+            "id-token",
+            "token",
+            "client_secret",
+            "db_password",
+            "passphrase",
+            "credentials",
+            "X-Amz-Signature",
+            "x-amz-security-token",
+            "set-cookie",
+        ];
+        for name in secret {
+            assert!(is_secret_name(name), "{name}");
+        }
+        let plain = [
+            "max_tokens",
+            "prompt_tokens",
+            "x-ratelimit-remaining-tokens",
+            "content-type",
+            "key",
+            "user-agent",
+            "",
+        ];
+        for name in plain {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_a_secret_goes() {
+        let rows = [
+            ("you sent Bearer sk-a b+c/d", "you sent <redacted>"),
+            ("you sent sk-a b+c/d.", "you sent <redacted>."),
+            ("q sk-a+b%2Bc%2Fd", "q <redacted>"),
+            ("q sk-a%20b%2Bc%2Fd", "q <redacted>"),
+            (
+                "key-1234 AIza99 xyz9 hunter22",
+                "<redacted> <redacted> <redacted> <redacted>",
+            ),
+            (
+                "abc is too short to be replaced",
+                "abc is too short to be replaced",
+            ),
+            ("ses_1 is no secret", "ses_1 is no secret"),
+            (
+                "0123abcdef he\"licone1 he\\\"licone1",
+                "<redacted> <redacted> <redacted>",
+            ),
+            (
+                "crumb-1234 quoted-1234 us@er123 us%40er123",
+                "<redacted> <redacted> <redacted> <redacted>",
+            ),
+            (
+                "dXNAZXIxMjM6aHVudGVyMjI= north-4711",
+                "<redacted> <redacted>",
+            ),
+            (
+                "seven77 production application/json",
+                "seven77 production application/json",
+            ),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(redactor().text(text), expected);
+        }
+    }
+
+    #[test]
+    fn texts_keep_short_credentials_and_words() {
+        let redactor = secrets().of_texts();
+        for (text, expected) in [
+            (
+                "key-1234 hunter22 0123abcdef",
+                "<redacted> <redacted> <redacted>",
+            ),
+            (
+                "AIza99 xyz9 production token=abc",
+                "AIza99 xyz9 production token=abc",
+            ),
+        ] {
+            assert_eq!(redactor.verbatim(text), expected);
+            assert_eq!(redactor.finds(text), text != expected);
+        }
+        assert!(matches!(redactor.verbatim("nothing"), Cow::Borrowed(_)));
+        assert_eq!(Redactor::default().verbatim("key-1234"), "key-1234");
+    }
+
+    #[test]
+    fn every_string_of_a_value_is_cleaned() {
+        let mut value = serde_json::json!({"a": ["see key-1234", 1], "key-1234": {"b": "ok"}});
+        secrets().of_texts().clean_value(&mut value);
+        let expected = serde_json::json!({"a": ["see <redacted>", 1], "<redacted>": {"b": "ok"}});
+        assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn a_secret_that_begins_another_leaves_no_half_behind() {
+        let mut secrets = Secrets::default();
+        for secret in ["key-12345", "key-12345-and-more", "more-and-key-12345"] {
+            secrets.learn_credential(secret);
+        }
+        let text = secrets
+            .of_texts()
+            .verbatim("key-12345-and-more more-and-key-12345")
+            .into_owned();
+        assert_eq!(text, "<redacted> <redacted>");
+    }
+
+    #[test]
+    fn strings_under_secret_names_are_learned_from_members() {
+        let mut secrets = Secrets::default();
+        let members = serde_json::json!({
+            "apiKey": "key-1", "pin_secret": 12345, "user": "somebody-1",
+            "credentials": {"id": "ident-1", "list": ["list-1"]}, "nested": [{"token": "token-1"}],
+        });
+        secrets.learn_members(members.as_object().unwrap());
+        let known = [
+            "key-1",
+            "12345",
+            "ident-1",
+            "list-1",
+            "token-1",
+            "somebody-1",
+        ];
+        let found = known.map(|value| secrets.contains(value));
+        assert_eq!(found, [true, true, true, true, true, false]);
+    }
+
+    #[test]
+    fn members_and_pairs_with_secret_names_go() {
+        let rows = [
+            (
+                r#"{"api_key": "sk-\"other", "max_tokens": "5", "a":{"accessToken":"t"}}"#,
+                r#"{"api_key": "<redacted>", "max_tokens": "5", "a":{"accessToken":"<redacted>"}}"#,
+            ),
+            (r#"it"s "token" : "cut of"#, r#"it"s "token" : "<redacted>"#),
+            (
+                r#"{"token": 5, "secret": null}"#,
+                r#"{"token": 5, "secret": null}"#,
+            ),
+            (
+                "?api_key=1&x=2 token=abc, max_tokens=9",
+                "?api_key=<redacted>&x=2 token=<redacted>, max_tokens=9",
+            ),
+            ("ü=1 tokenü=2 a==b =", "ü=1 tokenü=2 a==b ="),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(Redactor::default().text(text), expected);
+        }
+    }
+
+    #[test]
+    fn addresses_and_headers_lose_their_secrets() {
+        assert_eq!(
+            redactor()
+                .url("https://user:hunter22@model.test/v1?key=AIza99&sig=xyz9&api-version=v1"),
+            "https://model.test/v1?key=<redacted>&sig=<redacted>&api-version=v1"
+        );
+        assert_eq!(
+            redactor().url("not an address key-1234"),
+            "not an address <redacted>"
+        );
+        assert_eq!(
+            redactor().headers(&[owned("x-api-key", "key-1234"), owned("echo", "v key-1234")]),
+            [
+                owned("x-api-key", "<redacted>"),
+                owned("echo", "v <redacted>")
+            ]
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The secrets that a Location knows: what configuration and environment hold, whether or not it is
+//! in use. They are sent to the server that they are for, and stand in nothing that is stored or
+//! shown.
+
+use opencode_llm::redact::Secrets;
+
+use crate::agents::Agents;
+use crate::catalogue::Catalogue;
+use crate::command_environment::LISTENER_PASSWORD;
+use crate::config::{ApiPatch, Configuration, HostModel, ProviderPatch};
+use crate::environment::Environment;
+use crate::secret::{BaseUrl, Headers, Members};
+
+/// Where the keys of the services that search the web stand.
+const SEARCH_KEYS: [&str; 2] = ["EXA_API_KEY", "PARALLEL_API_KEY"];
+
+/// All secrets of a Location.
+pub(crate) fn known_secrets(
+    configuration: &Configuration,
+    catalogue: &Catalogue,
+    agents: &Agents,
+    environment: &Environment,
+) -> Secrets {
+    let mut secrets = Secrets::default();
+    for document in configuration.documents() {
+        for (_, provider) in &document.providers {
+            learn_provider(&mut secrets, provider);
+        }
+        for (_, agent) in &document.agents {
+            learn_request(&mut secrets, &agent.headers, &agent.body);
+        }
+    }
+    if let Some(chosen) = &configuration.host_model {
+        learn_chosen(&mut secrets, chosen);
+    }
+    for request in agents.requests() {
+        for (name, value) in &request.headers {
+            secrets.learn_header(name, value);
+        }
+        secrets.learn_members(&request.body);
+    }
+    catalogue.learn_addresses(&mut secrets);
+    let keys = catalogue.credential_variables();
+    let keys = keys.chain(SEARCH_KEYS).chain([LISTENER_PASSWORD]);
+    for value in keys.filter_map(|name| environment.variable(name)) {
+        secrets.learn_credential(value);
+    }
+    secrets
+}
+
+fn learn_provider(secrets: &mut Secrets, provider: &ProviderPatch) {
+    learn_api(secrets, &provider.api);
+    learn_request(secrets, &provider.headers, &provider.body);
+    secrets.learn_members(&provider.options);
+    for (_, model) in &provider.models {
+        learn_api(secrets, &model.api);
+        learn_request(secrets, &model.headers, &model.body);
+        secrets.learn_members(&model.options);
+        for (_, variant) in &model.variants {
+            learn_request(secrets, &variant.headers, &variant.body);
+        }
+    }
+}
+
+fn learn_api(secrets: &mut Secrets, api: &ApiPatch) {
+    if let Some(BaseUrl(url)) = &api.url {
+        secrets.learn_url(url);
+    }
+    secrets.learn_members(&api.settings);
+}
+
+fn learn_request(secrets: &mut Secrets, headers: &Headers, body: &Members) {
+    for (name, value) in headers.iter() {
+        secrets.learn_header(name, value);
+    }
+    secrets.learn_members(body);
+}
+
+fn learn_chosen(secrets: &mut Secrets, chosen: &HostModel) {
+    if let Some(key) = &chosen.api_key {
+        secrets.learn_credential(key.expose());
+    }
+    if let Some(BaseUrl(url)) = &chosen.base_url {
+        secrets.learn_url(url);
+    }
+}

@@ -1,0 +1,204 @@
+//! The closed objects in inputs. A caller without TypeScript learns from them which member is unknown.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use opencode_protocol::contract::{Contract, Field, InputField, Type};
+
+use super::source::key;
+
+/// What an input may hold at one place.
+enum Shape {
+    /// No object and no list.
+    Value,
+    /// Any object or list; the host decides.
+    Open,
+    /// A type that is declared by its name.
+    Named(String),
+    /// A list of these.
+    List(Box<Shape>),
+    /// An object with these members and no others.
+    Object(Vec<(String, Shape)>),
+}
+
+/// The shapes of a contract's inputs, declared before they are used.
+pub(super) struct Shapes<'a> {
+    contract: &'a Contract,
+    /// Names and texts, in an order in which each uses only those before it.
+    declared: Vec<(&'a str, String)>,
+    /// Types that are open, or whose shape is being made: one that holds itself is open there.
+    open: BTreeSet<&'a str>,
+}
+
+impl<'a> Shapes<'a> {
+    pub(super) fn new(contract: &'a Contract) -> Self {
+        Self {
+            contract,
+            declared: Vec::new(),
+            open: BTreeSet::new(),
+        }
+    }
+
+    /// The fields that hold closed objects, as one object; nothing when there are none.
+    pub(super) fn of_fields(&mut self, fields: &'a [InputField]) -> String {
+        let mut members = Vec::new();
+        for field in fields {
+            let shape = self.of(&field.r#type);
+            if shape.is_closed() {
+                members.push((field.name.clone(), shape));
+            }
+        }
+        if members.is_empty() {
+            return String::new();
+        }
+        text(&Shape::Object(members))
+    }
+
+    /// The declarations of all shapes that were asked for, and their export.
+    pub(super) fn declarations(&self) -> String {
+        let mut text = String::new();
+        for (name, shape) in &self.declared {
+            let _ = writeln!(text, "const {name} = {shape};");
+        }
+        let names: Vec<&str> = self.declared.iter().map(|(name, _)| *name).collect();
+        let _ = writeln!(text, "\nexports.shapes = {{ {} }};", names.join(", "));
+        text
+    }
+
+    fn of(&mut self, r#type: &'a Type) -> Shape {
+        match r#type {
+            Type::Ref { name } => self.of_name(name),
+            Type::Array { items } => match self.of(items) {
+                items if items.is_closed() => Shape::List(Box::new(items)),
+                _ => Shape::Open,
+            },
+            Type::Object { fields } => self.of_object(fields),
+            Type::Union { variants, .. } => {
+                let shapes = variants.iter().map(|variant| self.of(&variant.r#type));
+                let mut shapes: Vec<_> = shapes
+                    .filter(|shape| !matches!(shape, Shape::Value))
+                    .collect();
+                match (shapes.pop(), shapes.is_empty()) {
+                    (None, _) => Shape::Value,
+                    (Some(shape), true) => shape,
+                    // Which one of several is meant, the host finds out.
+                    (Some(_), false) => Shape::Open,
+                }
+            }
+            Type::Unknown | Type::Record { .. } => Shape::Open,
+            Type::Null
+            | Type::Boolean
+            | Type::String { .. }
+            | Type::Number { .. }
+            | Type::Literal { .. } => Shape::Value,
+        }
+    }
+
+    fn of_name(&mut self, name: &'a str) -> Shape {
+        if self.declared.iter().any(|(other, _)| *other == name) {
+            return Shape::Named(name.to_owned());
+        }
+        if !self.open.insert(name) {
+            return Shape::Open;
+        }
+        let contract = self.contract;
+        let shape = self.of(&contract.types[name].r#type);
+        if !matches!(shape, Shape::Open) {
+            self.open.remove(name);
+        }
+        if !shape.is_closed() {
+            return shape;
+        }
+        self.declared.push((name, text(&shape)));
+        Shape::Named(name.to_owned())
+    }
+
+    fn of_object(&mut self, fields: &'a [Field]) -> Shape {
+        let members = fields.iter();
+        let members = members.map(|field| (field.name.clone(), self.of(&field.r#type)));
+        Shape::Object(members.collect())
+    }
+}
+
+impl Shape {
+    /// Whether there are members that it does not have.
+    fn is_closed(&self) -> bool {
+        !matches!(self, Self::Value | Self::Open)
+    }
+}
+
+fn text(shape: &Shape) -> String {
+    match shape {
+        Shape::Value | Shape::Open => "null".to_owned(),
+        Shape::Named(name) => name.clone(),
+        Shape::List(items) => format!("[{}]", text(items)),
+        Shape::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, shape)| format!("{}: {}", key(name), text(shape)))
+                .collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn contract() -> Contract {
+        let reference = |name: &str| json!({ "kind": "ref", "name": name });
+        let text = json!({ "kind": "string" });
+        let field = |name: &str, r#type: serde_json::Value| json!({ "name": name, "required": false, "type": r#type });
+        let object = |fields: serde_json::Value| json!({ "doc": "", "type": { "kind": "object", "fields": fields } });
+        serde_json::from_value(json!({
+            "format": 3, "operations": [], "failures": {},
+            "types": {
+                "Choice": { "doc": "", "type": { "kind": "union", "variants": [
+                    { "type": { "kind": "literal", "value": "a" } }, { "type": { "kind": "null" } },
+                ] } },
+                "Inner": object(json!([field("x", text.clone()), field("choice", reference("Choice"))])),
+                "Outer": object(json!([
+                    field("list", json!({ "kind": "array", "items": reference("Inner") })),
+                    field("maybe", json!({ "kind": "union", "variants": [
+                        { "type": reference("Choice") }, { "type": reference("Inner") },
+                    ] })),
+                    field("free", json!({ "kind": "union", "variants": [
+                        { "type": reference("Inner") },
+                        { "type": { "kind": "record", "keys": text, "values": text } },
+                    ] })),
+                    field("either", json!({ "kind": "union", "variants": [
+                        { "type": reference("Inner") }, { "type": reference("Tree") },
+                    ] })),
+                    field("map", json!({ "kind": "record", "keys": text, "values": reference("Inner") })),
+                ])),
+                "Tree": object(json!([field("children", json!({ "kind": "array", "items": reference("Tree") }))])),
+            },
+        }))
+        .expect("the contract is well-formed")
+    }
+
+    #[test]
+    fn closed_objects_are_declared_before_they_are_used() {
+        let contract = contract();
+        let fields: Vec<InputField> = serde_json::from_value(json!([
+            { "name": "outer", "channel": "Payload", "encoding": "json", "required": true, "doc": "",
+              "type": { "kind": "ref", "name": "Outer" } },
+            { "name": "choice", "channel": "Payload", "encoding": "json", "required": true, "doc": "",
+              "type": { "kind": "ref", "name": "Choice" } },
+        ]))
+        .unwrap();
+        let mut shapes = Shapes::new(&contract);
+        assert_eq!(shapes.of_fields(&fields), "{ outer: Outer }");
+        assert_eq!(shapes.of_fields(&fields[1..]), "");
+        assert_eq!(
+            shapes.declarations(),
+            "const Inner = { x: null, choice: null };\n\
+             const Tree = { children: null };\n\
+             const Outer = { list: [Inner], maybe: Inner, free: null, either: null, map: null };\n\n\
+             exports.shapes = { Inner, Tree, Outer };\n"
+        );
+    }
+}
