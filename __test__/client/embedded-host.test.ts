@@ -47,10 +47,11 @@ describe("calls", () => {
         headers: [
           ["x-a", "1"],
           ["content-type", "application/json"],
+          ["x-opencode-embedded", "1"],
         ],
         body: String.raw`{"prompt":{"text":"Hi \ufffd"}}`,
       },
-      { method: "GET", url: "/api/session/ses_1", headers: [], body: null },
+      { method: "GET", url: "/api/session/ses_1", headers: [["x-opencode-embedded", "1"]], body: null },
     ]);
   });
 

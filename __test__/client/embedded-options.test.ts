@@ -38,6 +38,7 @@ describe("defaults", () => {
       durability: "normal",
       recovery: "manual",
       permissions: { unanswered: "wait" },
+      trust: "never",
       limits: { inbox: 10_000, steerBatch: 10_000, subagentDepth: 3, subagents: 8 },
       keepAlive: true,
     });
@@ -102,11 +103,14 @@ test("everything that is given is kept", () => {
     commandEnvironment: { omit: ["A_*"], keep: ["A_1"] },
     durability: "full",
     recovery: "resume",
-    permissions: { unanswered: { denyAfterMs: 5 } },
+    permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },
+    trust: true,
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     keepAlive: false,
   };
-  expect(resolveOptions(options)).toEqual(options);
+  expect(resolveOptions(options)).toEqual({ ...options, trust: "always" });
+  const decideTrust = () => false;
+  expect(resolveOptions({ trust: decideTrust })).toMatchObject({ trust: "ask", decideTrust });
 });
 
 test("relative paths are resolved against the working directory", () => {

@@ -206,9 +206,8 @@ describe("lines that go", () => {
   test("go through memory as one text", async () => {
     const { host, requests } = await openTestHost(() => finished('{"data":null}'));
     await host.sessions.import(["1", "2"]);
-    expect(requests).toEqual([
-      { method: "POST", url: "/api/session/import", headers: Object.entries(LINES), body: "1\n2\n" },
-    ]);
+    const headers = [...Object.entries(LINES), ["x-opencode-embedded", "1"]];
+    expect(requests).toEqual([{ method: "POST", url: "/api/session/import", headers, body: "1\n2\n" }]);
   });
 
   test.each([
