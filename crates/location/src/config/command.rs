@@ -4,7 +4,7 @@
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
 
-use super::decode::{Decoded, boolean, entries, object, optional, text};
+use super::decode::{Decoded, boolean, bounded_members, entries, object, optional, text};
 use super::document::Draft;
 use super::{agent, selection};
 
@@ -27,6 +27,8 @@ pub(crate) struct CommandPatch {
 
 /// Reads the commands under a key.
 pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<()> {
+    // The place of each is found anew.
+    bounded_members(value)?;
     let commands = entries(value, |name, value| {
         let template = optional(object(value)?, "template", text)?;
         let patch = decode_fields(value)?;

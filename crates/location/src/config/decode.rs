@@ -158,7 +158,8 @@ pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
 /// document with a hundred thousand of them would keep whoever opens the directory waiting.
 const MAX_FEW: usize = 100;
 
-/// Most texts of a list that is looked through for every provider, model or path.
+/// Most texts of a list that is looked through for every provider, model or path, and most commands
+/// of a document.
 const MAX_TEXTS: usize = 1000;
 
 /// Complains about an object or array with more members than anybody needs.
@@ -176,6 +177,11 @@ fn at_most(most: usize, value: &Value) -> Decoded<()> {
         return Err(Invalid::new(format!("must have at most {most} members")));
     }
     Ok(())
+}
+
+/// Complains about an object with more members than a list of texts may have.
+pub(crate) fn bounded_members(value: &Value) -> Decoded<()> {
+    at_most(MAX_TEXTS, value)
 }
 
 /// A list of texts that is looked through often.

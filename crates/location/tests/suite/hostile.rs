@@ -236,6 +236,10 @@ fn lists_that_are_looked_through_are_bounded() {
         ),
         (json!({"instructions": vec!["x"; 1001]}), "instructions"),
         (
+            json!({"commands": (0..1001).map(|it| (it.to_string(), json!({}))).collect::<serde_json::Map<_, _>>()}),
+            "commands",
+        ),
+        (
             json!({"provider": {"p": {"whitelist": vec!["x"; 1001]}}}),
             "provider.p.whitelist",
         ),

@@ -135,14 +135,14 @@ async fn what_is_wrong_with_the_configuration_is_told_until_it_is_read_again() {
     let api = Api::open().await;
     api.f
         .project
-        .write("opencode.json", "{\n  \"agents\": {,\n}");
+        .write("opencode.json", "{\n  \"username\": 5\n}");
     let location = api.get("/api/location").await.ok();
     let diagnostics = || async { api.get("/api/location/diagnostics").await.ok() };
     let told = diagnostics().await;
     let message = &told["data"][0]["message"];
     let expected = json!({"location": location, "data": [{
         "path": api.f.project.path("opencode.json"),
-        "kind": "syntax",
+        "kind": "invalid",
         "message": message,
         "line": 2,
         "column": told["data"][0]["column"],
