@@ -179,7 +179,7 @@ describe("an ask of the ceiling", () => {
     expect(asked.map(({ action }) => action)).toEqual(["bash"]);
   });
 
-  test("is denied where nobody answers, whatever files say", async () => {
+  test("is denied where no user answers, whatever files say", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     writeFile(attack.setup, "opencode.json", { permission: "allow" });

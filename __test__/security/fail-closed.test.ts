@@ -42,7 +42,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
   test("that has a wrong value beside a deny loses that value alone", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
-    // Each of these keys counts, whoever wrote the file.
+    // Each of these keys counts for each of the authors.
     const file = write(attack, {
       ...DENIED,
       instructions: 5,
@@ -139,7 +139,7 @@ describe.each(AUTHORS)("a file of %s", (_, write, options) => {
     expect(messages).toContain("agent.plan.permission");
   });
 
-  test("is denied what it would be asked, where nobody answers", async () => {
+  test("is denied what it would be asked, where no user answers", async () => {
     const attack = await setUpAttack();
     const canaries = new Canaries(attack.setup);
     write(attack, "{ nonsense");

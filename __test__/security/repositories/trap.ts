@@ -3,7 +3,7 @@ import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, 
 import path from "node:path";
 import { type Attack, Canaries, SECRET, writeFile } from "../support";
 
-/** A repository that somebody else wrote, built in a temporary folder. */
+/** A repository that other people wrote, built in a temporary folder. */
 export interface Repository {
   /** What is hostile about it. */
   readonly name: string;
