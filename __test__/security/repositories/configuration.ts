@@ -195,6 +195,13 @@ export const CONFIGURATIONS: readonly Repository[] = [
     },
   },
   {
+    name: "forty thousand tokens that are refused",
+    isLarge: true,
+    build: (trap) => {
+      trap.write("opencode.json", { agent: many(40_000, () => ({ prompt: `{env:${VARIABLE}}` })) });
+    },
+  },
+  {
     name: "tokens that name what has no end",
     build: (trap) => {
       trap.fifo("fifo");
