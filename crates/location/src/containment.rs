@@ -168,6 +168,28 @@ pub(crate) fn lies_below(path: &Path, root: &Path) -> bool {
     }
 }
 
+/// Whether a file of an untrusted project may be read as its text: it lies below `root`, links
+/// followed, and is not private.
+pub(crate) fn is_project_text(path: &Path, root: &Path) -> bool {
+    let real = real_path(path).unwrap_or_else(|_| lexical(path));
+    let root_real = real_path(root).unwrap_or_else(|_| root.to_owned());
+    lies_below(path, root) && !is_private(&real, &root_real)
+}
+
+/// Whether a file below `root` may hold secrets: environment files, which the model reads only if the
+/// rules allow it, and the data of Git.
+pub(crate) fn is_private(path: &Path, root: &Path) -> bool {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let mut names = below
+        .components()
+        .map(|name| name.as_os_str().to_string_lossy());
+    let is_environment = path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        (name.ends_with(".env") || name.contains(".env.")) && !name.ends_with(".env.example")
+    });
+    is_environment || names.any(|name| name.eq_ignore_ascii_case(".git"))
+}
+
 /// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
 /// not match and other programs do not understand.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {

@@ -37,7 +37,7 @@ impl Definitions {
         directory: &str,
     ) -> (Self, Vec<Diagnostic>) {
         let directory = Path::new(directory);
-        let worktree = project.worktree(directory);
+        let worktree = project.worktree(directory, &environment.home);
         let choices = UntrustedChoices::new(configuration, catalogue);
         let mut reader = Reader::default();
         let diagnostics = &mut reader.diagnostics;

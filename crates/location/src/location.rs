@@ -26,6 +26,8 @@ pub struct Location {
     pub project: Project,
     /// Whether the host trusts the files of the project.
     pub is_trusted: bool,
+    /// Under which name answers of `always` are saved.
+    pub(crate) approvals: String,
     /// The configuration documents that hold here, and what is wrong with the others.
     pub configuration: Configuration,
     /// The models on offer.
@@ -58,6 +60,12 @@ impl Location {
     /// Where the directory lies within its project; empty at the project's root.
     pub fn subpath(&self) -> String {
         self.project.subpath(&self.directory)
+    }
+
+    /// Under which name answers of `always` are saved. A repository can claim to be any project, so those
+    /// of an untrusted one count for its worktree alone.
+    pub fn approvals(&self) -> &str {
+        &self.approvals
     }
 
     /// The public description.

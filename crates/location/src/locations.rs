@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use sha1::{Digest as _, Sha1};
 
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 
@@ -15,7 +18,7 @@ use crate::directory::normalise;
 use crate::environment::Environment;
 use crate::known_secrets::known_secrets;
 use crate::location::{Location, LocationError, check};
-use crate::project::Projects;
+use crate::project::{Project, Projects};
 use crate::trust::{Trust, TrustDecisions};
 
 /// How many Locations are kept beyond those in use. Opening one again costs a few milliseconds; a
@@ -272,6 +275,7 @@ impl Locations {
             Arc::new(Location {
                 secrets: redactor,
                 command_variables: Arc::new(command_variables),
+                approvals: approvals(&project, &name, &environment.home, is_trusted),
                 directory: name,
                 project,
                 is_trusted,
@@ -364,6 +368,17 @@ impl Locations {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Under which name answers of `always` are saved for a Location.
+fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) -> String {
+    if is_trusted {
+        return project.id.clone();
+    }
+    let worktree = project.worktree(Path::new(directory), home);
+    let hash = Sha1::digest(worktree.as_os_str().as_encoded_bytes());
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("untrusted-{hash}")
 }
 
 /// Shows which Locations are open; the configuration may hold secrets.

@@ -18,6 +18,10 @@ pub(crate) struct UntrustedChoices<'c> {
     left: Cell<usize>,
 }
 
+/// Provider Turns per input of an agent without a limit of its own, as the runtime counts them. An
+/// untrusted project allows no more.
+const USUAL_STEPS: u32 = 25;
+
 /// Most fields without effect that are told of. The user has seen the reason by then.
 const MAX_TOLD: usize = 100;
 
@@ -82,16 +86,17 @@ impl<'c> UntrustedChoices<'c> {
         );
         patch.headers = Default::default();
         patch.body = Default::default();
-        if let Some(known) = known {
+        if known.is_some() {
             out.note("mode", patch.mode.take().is_some());
             out.note("hidden", patch.hidden.take().is_some());
             out.note(
                 "disabled",
                 patch.disabled.take().is_some_and(|disabled| disabled),
             );
-            let is_more = |steps: &mut u32| known.steps.is_some_and(|limit| *steps > limit);
-            out.note("steps", patch.steps.take_if(is_more).is_some());
         }
+        let limit = known.and_then(|it| it.steps).unwrap_or(USUAL_STEPS);
+        let is_more = |steps: &mut u32| *steps > limit;
+        out.note("steps", patch.steps.take_if(is_more).is_some());
         out
     }
 

@@ -78,7 +78,7 @@ pub(crate) async fn saved(
         Some(project) => project,
         None => {
             let opened = Opened::of(&call.runtime, call.selector).await?;
-            opened.location.project.id.clone()
+            opened.location.approvals().to_owned()
         }
     };
     let saved = call.runtime.saved_permissions(project);

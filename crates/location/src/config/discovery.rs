@@ -179,9 +179,13 @@ fn project_layers(
         true => Source::Project,
         false => Source::UntrustedProject,
     };
+    let worktree = project.worktree(directory, &environment.home);
     let mut path: Vec<_> = directory
         .ancestors()
-        .take_while(|ancestor| project.reaches(ancestor, directory, is_trusted))
+        .take_while(|ancestor| match is_trusted {
+            true => project.contains(ancestor),
+            false => ancestor.starts_with(worktree),
+        })
         .collect();
     path.reverse();
     let plain = path.iter().flat_map(|ancestor| files(ancestor, source));
@@ -426,5 +430,13 @@ mod tests {
             "/a/b/.opencode/opencode.json",
         ];
         assert_eq!(untrusted(&project("/a")), repository.map(PathBuf::from));
+        // A repository that holds the home directory is not one project.
+        let environment = environment(&[]);
+        let of_home: Vec<_> = layers(&environment, &project("/home"), "/home/u/x", false, None)
+            .into_iter()
+            .filter(|layer| layer.source == Source::UntrustedProject)
+            .map(|layer| layer.base)
+            .collect();
+        assert!(of_home.iter().all(|base| base.starts_with("/home/u/x")));
     }
 }

@@ -23,7 +23,7 @@ use super::settings::SettingsPatch;
 use super::source::Source;
 use super::substitution::{Substituted, Tokens, substitute};
 use crate::bounded;
-use crate::containment::lies_below;
+use crate::containment::is_project_text;
 use crate::environment::Environment;
 
 /// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
@@ -232,7 +232,7 @@ fn load(file: &Path, bound: Option<&Path>) -> Result<Option<Vec<u8>>, String> {
         return Err("The path must be absolute".to_owned());
     }
     let exists = || std::fs::symlink_metadata(file).is_ok();
-    if bound.is_some_and(|root| exists() && !lies_below(file, root)) {
+    if bound.is_some_and(|root| exists() && !is_project_text(file, root)) {
         return Err("A link leads out of the project".to_owned());
     }
     bounded::read(file, MAX_DOCUMENT_BYTES)

@@ -176,7 +176,7 @@ impl Configuration {
     ) -> Self {
         let mut loaded = Self::default();
         let config = host.config.as_ref();
-        let worktree = project.worktree(Path::new(directory));
+        let worktree = project.worktree(Path::new(directory), &environment.home);
         for layer in discovery::layers(environment, project, directory, is_trusted, config) {
             if let Place::Directory(path) = layer.place {
                 let source = layer.source;

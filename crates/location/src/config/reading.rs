@@ -63,7 +63,7 @@ impl Reading<'_> {
                 return Outcome::Broken(self.broken(&invalid));
             }
             let message = invalid.to_string();
-            self.lose(&removed, DiagnosticKind::Invalid, message, None, &mut read);
+            self.lose(&removed, DiagnosticKind::Invalid, message, &mut read);
             // Permissions cannot ask before a provider is used.
             denies_providers |= is_about_providers(&removed);
         }
@@ -92,7 +92,7 @@ impl Reading<'_> {
                 true => (DiagnosticKind::Ignored, untrusted(&message)),
                 false => (DiagnosticKind::Substitution, message),
             };
-            self.lose(&removed, kind, message, Some(refused.position), read);
+            self.lose(&removed, kind, message, read);
         }
     }
 
@@ -111,7 +111,7 @@ impl Reading<'_> {
             if removed.is_empty() {
                 continue;
             }
-            let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message, None);
+            let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message);
             let agent = removed.get(1).and_then(Step::key).map(str::to_owned);
             let lost = LostPermissions {
                 agent,
@@ -122,16 +122,9 @@ impl Reading<'_> {
     }
 
     /// Tells of a value that was taken out, and what it may have restricted.
-    fn lose(
-        &self,
-        path: &[Step],
-        kind: DiagnosticKind,
-        message: String,
-        position: Option<Position>,
-        read: &mut Read,
-    ) {
+    fn lose(&self, path: &[Step], kind: DiagnosticKind, message: String, read: &mut Read) {
         let message = message + "; this value is left out";
-        let diagnostic = self.diagnostic(path, kind, message, position);
+        let diagnostic = self.diagnostic(path, kind, message);
         self.ask_about(LostPermissions::at(path, String::new()), diagnostic, read);
     }
 
@@ -150,15 +143,8 @@ impl Reading<'_> {
         read.diagnostics.push(diagnostic);
     }
 
-    fn diagnostic(
-        &self,
-        path: &[Step],
-        kind: DiagnosticKind,
-        message: String,
-        position: Option<Position>,
-    ) -> Diagnostic {
-        let position = position.or_else(|| (self.locate)(path));
-        Diagnostic::unlogged(self.origin, kind, message, position)
+    fn diagnostic(&self, path: &[Step], kind: DiagnosticKind, message: String) -> Diagnostic {
+        Diagnostic::unlogged(self.origin, kind, message, (self.locate)(path))
     }
 }
 

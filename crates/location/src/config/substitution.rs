@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::document::MAX_DOCUMENT_BYTES;
 use super::jsonc::{Position, position};
 use crate::bounded;
-use crate::containment::lies_below;
+use crate::containment::is_project_text;
 use crate::environment::Environment;
 
 /// Largest file a token may name. Keys and prompts are a small part of it.
@@ -53,8 +53,6 @@ pub(super) struct Refused {
     pub message: String,
     /// Whether the host does not trust the document, and the token may be right.
     pub is_withheld: bool,
-    /// Where the token stands.
-    pub position: Position,
 }
 
 struct Replaced {
@@ -91,7 +89,6 @@ impl<'a> Substituted<'a> {
         Some(refused.cloned().unwrap_or_else(|| Refused {
             message: "The value holds a code point that no text may hold, U+FDD0".to_owned(),
             is_withheld: false,
-            position: Position { line: 1, column: 1 },
         }))
     }
 
@@ -143,7 +140,7 @@ pub(super) fn substitute<'a>(
             (Ok(value), _) => result.text.push_str(&value),
             (Err(problem), state) => {
                 let mark = format!("{MARK}{}{MARK}", result.refused.len());
-                result.refused.push(problem.at(position(original, at)));
+                result.refused.push(problem.into());
                 match state {
                     State::String => result.text.push_str(&mark),
                     _ => result.text.push_str(&format!("\"{mark}\"")),
@@ -270,10 +267,10 @@ impl Files<'_> {
     fn file(&mut self, name: &str, tokens: Tokens<'_>) -> Result<String, TokenProblem> {
         let path = self.environment.expand(self.base, name);
         if let Tokens::FilesBelow(root) = tokens
-            && !lies_below(&path, root)
+            && !is_project_text(&path, root)
         {
             return Err(TokenProblem::Withheld(format!(
-                "{{file:{name}}} reads a file outside the project"
+                "{{file:{name}}} reads a private file, or one outside the project"
             )));
         }
         if let Some(content) = self.read.get(&path) {
@@ -303,16 +300,15 @@ enum TokenProblem {
     Withheld(String),
 }
 
-impl TokenProblem {
-    fn at(self, position: Position) -> Refused {
-        let (message, is_withheld) = match self {
-            Self::Impossible(message) => (message, false),
-            Self::Withheld(message) => (message, true),
+impl From<TokenProblem> for Refused {
+    fn from(problem: TokenProblem) -> Self {
+        let (message, is_withheld) = match problem {
+            TokenProblem::Impossible(message) => (message, false),
+            TokenProblem::Withheld(message) => (message, true),
         };
-        Refused {
+        Self {
             message,
             is_withheld,
-            position,
         }
     }
 }

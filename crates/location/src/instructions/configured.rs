@@ -2,7 +2,7 @@
 
 use super::InstructionError;
 use super::glob::{Glob, MAX_NAMES};
-use super::place::{Place, follow};
+use super::place::{Bound, Place, follow};
 use super::reading::Discovery;
 use crate::config::InstructionEntry;
 use crate::directory::lexical;
@@ -28,20 +28,22 @@ fn add(
     names_left: &mut usize,
     discovery: &mut Discovery,
 ) -> Result<(), InstructionError> {
-    // A trusted project outside any repository has no root but that of the disk.
-    let is_bounded = entry.source.is_untrusted() || place.project.vcs.is_some();
-    let bound = match entry.source.is_project() && is_bounded {
-        true => Some(place.worktree()?),
+    let worktree = match entry.source.is_project() {
+        true => place.worktree()?,
         false => None,
     };
+    let bound = worktree.as_deref().map(|root| Bound {
+        root,
+        is_trusted: place.is_trusted,
+    });
     let path = lexical(&place.environment.expand(&entry.base, &entry.text));
     // A name that looks like a glob may still be a name.
     let glob = if path.exists() { None } else { Glob::of(&path) };
     match glob {
-        None => follow(&path, bound.as_deref(), discovery),
+        None => follow(&path, bound, discovery),
         Some(glob) => {
             for file in glob.files(names_left)? {
-                follow(&file, bound.as_deref(), discovery);
+                follow(&file, bound, discovery);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::InstructionError;
-use super::place::{Place, look};
+use super::place::{Bound, Place, look};
 use super::reading::Discovery;
 
 pub(super) fn discover(place: &Place<'_>) -> Discovery {
@@ -26,16 +26,16 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
 /// holds it.
 fn upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), InstructionError> {
     let start = place.root()?;
-    let repository = match place.project.vcs {
-        Some(_) => Some(place.worktree()?),
-        None => None,
-    };
-    let reaches = |ancestor: &&Path| match &repository {
+    let worktree = place.worktree()?;
+    let reaches = |ancestor: &&Path| match &worktree {
         Some(root) => ancestor.starts_with(root),
-        None => place.is_trusted || *ancestor == start,
+        None => true,
     };
     for directory in start.ancestors().take_while(reaches) {
-        let bound = repository.as_deref().unwrap_or(directory);
+        let bound = Bound {
+            root: worktree.as_deref().unwrap_or(directory),
+            is_trusted: place.is_trusted,
+        };
         look(directory, Some(bound), discovery);
     }
     Ok(())

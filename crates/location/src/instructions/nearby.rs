@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::place::{Place, look};
+use super::place::{Bound, Place, look};
 use super::reading::Discovery;
 
 /// The files of these directories that lie below the place, links followed.
@@ -14,7 +14,11 @@ pub(super) fn discover(place: &Place<'_>, directories: &[PathBuf]) -> Discovery 
     match place.root() {
         Ok(root) => {
             for directory in directories {
-                look(directory, Some(&root), &mut discovery);
+                let bound = Bound {
+                    root: &root,
+                    is_trusted: place.is_trusted,
+                };
+                look(directory, Some(bound), &mut discovery);
             }
         }
         Err(failure) => discovery.fail(failure),

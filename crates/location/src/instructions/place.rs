@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::reading::{Discovery, not_there};
 use super::{FILE_NAME, InstructionError};
-use crate::containment::real_path;
+use crate::containment::{is_private, real_path};
 use crate::environment::Environment;
 use crate::location::Location;
 use crate::project::Project;
@@ -41,29 +41,52 @@ impl<'a> Place<'a> {
         real_path(directory).map_err(|error| unreadable(directory, &error))
     }
 
-    /// The directory that files of the project must not lead out of, links followed: the root of the
-    /// repository, or outside any repository the directory itself.
-    pub(super) fn worktree(&self) -> Result<PathBuf, InstructionError> {
-        let directory = self.project.worktree(Path::new(self.directory));
-        real_path(directory).map_err(|error| unreadable(directory, &error))
+    /// The directory that files of the project must not lead out of, links followed. None for a trusted
+    /// project outside any repository, which has no root but that of the disk.
+    pub(super) fn worktree(&self) -> Result<Option<PathBuf>, InstructionError> {
+        let directory = match (self.is_trusted, &self.project.vcs) {
+            (true, None) => return Ok(None),
+            (true, Some(_)) => Path::new(&self.project.directory),
+            (false, _) => {
+                let home = &self.environment.home;
+                self.project.worktree(Path::new(self.directory), home)
+            }
+        };
+        let real = real_path(directory).map_err(|error| unreadable(directory, &error))?;
+        Ok(Some(real))
+    }
+}
+
+/// What files of the project must not lead out of.
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'b> {
+    /// The directory, links followed.
+    pub root: &'b Path,
+    /// Whether the host trusts the files.
+    pub is_trusted: bool,
+}
+
+impl Bound<'_> {
+    fn admits(&self, real: &Path) -> bool {
+        real.starts_with(self.root) && (self.is_trusted || !is_private(real, self.root))
     }
 }
 
 /// Adds the instruction file of a directory, if there is one and it lies in `bound`.
-pub(super) fn look(directory: &Path, bound: Option<&Path>, discovery: &mut Discovery) {
+pub(super) fn look(directory: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
     follow(&directory.join(FILE_NAME), bound, discovery);
 }
 
 /// Adds a file, links followed, if it exists and lies in `bound`.
-pub(super) fn follow(named: &Path, bound: Option<&Path>, discovery: &mut Discovery) {
+pub(super) fn follow(named: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
     // Most directories have no such file, and asking for the name alone is the cheapest way to see.
     let real = fs::symlink_metadata(named).and_then(|_| real_path(named));
     match real {
-        Ok(real) if bound.is_none_or(|bound| real.starts_with(bound)) => discovery.add(real),
+        Ok(real) if bound.is_none_or(|bound| bound.admits(&real)) => discovery.add(real),
         Ok(real) => tracing::warn!(
             named = %named.display(),
             real = %real.display(),
-            "instructions are passed over: a link leads out of where they may lie"
+            "instructions are passed over: they lie, or a link leads, where they may not"
         ),
         Err(error) if not_there(&error) => {}
         Err(error) => discovery.fail(unreadable(named, &error)),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::listing::{Entry, Kind, Listings};
 use crate::bounded;
 use crate::config::{Diagnostic, DiagnosticKind};
-use crate::containment::lies_below;
+use crate::containment::is_project_text;
 
 /// Largest definition file read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -58,9 +58,9 @@ impl Allowance {
         bound: Option<&Path>,
     ) -> io::Result<Option<Vec<u8>>> {
         let exists = || fs::symlink_metadata(file).is_ok();
-        if bound.is_some_and(|root| exists() && !lies_below(file, root)) {
+        if bound.is_some_and(|root| exists() && !is_project_text(file, root)) {
             return Err(io::Error::other(
-                "a link leads out of the project, which the host does not trust",
+                "it leads out of the project or to a private file, and the host does not trust the project",
             ));
         }
         self.read(file)

@@ -14,6 +14,7 @@ use opencode_schema::location::ProjectRef;
 pub(crate) use remote::canonical as canonical_remote;
 
 use crate::bounded;
+use crate::containment::lies_below;
 use crate::environment::Environment;
 use repository::Repository;
 use root_commit::RootCommits;
@@ -71,23 +72,20 @@ impl Project {
         names.collect::<Vec<_>>().join("/")
     }
 
-    /// Whether files in an ancestor of `directory`, itself included, are files of the project.
-    ///
-    /// Outside any repository other users may have written the directories above. They count only
-    /// if the host trusts the project.
-    pub(crate) fn reaches(&self, ancestor: &Path, directory: &Path, is_trusted: bool) -> bool {
-        match &self.vcs {
-            Some(_) => ancestor.starts_with(&self.directory),
-            None => is_trusted || ancestor == directory,
-        }
+    /// Whether an ancestor of one of the project's directories still belongs to the project.
+    pub(crate) fn contains(&self, ancestor: &Path) -> bool {
+        self.vcs.is_none() || ancestor.starts_with(&self.directory)
     }
 
-    /// The directory that files of the project must not lead out of: the root of the repository, or
-    /// outside any repository `directory` itself.
-    pub(crate) fn worktree<'p>(&'p self, directory: &'p Path) -> &'p Path {
+    /// The directory that files of an untrusted project must not lead out of: the root of the
+    /// repository. It is `directory` itself outside any repository, where other users may have written
+    /// what lies above, and in a repository that holds the home directory.
+    pub(crate) fn worktree<'p>(&'p self, directory: &'p Path, home: &Path) -> &'p Path {
+        let root = Path::new(&self.directory);
+        let holds_home = !home.as_os_str().is_empty() && lies_below(home, root);
         match &self.vcs {
-            Some(_) => Path::new(&self.directory),
-            None => directory,
+            Some(_) if !holds_home => root,
+            _ => directory,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -41,6 +42,13 @@ impl RootCommits {
         if let Some(id) = self.lock().get(&repository.common_dir) {
             return Some(id.clone());
         }
+        if !has_regular_files(repository).await {
+            tracing::warn!(
+                directory = repository.root,
+                "the git directory holds something else than files; the project gets no identity of its own"
+            );
+            return None;
+        }
         let commits = match tokio::time::timeout(TIME_LIMIT, run(repository, environment)).await {
             Ok(Ok(commits)) => commits,
             Ok(Err(error)) => {
@@ -64,6 +72,21 @@ impl RootCommits {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether what git reads first is a file. Reading a pipe would keep git waiting.
+async fn has_regular_files(repository: &Repository) -> bool {
+    let common = PathBuf::from(&repository.common_dir);
+    let own = PathBuf::from(&repository.root).join(".git");
+    let files = ["HEAD", "config", "packed-refs", "shallow"];
+    let check = move || {
+        let names = files
+            .iter()
+            .flat_map(|name| [common.join(name), own.join(name)]);
+        let is_other = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|it| !it.is_file());
+        !names.into_iter().any(|file| is_other(&file))
+    };
+    tokio::task::spawn_blocking(check).await.unwrap_or(false)
 }
 
 /// The first hash of git's answer in the order of texts.

@@ -14,7 +14,7 @@ use super::sources::Source;
 use crate::config::{
     Decoded, Diagnostic, DiagnosticKind, Invalid, boolean, object, optional, text,
 };
-use crate::containment::lies_below;
+use crate::containment::is_project_text;
 use crate::markdown::{Allowance, Found, Listings, Markdown, Obstacle, Wanted, find};
 
 /// The one file of a skill that has a directory of its own.
@@ -168,7 +168,7 @@ impl Look<'_> {
     fn look_into(&mut self, found: &Found, bound: Option<&Path>) -> File {
         let version = Version::of(&found.path);
         let kept = self.before.remove(found.path.as_os_str());
-        let leads_out = bound.is_some_and(|root| !lies_below(&found.path, root));
+        let leads_out = bound.is_some_and(|root| !is_project_text(&found.path, root));
         let kept = kept.filter(|file| version.is_some() && file.version == version && !leads_out);
         let file = match kept {
             Some(file) => self.allowance.take(file.size()).map(|()| file),

@@ -166,7 +166,7 @@ fn a_missing_file_costs_its_value_alone() {
     let message = format!(
         "username: {{file:./missing}} cannot be replaced with {path}: there is no such file; this value is left out"
     );
-    complaint(DiagnosticKind::Substitution, &message, Some((2, 30)))(&machine);
+    complaint(DiagnosticKind::Substitution, &message, Some((2, 29)))(&machine);
 }
 
 #[test]

@@ -50,9 +50,9 @@ impl Pending {
         decide(action, resources, &self.judge.rules(), saved)
     }
 
-    /// The project whose saved permissions count.
+    /// The project, or the worktree of an untrusted one, whose saved permissions count.
     pub(crate) fn project(&self) -> &str {
-        &self.judge.location.project.id
+        self.judge.location.approvals()
     }
 
     pub(crate) fn replied(&self, reply: PermissionReply) -> Notice {
