@@ -2,8 +2,6 @@
 // Both become lists of paths, such as `permissions[].effect` and `agents.*.model.providerID`.
 
 import { readFileSync } from "node:fs";
-import { isInterfaceDeclaration } from "typescript/unstable/ast/is";
-import { API, TypeFlags } from "typescript/unstable/sync";
 import { inProject } from "../lib/project.mjs";
 import { mustBeEmpty } from "./checks.mjs";
 
@@ -12,8 +10,8 @@ import { mustBeEmpty } from "./checks.mjs";
 const TYPES = "embedded/config.d.ts";
 const TABLE = "crates/location/src/config/shape.rs";
 
-export function checkConfiguration() {
-  const declared = pathsOfType("OpenCodeConfig");
+export async function checkConfiguration() {
+  const declared = await pathsOfType("OpenCodeConfig");
   const read = pathsOfTable("DOCUMENT");
   mustBeEmpty([
     ...missing(read, declared).map((path) => `${TYPES} lacks ${path}`),
@@ -30,12 +28,15 @@ function missing(wanted, found) {
 }
 
 /**
- * The paths within a declared type.
+ * The paths within a declared type. The compiler is loaded here: where this file is loaded, the dependencies need not be
+ * installed yet.
  *
  * @param {string} name
- * @returns {ReadonlySet<string>}
+ * @returns {Promise<ReadonlySet<string>>}
  */
-function pathsOfType(name) {
+async function pathsOfType(name) {
+  const { isInterfaceDeclaration } = await import("typescript/unstable/ast/is");
+  const { API, TypeFlags } = await import("typescript/unstable/sync");
   const api = new API();
   try {
     const snapshot = api.updateSnapshot({ openProjects: [inProject("tsconfig.json")] });
@@ -44,7 +45,7 @@ function pathsOfType(name) {
     const declared = source?.statements.find((it) => isInterfaceDeclaration(it) && it.name.text === name);
     const type = declared && project?.checker.getTypeAtLocation(declared);
     if (type === undefined || project === undefined) throw new Error(`${TYPES} does not declare ${name}`);
-    return pathsWithin(type, project.checker);
+    return pathsWithin(type, project.checker, TypeFlags.Null);
   } finally {
     api.close();
   }
@@ -53,8 +54,9 @@ function pathsOfType(name) {
 /**
  * @param {Type} root
  * @param {import("typescript/unstable/sync").Checker} checker
+ * @param {number} nullFlag
  */
-function pathsWithin(root, checker) {
+function pathsWithin(root, checker, nullFlag) {
   /** @type {Set<string>} */
   const paths = new Set();
   addType(root, "");
@@ -67,7 +69,7 @@ function pathsWithin(root, checker) {
   function addType(type, path) {
     const forms = type.isUnionType() ? type.getTypes() : [type];
     // A union with null and objects is any JSON value: nothing in it has a name.
-    if (forms.some((form) => form.flags & TypeFlags.Null)) return;
+    if (forms.some((form) => form.flags & nullFlag)) return;
     for (const form of forms) addForm(form, path);
   }
 
