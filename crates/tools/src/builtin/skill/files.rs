@@ -26,6 +26,9 @@ const MAX_DEPTH: usize = 32;
 /// those that hold the text of a skill. Links are not followed. What cannot be read, and what has no
 /// name in Unicode, is left out; so is what lies beyond the bounds above. Nothing when cancelled.
 pub(super) fn sample(directory: &Path, cancel: &CancellationToken) -> Option<Vec<PathBuf>> {
+    if cancel.is_cancelled() {
+        return None;
+    }
     let mut files = Vec::new();
     // The directory itself may be reached through links: whoever placed the skill there chose them.
     let Ok(root) = fs::canonicalize(directory) else {
