@@ -370,6 +370,9 @@ impl Locations {
     }
 }
 
+/// Stands between a project and the worktree to which approvals are bound. No id of a project has it.
+pub const WORKTREE: char = '\u{1f}';
+
 /// Under which name answers of `always` are saved for a Location.
 fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) -> String {
     if is_trusted {
@@ -378,7 +381,7 @@ fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) 
     let worktree = project.worktree(Path::new(directory), home);
     let hash = Sha1::digest(worktree.as_os_str().as_encoded_bytes());
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("untrusted-{hash}")
+    format!("{}{WORKTREE}{hash}", project.id)
 }
 
 /// Shows which Locations are open; the configuration may hold secrets.

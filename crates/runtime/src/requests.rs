@@ -78,6 +78,14 @@ impl Runtime {
         self.core.saved_permissions(project).await
     }
 
+    /// The same for a project and all worktrees of it that the host does not trust.
+    pub async fn saved_permissions_of_project(
+        &self,
+        project: String,
+    ) -> Result<Vec<SavedPermission>, RuntimeError> {
+        self.core.saved_permissions_of_project(project).await
+    }
+
     /// Takes back what an answer of `always` has allowed. An unknown id is none.
     pub async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
         self.core.remove_permission(id).await

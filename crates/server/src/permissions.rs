@@ -74,15 +74,15 @@ pub(crate) async fn requests(
 pub(crate) async fn saved(
     call: Call<op::PermissionSavedList>,
 ) -> Answered<Data<Vec<SavedPermission>>> {
-    let project = match call.query.project_id {
-        Some(project) => project,
+    let saved = match call.query.project_id {
+        Some(project) => call.runtime.saved_permissions_of_project(project).await,
         None => {
             let opened = Opened::of(&call.runtime, call.selector).await?;
-            opened.location.approvals().to_owned()
+            let project = opened.location.approvals().to_owned();
+            call.runtime.saved_permissions(project).await
         }
     };
-    let saved = call.runtime.saved_permissions(project);
-    let data = saved.await.map_err(failure)?;
+    let data = saved.map_err(failure)?;
     Ok(Answer::Value(Data { data }))
 }
 

@@ -11,10 +11,27 @@ use crate::transaction::Transaction;
 impl Reader<'_> {
     /// The saved permissions of a project, in the order in which they were given.
     pub fn saved_permissions(&self, project: &str) -> Result<Vec<SavedPermission>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        self.saved(
             "SELECT id, project, action, resource FROM saved_permission
              WHERE project = ? ORDER BY key",
-        )?;
+            project,
+        )
+    }
+
+    /// The same, of every project whose name begins like this.
+    pub fn saved_permissions_below(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<SavedPermission>, StoreError> {
+        self.saved(
+            "SELECT id, project, action, resource FROM saved_permission
+             WHERE substr(project, 1, length(?1)) = ?1 ORDER BY key",
+            prefix,
+        )
+    }
+
+    fn saved(&self, query: &str, project: &str) -> Result<Vec<SavedPermission>, StoreError> {
+        let mut statement = self.connection.prepare_cached(query)?;
         let rows = statement.query_map([project], |row| {
             Ok(SavedPermission {
                 id: row.get(0)?,

@@ -2,11 +2,22 @@
 
 use std::sync::atomic::Ordering;
 
+use opencode_location::locations::WORKTREE;
 use opencode_schema::permission::SavedPermission;
 
 use super::request::Pending;
 use crate::core::Core;
 use crate::error::RuntimeError;
+
+/// The saved permissions with the ids of their projects alone.
+fn shown(mut saved: Vec<SavedPermission>) -> Vec<SavedPermission> {
+    for permission in &mut saved {
+        if let Some(end) = permission.project_id.find(WORKTREE) {
+            permission.project_id.truncate(end);
+        }
+    }
+    saved
+}
 
 impl Core {
     /// What is saved in a project, in the order of its saving.
@@ -17,7 +28,20 @@ impl Core {
         let read = self
             .store
             .read(move |reader| reader.saved_permissions(&project));
-        Ok(read.await?)
+        Ok(shown(read.await?))
+    }
+
+    /// What is saved in a project and in all worktrees of it that the host does not trust.
+    pub(crate) async fn saved_permissions_of_project(
+        &self,
+        project: String,
+    ) -> Result<Vec<SavedPermission>, RuntimeError> {
+        let read = self.store.read(move |reader| {
+            let mut saved = reader.saved_permissions(&project)?;
+            saved.extend(reader.saved_permissions_below(&format!("{project}{WORKTREE}"))?);
+            Ok(saved)
+        });
+        Ok(shown(read.await?))
     }
 
     /// Takes a saved permission back. An unknown id is none.
