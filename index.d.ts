@@ -337,7 +337,7 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      *
      * @example
      * ```ts
-     * await opencode.location.trust({ location: { directory: "/work/mine" }, trusted: true })
+     * await opencode.location.trust({ location: { directory: "/projects/mine" }, trusted: true })
      * ```
      */
     trust(input: LocationTrustInput): Promise<void>;
