@@ -56,6 +56,7 @@ impl Runner {
             let more = reasons.len() - MAX_REASONS;
             message += &format!("\n{more} more; location.diagnostics lists them all");
         }
+        sampled.location.secrets.clean(&mut message);
         tracing::warn!(session_id = %session.info.id, "{message}");
         let cause = ErrorCause {
             kind: ErrorKind::Permission,
