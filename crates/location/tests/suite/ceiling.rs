@@ -3,7 +3,6 @@
 use opencode_location::catalogue::Catalogue;
 use opencode_location::config::{HostConfiguration, permission_rules};
 use opencode_location::definitions::Definitions;
-use opencode_location::project::{Project, Vcs};
 use opencode_schema::permission::{
     PermissionEffect, PermissionRule, Restriction, Ruleset, SavedPermission, decide, evaluate,
     matches,
@@ -156,23 +155,7 @@ fn last(rules: &[PermissionRule], action: &str, resource: &str) -> Option<Permis
 fn definitions(machine: &Machine, host: &HostConfiguration, is_trusted: bool) -> Definitions {
     let configuration = machine.configuration_with("project", "project", host, is_trusted);
     let (catalogue, _) = Catalogue::build(&configuration, &machine.environment);
-    let project = Project {
-        directory: machine.directory("project"),
-        vcs: Some(Vcs::Git {
-            store: String::new(),
-        }),
-        ..Project::global()
-    };
-    let directory = project.directory.clone();
-    let environment = &machine.environment;
-    Definitions::read(
-        &configuration,
-        &catalogue,
-        environment,
-        &project,
-        &directory,
-    )
-    .0
+    machine.definitions(&configuration, &catalogue).0
 }
 
 proptest! {

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opencode_location::config::{Configuration, HostConfiguration};
+use opencode_location::catalogue::Catalogue;
+use opencode_location::config::{Configuration, Diagnostic, HostConfiguration};
+use opencode_location::definitions::Definitions;
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_location::project::{Project, Vcs};
@@ -85,6 +87,33 @@ impl Machine {
         self.configuration_with(root, directory, host, true)
     }
 
+    /// A project rooted at `root`.
+    pub(crate) fn project(&self, root: &str) -> Project {
+        Project {
+            directory: self.directory(root),
+            vcs: Some(Vcs::Git {
+                store: String::new(),
+            }),
+            ..Project::global()
+        }
+    }
+
+    /// The definitions of `project`, and what in them has no effect.
+    pub(crate) fn definitions(
+        &self,
+        configuration: &Configuration,
+        catalogue: &Catalogue,
+    ) -> (Definitions, Vec<Diagnostic>) {
+        let project = self.project("project");
+        Definitions::read(
+            configuration,
+            catalogue,
+            &self.environment,
+            &project,
+            &project.directory,
+        )
+    }
+
     /// The same, for a project that the host may not trust.
     pub(crate) fn configuration_with(
         &self,
@@ -93,13 +122,7 @@ impl Machine {
         host: &HostConfiguration,
         is_trusted: bool,
     ) -> Configuration {
-        let project = Project {
-            directory: self.text(root),
-            vcs: Some(Vcs::Git {
-                store: String::new(),
-            }),
-            ..Project::global()
-        };
+        let project = self.project(root);
         let directory = self.text(directory);
         Configuration::load(&self.environment, &project, &directory, host, is_trusted)
     }

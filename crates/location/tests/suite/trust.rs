@@ -3,7 +3,6 @@
 use opencode_location::catalogue::Catalogue;
 use opencode_location::config::{Configuration, HostConfiguration, Share};
 use opencode_location::definitions::Definitions;
-use opencode_location::project::{Project, Vcs};
 use opencode_schema::permission::PermissionEffect::{self, Allow, Ask, Deny};
 use opencode_schema::permission::evaluate;
 use serde_json::{Value, json};
@@ -27,22 +26,7 @@ fn read_as(machine: &Machine, host: Value, is_trusted: bool) -> Read {
     let host = HostConfiguration::from(Some(host));
     let configuration = machine.configuration_with("project", "project", &host, is_trusted);
     let (catalogue, diagnostic) = Catalogue::build(&configuration, &machine.environment);
-    let project = Project {
-        directory: machine.directory("project"),
-        vcs: Some(Vcs::Git {
-            store: String::new(),
-        }),
-        ..Project::global()
-    };
-    let directory = project.directory.clone();
-    let (environment, catalogue_) = (&machine.environment, &catalogue);
-    let (definitions, diagnostics) = Definitions::read(
-        &configuration,
-        catalogue_,
-        environment,
-        &project,
-        &directory,
-    );
+    let (definitions, diagnostics) = machine.definitions(&configuration, &catalogue);
     let said = configuration.diagnostics.iter().chain(&diagnostic);
     let said = said.chain(&diagnostics).map(|it| it.message.clone());
     let said = said.collect();

@@ -10,7 +10,6 @@ mod skills;
 use opencode_location::catalogue::Catalogue;
 use opencode_location::config::Configuration;
 use opencode_location::definitions::Definitions;
-use opencode_location::project::{Project, Vcs};
 use opencode_schema::agent::AgentInfo;
 use serde_json::{Value, json};
 
@@ -33,21 +32,8 @@ fn read(
     machine: &Machine,
     configuration: &Configuration,
 ) -> (Definitions, Vec<opencode_location::config::Diagnostic>) {
-    let project = Project {
-        directory: machine.text("project"),
-        vcs: Some(Vcs::Git {
-            store: String::new(),
-        }),
-        ..Project::global()
-    };
     let (catalogue, _) = Catalogue::build(configuration, &machine.environment);
-    Definitions::read(
-        configuration,
-        &catalogue,
-        &machine.environment,
-        &project,
-        &project.directory,
-    )
+    machine.definitions(configuration, &catalogue)
 }
 
 /// The definitions where nothing is wrong.
