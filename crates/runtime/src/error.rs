@@ -207,6 +207,16 @@ pub enum DrainError {
         /// The allowance.
         limit: u32,
     },
+    /// Callers moved the session, or switched its agent or model, each time its turn was prepared.
+    #[error(
+        "the Location, agent or model of the session {session_id} changed {times} times while its Provider Turn was prepared, and nothing was sent; resume the session once it does not change any more"
+    )]
+    Outdated {
+        /// The session.
+        session_id: SessionID,
+        /// How often.
+        times: u32,
+    },
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -237,6 +247,7 @@ impl DrainError {
             Self::Context(_) => "ContextUnavailable",
             Self::Provider { .. } => "ProviderFailed",
             Self::StepLimit { .. } => "StepLimitExceeded",
+            Self::Outdated { .. } => "TurnOutdated",
             Self::Store(_) => "StoreFailed",
             Self::Internal(_) => "Internal",
         }

@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::estimate::Budget;
 use super::parts::{Part, Parts};
 use super::selection::Selection;
-use crate::core::Core;
+use crate::core::{Core, append};
 use crate::error::DrainError;
-use crate::runner::{cause_of, kind_of};
+use crate::runner::{Fence, cause_of, kind_of};
 
 /// How long a model may take for a summary. Local ones read for minutes before they write.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -38,6 +38,8 @@ const NO_FINISH: &str = "the answer ended without saying that it was done";
 /// What a checkpoint is made with.
 pub(crate) struct Grounds {
     pub(crate) session: SessionRow,
+    /// What must hold when its request is dispatched.
+    pub(crate) fence: Fence,
     pub(crate) model: Arc<ResolvedModel>,
     /// Headers of the session's requests.
     pub(crate) headers: Vec<(String, String)>,
@@ -59,6 +61,9 @@ pub(crate) enum Outcome {
     Failed(Failure),
     /// Somebody stopped it. The history is as it was.
     Interrupted,
+    /// The session has another Location, agent or model than it was to be made with. Nothing was
+    /// recorded.
+    Outdated,
 }
 
 /// Why there is no checkpoint.
@@ -149,7 +154,9 @@ impl Core {
             message_id: message_id.clone(),
             reason,
         };
-        self.record(grounds, started).await?;
+        if !self.begin(grounds, started).await? {
+            return Ok(Outcome::Outdated);
+        }
         let summarised = self.summarise(grounds, &mut parts, &message_id, stopped);
         match summarised.await {
             Ok(mut text) => {
@@ -168,6 +175,24 @@ impl Core {
                 Ok(Outcome::Failed(failure))
             }
         }
+    }
+
+    /// Records the beginning, in a transaction that checks the fence. A caller that moves the session
+    /// after it finds a compaction that has begun.
+    async fn begin(
+        &self,
+        grounds: &Grounds,
+        started: CompactionStarted,
+    ) -> Result<bool, DrainError> {
+        let (fence, now) = (grounds.fence.clone(), self.now());
+        let begun = self.store.write(move |transaction| {
+            let holds = fence.holds(&transaction.reader())?;
+            if holds {
+                append(transaction, fence.session(), now, started)?;
+            }
+            Ok(Ok::<bool, DrainError>(holds))
+        });
+        begun.await?
     }
 
     async fn record(

@@ -48,14 +48,15 @@ impl Core {
         stopped: &CancellationToken,
     ) -> Result<(), RuntimeError> {
         self.commit_staged_revert(id).await?;
-        let session = self.session(id).await?;
+        let fence = self.fence(id).await?;
+        let session = fence.session().clone();
         let opened = self.locations.get(&session.info.location.directory).await;
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
         let configured = location.configuration.settings.compaction.keep_tokens;
         let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates);
         let resolved = sampled.resolve();
-        let grounds = resolved.map(|it| Grounds::of(&session, &sampled, &it.model));
+        let grounds = resolved.map(|it| Grounds::of(&fence, &sampled, &it.model));
         let keep = grounds.as_ref().map_or(configured, |grounds| grounds.keep);
         let selected = self.select(&session, keep).await.map_err(failed)?;
         // Where there is nothing to compact, no model is needed.
@@ -72,6 +73,9 @@ impl Core {
                 tracing::warn!(session_id = %id, "{message}");
                 Err(unavailable(message))
             }
+            Outcome::Outdated => Err(unavailable(format!(
+                "The Location, agent or model of {id} changed while its compaction was prepared; try again"
+            ))),
             Outcome::Interrupted => Err(unavailable(format!(
                 "The compaction of {id} was interrupted"
             ))),

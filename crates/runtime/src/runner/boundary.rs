@@ -2,8 +2,8 @@
 //!
 //! The order matters. Agent and model are sampled first and the System Context is observed then, once,
 //! before anything is promoted, so that what cannot run stays pending. Everything that is decided is
-//! written in one transaction (`entry`), which checks again that the session still lives in this
-//! Location. What changes while a boundary observes is noticed at the next one.
+//! written in one transaction (`entry`), which checks again that the session is what was looked at
+//! (`fence`). What changes while a boundary observes is noticed at the next one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,8 +17,9 @@ use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_store::{HistoryChanges, SessionRow};
 
-use super::entry::{Entry, Fence};
+use super::entry::{Entered, Entry, Refusal};
 use super::epoch::{Change, EpochChange, Known};
+use super::fence::Fence;
 use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Owed, Runner, Stop, nested};
@@ -27,9 +28,14 @@ use crate::inbox::Promotion;
 use crate::lowering::Target;
 use crate::sources::Turn;
 
+/// How often one turn is prepared at most before the session has changed again.
+const MAX_OUTDATED: u32 = 32;
+
 /// What one Provider Turn runs with.
 pub(crate) struct Boundary {
     pub(crate) session: SessionRow,
+    /// What must hold when its request is dispatched.
+    pub(crate) fence: Fence,
     pub(crate) sampled: Sampled,
     pub(crate) model: ResolvedModelOutcome,
     /// The model as the step records it: by its name on the wire.
@@ -107,8 +113,7 @@ impl Survey {
             (_, None) => String::new(),
         };
         let entry = Entry {
-            session: self.session.clone(),
-            baseline_seq: known.map(|known| known.epoch.baseline_seq),
+            fence: Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq)),
             change,
             promotion,
             steer_batch,
@@ -130,6 +135,7 @@ impl Survey {
     pub(super) fn boundary(
         self,
         baseline: String,
+        baseline_seq: Option<u64>,
         changes: HistoryChanges,
         promoted: usize,
     ) -> Boundary {
@@ -144,6 +150,7 @@ impl Survey {
             variant,
         };
         Boundary {
+            fence: Fence::new(&self.session, baseline_seq),
             baseline: SystemPart::new(baseline),
             changes,
             session: self.session,
@@ -169,10 +176,27 @@ impl Runner {
     ) -> Result<Boundary, Stop> {
         loop {
             match self.boundary_here(promotion, owed.as_ref()).await {
-                Err(Stop::Moved) => self.location = None,
+                Err(Stop::Outdated) => self.prepare_anew()?,
                 other => return other,
             }
         }
+    }
+
+    /// Forgets the Location that the session had when the turn was prepared.
+    ///
+    /// # Errors
+    ///
+    /// That has happened too often for one turn.
+    pub(super) fn prepare_anew(&mut self) -> Result<(), DrainError> {
+        self.location = None;
+        self.outdated += 1;
+        if self.outdated < MAX_OUTDATED {
+            return Ok(());
+        }
+        Err(DrainError::Outdated {
+            session_id: self.session.clone(),
+            times: self.outdated,
+        })
     }
 
     async fn boundary_here(
@@ -264,8 +288,8 @@ impl Runner {
         metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
         let (entry, baseline) = survey.decide(survey.known.as_ref(), promotion, batch, now)?;
         let change = entry.change.size();
-        let promoted = self.write(entry).await.inspect_err(|stop| {
-            if let Stop::Moved = stop {
+        let entered = self.write(entry).await.inspect_err(|stop| {
+            if let Stop::Outdated = stop {
                 metrics.contended(&directory);
             }
         })?;
@@ -276,7 +300,11 @@ impl Runner {
         let mut changes = read.unwrap_or(Err(Stop::Interrupted))?;
         // After a compaction an epoch may begin late, at a checkpoint that was sent already.
         changes.replaced |= matches!(change, Change::Begun { .. });
-        Ok(survey.boundary(baseline, changes, promoted))
+        let Entered {
+            promoted,
+            baseline_seq,
+        } = entered;
+        Ok(survey.boundary(baseline, baseline_seq, changes, promoted))
     }
 
     /// The session as it is now; its agent and model hold for the whole turn.
@@ -299,7 +327,7 @@ impl Runner {
         };
         let location = &stored.session.info.location;
         if self.location.get_or_insert_with(|| location.clone()) != location {
-            return Err(Stop::Moved);
+            return Err(Stop::Outdated);
         }
         Ok(stored)
     }
@@ -310,15 +338,18 @@ impl Runner {
         opened.map_err(|error| DrainError::Location(error).into())
     }
 
-    async fn write(&self, entry: Entry) -> Result<usize, Stop> {
+    async fn write(&self, entry: Entry) -> Result<Entered, Stop> {
         if entry.is_empty() {
-            return Ok(0);
+            return Ok(Entered {
+                promoted: 0,
+                baseline_seq: entry.fence.baseline_seq(),
+            });
         }
         let written = self.core.store.write(move |it| entry.write(it));
         match written.await? {
-            Ok(promoted) => Ok(promoted),
-            Err(Fence::Moved) => Err(Stop::Moved),
-            Err(Fence::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
+            Ok(entered) => Ok(entered),
+            Err(Refusal::Outdated) => Err(Stop::Outdated),
+            Err(Refusal::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
         }
     }
 

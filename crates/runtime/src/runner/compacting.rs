@@ -10,10 +10,10 @@ use opencode_llm::{LlmRequest, ResolvedModel};
 use opencode_location::catalogue::request_domains;
 use opencode_schema::message::{CompactionReason, ErrorKind};
 use opencode_schema::model::ModelRef;
-use opencode_store::SessionRow;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::Boundary;
+use super::fence::Fence;
 use super::request::headers;
 use super::sample::Sampled;
 use super::turn::Turned;
@@ -45,7 +45,8 @@ pub(super) struct Answered {
 }
 
 impl Grounds {
-    pub(crate) fn of(session: &SessionRow, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
+    pub(crate) fn of(fence: &Fence, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
+        let session = fence.session();
         let settings = &sampled.location.configuration.settings;
         let agent = sampled.agent().map(|agent| &agent.request.body);
         let agent = agent.map(|body| request_domains(body, model.protocol).generation);
@@ -53,6 +54,7 @@ impl Grounds {
         let budget = Budget::of(model, asked.or(model.generation.max_tokens), settings);
         Self {
             session: session.clone(),
+            fence: fence.clone(),
             model: Arc::clone(model),
             headers: headers(&session.info, sampled.agent()),
             budget,
@@ -77,7 +79,8 @@ impl Relief {
     ) -> Result<bool, Stop> {
         // Nothing that an estimate says of what has just been compacted counts any more.
         (self.by_overflow, self.by_estimate) = (true, true);
-        let outcome = compact(core, grounds, stopped).await?;
+        let compacted = compact(core, grounds, stopped).await;
+        let outcome = compacted.inspect_err(|_| self.by_overflow = false)?;
         Ok(self.is_relieved(&outcome))
     }
 
@@ -101,7 +104,14 @@ impl Runner {
             let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
             let is_last = allowed.is_some_and(|allowed| step >= allowed);
-            match self.turn(boundary, is_last, &mut relief).await? {
+            let turned = match self.turn(boundary, is_last, &mut relief).await {
+                Err(Stop::Outdated) => {
+                    self.prepare_anew()?;
+                    Turned::Anew
+                }
+                other => other?,
+            };
+            match turned {
                 Turned::Settled { continues } => {
                     return Ok(Answered {
                         continues,
@@ -109,7 +119,7 @@ impl Runner {
                         allowed,
                     });
                 }
-                Turned::Compacted => {
+                Turned::Anew => {
                     let owed = Some(Owed { to: model });
                     boundary = self.boundary(Promotion::Nothing, owed).await?;
                 }
@@ -137,7 +147,8 @@ impl Runner {
             return Ok(false);
         }
         relief.by_estimate = true;
-        let outcome = compact(&self.core, grounds, self.stopper.stopped()).await?;
+        let compacted = compact(&self.core, grounds, self.stopper.stopped()).await;
+        let outcome = compacted.inspect_err(|_| relief.by_estimate = false)?;
         if let Outcome::Failed(_) = outcome {
             self.rest = Some(self.pause(grounds));
         }
@@ -197,6 +208,7 @@ async fn compact(
     let outcome = outcome.await?;
     match &outcome {
         Outcome::Interrupted => return Err(Stop::Interrupted),
+        Outcome::Outdated => return Err(Stop::Outdated),
         Outcome::Failed(failure) => {
             let message = format!(
                 "The history of {} was not compacted: {}",

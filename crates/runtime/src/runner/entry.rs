@@ -5,14 +5,13 @@ use opencode_schema::event::ContextUpdated;
 use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
 
 use super::epoch::{Begins, EpochChange};
+use super::fence::Fence;
 use crate::core::append;
 use crate::inbox::{Promotion, promote};
 
 /// What is to be written, and what it was decided on.
 pub(super) struct Entry {
-    pub(super) session: SessionRow,
-    /// Where the epoch of the session began.
-    pub(super) baseline_seq: Option<u64>,
+    pub(super) fence: Fence,
     pub(super) change: EpochChange,
     pub(super) promotion: Promotion,
     /// Steers that are promoted at most.
@@ -20,10 +19,18 @@ pub(super) struct Entry {
     pub(super) time: Millis,
 }
 
+/// What was written.
+pub(super) struct Entered {
+    /// Inputs that became visible.
+    pub(super) promoted: usize,
+    /// Where the Context Epoch begins.
+    pub(super) baseline_seq: Option<u64>,
+}
+
 /// Why nothing was written.
-pub(super) enum Fence {
-    /// The session is gone, lives elsewhere, or its epoch is another one than was looked at.
-    Moved,
+pub(super) enum Refusal {
+    /// The session is not what the entry was decided on any more.
+    Outdated,
     /// The inbox contradicts the log.
     Conflict(String),
 }
@@ -35,41 +42,34 @@ impl Entry {
     }
 
     /// Begins the first epoch, promotes, then tells the model what changed: in this order the model
-    /// reads it. Returns how many inputs became visible.
+    /// reads it.
     ///
-    /// A session may have moved since it was looked at. Somebody who works for its former Location
-    /// writes nothing here.
+    /// A session may have moved, or its agent or model been switched, since the runner read it. A
+    /// runner with a former view writes nothing here.
     pub(super) fn write(
         self,
         transaction: &mut Transaction<'_>,
-    ) -> Result<Result<usize, Fence>, StoreError> {
-        if !self.holds(transaction)? {
-            return Ok(Err(Fence::Moved));
+    ) -> Result<Result<Entered, Refusal>, StoreError> {
+        if !self.fence.holds(&transaction.reader())? {
+            return Ok(Err(Refusal::Outdated));
         }
-        let session = &self.session;
+        let session = self.fence.session();
         let mut change = Some(self.change);
         if let Some(first) = change.take_if(|change| change.begins_first()) {
             apply(transaction, session, first, self.time)?;
         }
         let promoted = match promote(transaction, session, self.promotion, self.steer_batch)? {
             Ok(promoted) => promoted,
-            Err(conflict) => return Ok(Err(Fence::Conflict(conflict.to_string()))),
+            Err(conflict) => return Ok(Err(Refusal::Conflict(conflict.to_string()))),
         };
         if let Some(change) = change {
             apply(transaction, session, change, self.time)?;
         }
-        Ok(Ok(promoted))
-    }
-
-    /// Whether what was decided is still about the same session, Location and epoch.
-    fn holds(&self, transaction: &Transaction<'_>) -> Result<bool, StoreError> {
-        let reader = transaction.reader();
-        let Some(session) = reader.session(&self.session.info.id)? else {
-            return Ok(false);
-        };
-        Ok(session.key == self.session.key
-            && session.info.location == self.session.info.location
-            && reader.baseline_seq(session.key)? == self.baseline_seq)
+        let baseline_seq = transaction.reader().baseline_seq(session.key)?;
+        Ok(Ok(Entered {
+            promoted,
+            baseline_seq,
+        }))
     }
 }
 

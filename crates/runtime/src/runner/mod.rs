@@ -7,6 +7,7 @@ mod cleaning;
 mod compacting;
 mod entry;
 mod epoch;
+mod fence;
 mod files;
 mod lookout;
 mod nested;
@@ -39,6 +40,7 @@ use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
 pub(crate) use self::epoch::Change;
+pub(crate) use self::fence::Fence;
 use self::lookout::Lookout;
 pub(crate) use self::next::next_request;
 use self::offer::ToolOffer;
@@ -62,8 +64,9 @@ const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
 pub(crate) enum Stop {
     /// It was interrupted.
     Interrupted,
-    /// The session lives elsewhere now.
-    Moved,
+    /// The session has another Location, agent, model or Context Epoch than the turn was prepared
+    /// for. Nothing was sent.
+    Outdated,
     /// It failed.
     Failed(DrainError),
     /// It failed, and its step says so.
@@ -123,6 +126,8 @@ pub(crate) struct Runner {
     repetition: Repetition,
     /// Automatic compaction rests in this activity, because it brought too little.
     rest: Option<Pause>,
+    /// How often the next turn was prepared in vain.
+    outdated: u32,
 }
 
 /// A turn that must follow, because the one before called tools and waits for their results.
@@ -150,6 +155,7 @@ impl Runner {
             conversation: Conversation::default(),
             repetition: Repetition::default(),
             rest: None,
+            outdated: 0,
         }
     }
 
@@ -176,7 +182,7 @@ impl Runner {
         }
         let (error, is_recorded) = match ended {
             Ok(exit) => return exit,
-            Err(Stop::Interrupted | Stop::Moved) => return Exit::Interrupted,
+            Err(Stop::Interrupted | Stop::Outdated) => return Exit::Interrupted,
             Err(Stop::Failed(error)) => (error, false),
             Err(Stop::Recorded(error)) => (error, true),
         };

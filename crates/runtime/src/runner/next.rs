@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::boundary::{Boundary, Obstacle, Survey};
-use super::entry::Fence;
+use super::entry::{Entered, Refusal};
 use super::epoch::{EpochChange, Known};
 use super::{Runner, Shared, Stop, fail_open_calls};
 use crate::compaction::Grounds;
@@ -90,8 +90,8 @@ pub(crate) async fn next_request(
     let looking = async {
         loop {
             match runner.next(is_running).await {
-                // It moved while it was looked at.
-                Err(Stop::Moved) => runner.location = None,
+                // A caller changed the session meanwhile.
+                Err(Stop::Outdated) => runner.location = None,
                 other => break other,
             }
         }
@@ -106,7 +106,7 @@ fn refused(stop: Stop) -> RuntimeError {
         Stop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
         Stop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
         Stop::Failed(error) | Stop::Recorded(error) => unavailable(error.to_string()),
-        Stop::Interrupted | Stop::Moved => RuntimeError::Closed,
+        Stop::Interrupted | Stop::Outdated => RuntimeError::Closed,
     }
 }
 
@@ -163,7 +163,9 @@ impl Runner {
         let allowed = look.survey.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
         Ok(Next {
-            boundary: look.survey.boundary(baseline, changes, promoted),
+            boundary: look
+                .survey
+                .boundary(baseline, Some(baseline_seq), changes, promoted),
             is_last,
             baseline_seq,
             sources,
@@ -183,7 +185,7 @@ impl Runner {
         let request = self.request(&boundary, &tools, is_last);
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
-        let grounds = Grounds::of(&boundary.session, sampled, &request.model);
+        let grounds = Grounds::of(&boundary.fence, sampled, &request.model);
         let mut view = ProviderRequestView {
             agent: sampled.id.clone(),
             model: boundary.model_ref.clone(),
@@ -236,9 +238,9 @@ impl Look {
         };
         let sources = self.sources(known.as_ref(), &entry.change);
         let promoted = match entry.write(transaction)? {
-            Ok(promoted) => promoted,
-            Err(Fence::Moved) => return Ok(Err(Stop::Moved)),
-            Err(Fence::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
+            Ok(Entered { promoted, .. }) => promoted,
+            Err(Refusal::Outdated) => return Ok(Err(Stop::Outdated)),
+            Err(Refusal::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
         };
         let reader = transaction.reader();
         let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();

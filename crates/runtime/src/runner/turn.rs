@@ -56,8 +56,9 @@ pub(super) enum Turned {
         /// The model waits for results, so that another must follow.
         continues: bool,
     },
-    /// There is a checkpoint now, and the turn begins anew.
-    Compacted,
+    /// Nothing was sent, or the provider refused it for its size, and the turn begins anew: there is
+    /// a checkpoint now, or the session is not what the turn was prepared for.
+    Anew,
 }
 
 /// What a turn has so far.
@@ -91,10 +92,10 @@ impl Runner {
         let sampled = &boundary.sampled;
         let offers_tools = boundary.offers_tools(is_last);
         let tools = Arc::new(sampled.tools(&self.core.tools, offers_tools));
-        let grounds = Grounds::of(&boundary.session, sampled, &boundary.model.model);
+        let grounds = Grounds::of(&boundary.fence, sampled, &boundary.model.model);
         let request = self.request(&boundary, &tools, is_last);
         if self.relieve(&boundary, &request, &grounds, relief).await? {
-            return Ok(Turned::Compacted);
+            return Ok(Turned::Anew);
         }
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request);
@@ -111,6 +112,8 @@ impl Runner {
         let Some(found) = stopped.run_until_cancelled(capturing).await else {
             return Err(Stop::Interrupted);
         };
+        self.pass(&boundary.fence).await?;
+        // From here to the request there is no await: what a caller does now applies to the next turn.
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
         let mut turn = self.begun(boundary, local, recovers);
         turn.publisher.remember_report(report.record);
@@ -119,7 +122,7 @@ impl Runner {
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
             if relief.recover(&core, &grounds, &stopped).await? {
-                return Ok(Turned::Compacted);
+                return Ok(Turned::Anew);
             }
             end = turn.concede(refusal).await?;
         }

@@ -17,6 +17,8 @@ mod context;
 #[cfg(test)]
 mod declined;
 #[cfg(test)]
+mod dispatch;
+#[cfg(test)]
 mod epoch_crashes;
 #[cfg(test)]
 mod epoch_fences;

@@ -1,0 +1,164 @@
+//! What changes between the Safe Provider-Turn Boundary and its request: the request that goes out is
+//! that of the Location, agent and model which the session has then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use opencode_llm::LlmRequest;
+use opencode_runtime::{Moment, Seam};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Blockade, Fixture, Reply, compact, seam};
+use serde_json::json;
+
+use crate::holds;
+
+/// A turn that has promoted its input and waits for the history that its request will hold.
+struct Prepared {
+    f: Fixture,
+    session: SessionID,
+    blockade: Blockade,
+}
+
+/// Blocks the first read after an input was promoted, which is that of the history.
+fn history(blockade: Blockade) -> Arc<dyn Seam> {
+    let is_promoted = AtomicBool::new(false);
+    seam(move |moment| {
+        match moment {
+            Moment::Committed(entries) if holds(entries, "session.next.prompted") => {
+                is_promoted.store(true, Ordering::SeqCst);
+            }
+            Moment::Read if is_promoted.swap(false, Ordering::SeqCst) => blockade.pass(),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+async fn prepared() -> Prepared {
+    let blockade = Blockade::new();
+    let seam = history(blockade.clone());
+    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    f.project.write("one/AGENTS.md", "Rules of one.");
+    f.project.write("two/AGENTS.md", "Rules of two.");
+    let config = json!({"agent": {"build": {"prompt": "Build."}, "other": {"prompt": "Other."}}});
+    f.project.write("opencode.json", &config.to_string());
+    f.project.git();
+    let session = f.session().await;
+    f.move_to(&session, folder(&f, "one")).await;
+    f.model.otherwise(|_| Reply::says("Done."));
+    f.prompt(&session, "Go").await;
+    f.blocked(&blockade).await;
+    Prepared {
+        f,
+        session,
+        blockade,
+    }
+}
+
+fn folder(f: &Fixture, name: &str) -> String {
+    f.project.path(name).to_string_lossy().into_owned()
+}
+
+impl Prepared {
+    /// Goes on. Returns the requests that were sent.
+    async fn sent(&self) -> Vec<LlmRequest> {
+        self.blockade.release();
+        self.f.wait(&self.session).await;
+        self.f.model.requests()
+    }
+
+    /// What is recorded from the promotion on.
+    async fn recorded(&self) -> Vec<String> {
+        let events = self.f.events(&self.session).await.into_iter();
+        let events = events.skip_while(|event| !event.starts_with("prompted"));
+        events.collect()
+    }
+}
+
+fn system(request: &LlmRequest) -> String {
+    let texts = request.system.iter().map(|part| part.text.to_string());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn a_move_before_the_dispatch_sends_the_request_of_the_destination() {
+    let turn = prepared().await;
+    let two = folder(&turn.f, "two");
+    turn.f.move_to(&turn.session, &two).await;
+    let requests = turn.sent().await;
+    assert_eq!(requests.len(), 1);
+    let context = system(&requests[0]);
+    assert!(context.contains(&two), "{context}");
+    assert!(context.contains("Rules of two."), "{context}");
+    assert!(!context.contains("Rules of one."), "{context}");
+    assert_eq!(compact::messages(&requests[0]), ["user: Go"]);
+    assert_eq!(
+        turn.recorded().await,
+        [
+            "prompted Go",
+            &format!("moved {two} two"),
+            "step.started",
+            "text.started",
+            "text.ended Done.",
+            "step.ended stop",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_left_and_came_back_before_the_dispatch_begins_another_epoch() {
+    let turn = prepared().await;
+    for name in ["two", "one"] {
+        turn.f.move_to(&turn.session, folder(&turn.f, name)).await;
+    }
+    let requests = turn.sent().await;
+    assert_eq!(requests.len(), 1);
+    assert!(system(&requests[0]).contains("Rules of one."));
+    let payloads = turn.f.payloads(&turn.session, "step.started").await;
+    assert_eq!(payloads.len(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_chosen_before_the_dispatch_answers() {
+    let turn = prepared().await;
+    turn.f.switch_agent(&turn.session, "other").await;
+    let requests = turn.sent().await;
+    assert_eq!(requests.len(), 1);
+    assert_eq!(&*requests[0].system[0].text, "Other.");
+    let started = turn.f.payloads(&turn.session, "step.started").await;
+    assert_eq!(started[0]["agent"], "other");
+}
+
+#[tokio::test]
+async fn a_model_chosen_before_the_dispatch_answers() {
+    let turn = prepared().await;
+    turn.f.switch_model(&turn.session, "m2").await;
+    let requests = turn.sent().await;
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].model.id, "m2");
+    let started = turn.f.payloads(&turn.session, "step.started").await;
+    assert_eq!(started[0]["model"]["id"], "m2");
+}
+
+#[tokio::test]
+async fn a_model_that_is_missing_at_the_dispatch_fails_the_step_of_the_promoted_input() {
+    let turn = prepared().await;
+    turn.f.switch_model(&turn.session, "m9").await;
+    assert_eq!(turn.sent().await.len(), 0);
+    let events = turn.recorded().await;
+    assert_eq!(events[0], "prompted Go");
+    assert!(
+        events.last().unwrap().starts_with("step.failed"),
+        "{events:?}"
+    );
+}
+
+#[tokio::test]
+async fn an_interruption_before_the_dispatch_sends_nothing() {
+    let turn = prepared().await;
+    let interrupting = turn.f.interrupt(&turn.session);
+    turn.blockade.release();
+    interrupting.await;
+    assert_eq!(turn.f.model.requests().len(), 0);
+    assert_eq!(turn.recorded().await, ["prompted Go", "interrupted"]);
+}
