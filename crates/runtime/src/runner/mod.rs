@@ -8,6 +8,8 @@ mod compacting;
 mod entry;
 mod epoch;
 mod fence;
+#[cfg(test)]
+mod fence_interleavings;
 mod files;
 mod lookout;
 mod nested;

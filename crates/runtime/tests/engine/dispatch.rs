@@ -8,7 +8,7 @@ use opencode_llm::LlmRequest;
 use opencode_runtime::{Moment, Seam};
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Blockade, Fixture, Reply, compact, seam};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::holds;
 
@@ -19,13 +19,14 @@ struct Prepared {
     blockade: Blockade,
 }
 
-/// Blocks the first read after an input was promoted, which is that of the history.
-fn history(blockade: Blockade) -> Arc<dyn Seam> {
+/// Once armed, blocks the first read after an input was promoted, which is that of the history.
+fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn Seam> {
     let is_promoted = AtomicBool::new(false);
     seam(move |moment| {
         match moment {
             Moment::Committed(entries) if holds(entries, "session.next.prompted") => {
-                is_promoted.store(true, Ordering::SeqCst);
+                let is_armed = armed.load(Ordering::SeqCst);
+                is_promoted.store(is_armed, Ordering::SeqCst);
             }
             Moment::Read if is_promoted.swap(false, Ordering::SeqCst) => blockade.pass(),
             _ => {}
@@ -35,17 +36,26 @@ fn history(blockade: Blockade) -> Arc<dyn Seam> {
 }
 
 async fn prepared() -> Prepared {
-    let blockade = Blockade::new();
-    let seam = history(blockade.clone());
+    let agents = json!({"build": {"prompt": "Build."}, "other": {"prompt": "Other."}});
+    prepared_after(&[], &json!({"agent": agents})).await
+}
+
+/// The same after the answers to other prompts, with another configuration.
+async fn prepared_after(earlier: &[&str], config: &Value) -> Prepared {
+    let (armed, blockade) = (Arc::new(AtomicBool::new(false)), Blockade::new());
+    let seam = history(Arc::clone(&armed), blockade.clone());
     let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
     f.project.write("one/AGENTS.md", "Rules of one.");
     f.project.write("two/AGENTS.md", "Rules of two.");
-    let config = json!({"agent": {"build": {"prompt": "Build."}, "other": {"prompt": "Other."}}});
     f.project.write("opencode.json", &config.to_string());
     f.project.git();
     let session = f.session().await;
     f.move_to(&session, folder(&f, "one")).await;
     f.model.otherwise(|_| Reply::says("Done."));
+    for text in earlier {
+        f.ask(&session, text).await;
+    }
+    armed.store(true, Ordering::SeqCst);
     f.prompt(&session, "Go").await;
     f.blocked(&blockade).await;
     Prepared {
@@ -138,6 +148,26 @@ async fn a_model_chosen_before_the_dispatch_answers() {
     assert_eq!(requests[0].model.id, "m2");
     let started = turn.f.payloads(&turn.session, "step.started").await;
     assert_eq!(started[0]["model"]["id"], "m2");
+}
+
+#[tokio::test]
+async fn no_checkpoint_is_made_with_a_model_that_was_switched_before() {
+    let limit = json!({"context": 4_000, "output": 500});
+    let config = json!({
+        "compaction": {"buffer": 1_000, "keep": {"tokens": 100}},
+        "provider": {"mock": {"models": {"m1": {"limit": limit}}}},
+    });
+    let long = "word ".repeat(3_000);
+    for (is_switched, checkpoints, last) in [(false, 1, "m1"), (true, 0, "m2")] {
+        let turn = prepared_after(&[&long], &config).await;
+        if is_switched {
+            turn.f.switch_model(&turn.session, "m2").await;
+        }
+        let requests = turn.sent().await;
+        assert_eq!(requests.last().unwrap().model.id, last);
+        let started = turn.f.payloads(&turn.session, "compaction.started").await;
+        assert_eq!(started.len(), checkpoints, "{is_switched}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,134 @@
+//! The fence of a Provider Turn under chosen schedules: callers move a session and interrupt it while
+//! its turn is prepared.
+//!
+//! The writer is a lock here, as it is for its callers: one transaction at a time. The runner takes
+//! the steps of `boundary`, `entry` and `turn`, each in a transaction of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use opencode_interleave::{AtomicU64, Mutex, check, thread};
+
+/// What is committed for one session.
+#[derive(Default)]
+struct Stored {
+    /// Stands for Location, agent, model and epoch: each change makes another one.
+    place: u32,
+    /// The moves and the beginning of the turn, in the order of their transactions.
+    log: Vec<Entry>,
+    promoted: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    Moved(u32),
+    Began,
+}
+
+#[derive(Default)]
+struct Host {
+    stored: Mutex<Stored>,
+    stopped: AtomicU64,
+    /// The place of each request that was sent.
+    sent: Mutex<Vec<u32>>,
+}
+
+impl Host {
+    fn relocate(&self) {
+        let mut stored = self.stored.lock().unwrap();
+        stored.place += 1;
+        let place = stored.place;
+        stored.log.push(Entry::Moved(place));
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst) > 0
+    }
+
+    /// One turn with one input. Returns whether a request was sent.
+    fn turn(&self) -> bool {
+        let mut is_pending = true;
+        loop {
+            let view = self.stored.lock().unwrap().place;
+            if is_pending && !self.promote(view) {
+                continue;
+            }
+            is_pending = false;
+            // History, estimate and snapshot.
+            thread::yield_now();
+            let holds = self.pass(view);
+            if self.is_stopped() {
+                return false;
+            }
+            if holds {
+                self.sent.lock().unwrap().push(view);
+                return true;
+            }
+        }
+    }
+
+    fn promote(&self, view: u32) -> bool {
+        let mut stored = self.stored.lock().unwrap();
+        let holds = stored.place == view;
+        stored.promoted += u32::from(holds);
+        holds
+    }
+
+    /// The transaction of the fence. What it adds to the log is for the check alone.
+    fn pass(&self, view: u32) -> bool {
+        let mut stored = self.stored.lock().unwrap();
+        let holds = stored.place == view;
+        if holds {
+            stored.log.push(Entry::Began);
+        }
+        holds
+    }
+
+    /// The place at which the turn began, by the order of the transactions.
+    fn began_at(&self) -> u32 {
+        let stored = self.stored.lock().unwrap();
+        let began = stored.log.iter().position(|it| *it == Entry::Began);
+        let before = stored.log[..began.unwrap()].iter().rev();
+        let mut places = before.filter_map(|it| match it {
+            Entry::Moved(place) => Some(*place),
+            Entry::Began => None,
+        });
+        places.next().unwrap_or_default()
+    }
+}
+
+fn beside(host: &Arc<Host>, work: impl FnOnce(&Host) + Send + 'static) -> thread::JoinHandle<()> {
+    let host = Arc::clone(host);
+    thread::spawn(move || work(&host))
+}
+
+#[test]
+fn a_request_is_sent_for_the_place_at_which_its_turn_began() {
+    check(|| {
+        let host = Arc::new(Host::default());
+        let callers = [
+            beside(&host, Host::relocate),
+            beside(&host, |host| {
+                host.relocate();
+                host.relocate();
+            }),
+        ];
+        assert!(host.turn());
+        callers.into_iter().for_each(|it| it.join().unwrap());
+        let sent = host.sent.lock().unwrap().clone();
+        assert_eq!(sent, [host.began_at()]);
+        assert_eq!(host.stored.lock().unwrap().promoted, 1);
+    });
+}
+
+#[test]
+fn nothing_is_sent_after_an_interruption() {
+    check(|| {
+        let host = Arc::new(Host::default());
+        let moves = beside(&host, Host::relocate);
+        host.stopped.fetch_add(1, Ordering::SeqCst);
+        assert!(!host.turn());
+        moves.join().unwrap();
+        assert_eq!(*host.sent.lock().unwrap(), [0; 0]);
+    });
+}
