@@ -1,14 +1,18 @@
 //! The Safe Provider-Turn Boundary: everything that happens between two requests.
 //!
-//! The order matters. Agent and model are sampled first and the System Context is observed then, once,
-//! before anything is promoted, so that what cannot run stays pending. Everything that is decided is
-//! written in one transaction (`entry`), which checks again that the session is what was looked at
-//! (`fence`). What changes while a boundary observes is noticed at the next one.
+//! The order matters. Agent and model are sampled first, so that what cannot run stays pending. A
+//! Prompt Promotion follows, then the one observation of the System Context: the model is told what
+//! holds after its input became visible. Only the first turn of a Context Epoch observes first,
+//! because its baseline stands before what is promoted, and an input stays pending that no baseline
+//! can be made for.
+//!
+//! Each transaction (`entry`) checks again that the session is what was looked at (`fence`). What
+//! changes while a boundary observes is noticed at the next one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use opencode_context::Observed;
+use opencode_context::{Observed, SystemContext};
 use opencode_llm::SystemPart;
 use opencode_location::catalogue::ResolvedModelOutcome;
 use opencode_location::location::Location;
@@ -56,12 +60,17 @@ impl Boundary {
     }
 }
 
-/// The surroundings of a turn, seen before anything is written.
-pub(super) struct Survey {
+/// The surroundings of a turn, before its System Context is observed.
+pub(super) struct Surroundings {
     pub(super) session: SessionRow,
     pub(super) sampled: Sampled,
-    pub(super) model: ResolvedModelOutcome,
+    model: ResolvedModelOutcome,
     known: Option<Known>,
+}
+
+/// The surroundings of a turn, with what was observed there.
+pub(super) struct Survey {
+    pub(super) here: Surroundings,
     pub(super) observed: Observed,
     /// How long that took.
     took: Duration,
@@ -75,7 +84,15 @@ struct Stored {
     explored: Vec<String>,
 }
 
-/// Why there is no survey.
+/// What a boundary still has to do, however often it begins.
+struct Due {
+    promotion: Promotion,
+    /// Inputs that became visible so far.
+    promoted: usize,
+    owed: Option<Owed>,
+}
+
+/// Why there are no surroundings.
 pub(super) enum Obstacle {
     Stop(Stop),
     /// The agent or the model cannot be resolved.
@@ -89,6 +106,21 @@ pub(super) enum Obstacle {
 impl<E: Into<Stop>> From<E> for Obstacle {
     fn from(stop: E) -> Self {
         Self::Stop(stop.into())
+    }
+}
+
+impl Surroundings {
+    fn fence(&self, known: Option<&Known>) -> Fence {
+        Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq))
+    }
+
+    fn model_ref(&self) -> ModelRef {
+        let chosen = self.sampled.model.as_ref();
+        ModelRef {
+            id: self.model.model.id.clone(),
+            provider_id: self.model.model.provider_id.clone(),
+            variant: chosen.and_then(|it| it.variant.clone()),
+        }
     }
 }
 
@@ -113,7 +145,7 @@ impl Survey {
             (_, None) => String::new(),
         };
         let entry = Entry {
-            fence: Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq)),
+            fence: self.here.fence(known),
             change,
             promotion,
             steer_batch,
@@ -124,10 +156,11 @@ impl Survey {
 
     /// The model that will read the history.
     pub(super) fn target(&self) -> Target {
+        let model = &self.here.model.model;
         Target {
-            provider_id: self.model.model.provider_id.clone(),
-            wire_id: self.model.model.id.clone(),
-            calls_tools: self.model.model.capabilities.tools,
+            provider_id: model.provider_id.clone(),
+            wire_id: model.id.clone(),
+            calls_tools: model.capabilities.tools,
         }
     }
 
@@ -139,23 +172,20 @@ impl Survey {
         changes: HistoryChanges,
         promoted: usize,
     ) -> Boundary {
-        let variant = self
-            .sampled
-            .model
-            .as_ref()
-            .and_then(|it| it.variant.clone());
-        let model_ref = ModelRef {
-            id: self.model.model.id.clone(),
-            provider_id: self.model.model.provider_id.clone(),
-            variant,
-        };
+        let model_ref = self.here.model_ref();
+        let Surroundings {
+            session,
+            sampled,
+            model,
+            ..
+        } = self.here;
         Boundary {
-            fence: Fence::new(&self.session, baseline_seq),
+            fence: Fence::new(&session, baseline_seq),
             baseline: SystemPart::new(baseline),
             changes,
-            session: self.session,
-            sampled: self.sampled,
-            model: self.model,
+            session,
+            sampled,
+            model,
             model_ref,
             promoted,
         }
@@ -168,14 +198,20 @@ impl Runner {
     /// everything is settled.
     ///
     /// A session that moved away is followed: its drain goes on where the session lives now, with
-    /// what it owes, and writes nothing more through the former Location.
+    /// what it owes, and writes nothing more through the former Location. What became visible stays
+    /// so, and a turn is owed for it.
     pub(super) async fn boundary(
         &mut self,
         promotion: Promotion,
         owed: Option<Owed>,
     ) -> Result<Boundary, Stop> {
+        let mut due = Due {
+            promotion,
+            promoted: 0,
+            owed,
+        };
         loop {
-            match self.boundary_here(promotion, owed.as_ref()).await {
+            match self.boundary_here(&mut due).await {
                 Err(Stop::Outdated) => self.prepare_anew()?,
                 other => return other,
             }
@@ -199,25 +235,49 @@ impl Runner {
         })
     }
 
-    async fn boundary_here(
-        &mut self,
-        promotion: Promotion,
-        owed: Option<&Owed>,
-    ) -> Result<Boundary, Stop> {
+    async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, Stop> {
         let stopped = self.stopper.stopped().clone();
-        let survey = stopped.run_until_cancelled(self.survey()).await;
-        match survey.unwrap_or(Err(Stop::Interrupted.into())) {
-            Ok(survey) => self.enter(survey, promotion).await,
-            Err(Obstacle::Stop(stop)) => Err(stop),
+        let looking = stopped.run_until_cancelled(self.surroundings()).await;
+        let (here, context) = match looking.unwrap_or(Err(Stop::Interrupted.into())) {
+            Ok(found) => found,
+            Err(Obstacle::Stop(stop)) => return Err(stop),
             Err(Obstacle::Unresolved {
                 session,
                 sampled,
                 error,
-            }) => match owed {
-                None => Err(error.into()),
-                Some(owed) => Err(self.fail_owed(*session, sampled, error, owed).await?),
-            },
+            }) => {
+                return match &due.owed {
+                    None => Err(error.into()),
+                    Some(owed) => Err(self.fail_owed(*session, sampled, error, owed).await?),
+                };
+            }
+        };
+        if here.known.is_some() {
+            self.promote(&here, due).await?;
         }
+        let observing = stopped.run_until_cancelled(self.observe(here, context));
+        let survey = observing.await.unwrap_or(Err(Stop::Interrupted))?;
+        self.enter(survey, due).await
+    }
+
+    /// Makes inputs visible, where there is an epoch that they belong to.
+    async fn promote(&self, here: &Surroundings, due: &mut Due) -> Result<(), Stop> {
+        let entry = Entry {
+            fence: here.fence(here.known.as_ref()),
+            change: EpochChange::Keep,
+            promotion: due.promotion,
+            steer_batch: self.core.limits.steer_batch,
+            time: self.core.now(),
+        };
+        let Entered { promoted, .. } = self.write(entry).await?;
+        due.promotion = Promotion::Nothing;
+        due.promoted += promoted;
+        if promoted > 0 {
+            due.owed = Some(Owed {
+                to: here.model_ref(),
+            });
+        }
+        Ok(())
     }
 
     /// Records that a turn which had to follow could not: results that wait for a model must not
@@ -242,6 +302,12 @@ impl Runner {
     }
 
     pub(super) async fn survey(&mut self) -> Result<Survey, Obstacle> {
+        let (here, context) = self.surroundings().await?;
+        Ok(self.observe(here, context).await?)
+    }
+
+    /// Samples agent and model, and composes what is to be observed.
+    async fn surroundings(&mut self) -> Result<(Surroundings, SystemContext), Obstacle> {
         let Stored {
             session,
             known,
@@ -269,41 +335,45 @@ impl Runner {
             nested: &nested::directories(&sampled.location, &explored),
         });
         let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
-        let began = Instant::now();
-        let observed = self.shared.lookout.observe(context).await?;
-        Ok(Survey {
+        let here = Surroundings {
             session,
             sampled,
             model,
             known,
+        };
+        Ok((here, context))
+    }
+
+    async fn observe(&self, here: Surroundings, context: SystemContext) -> Result<Survey, Stop> {
+        let began = Instant::now();
+        let observed = self.shared.lookout.observe(context).await?;
+        Ok(Survey {
+            here,
             observed,
             took: began.elapsed(),
         })
     }
 
-    async fn enter(&mut self, survey: Survey, promotion: Promotion) -> Result<Boundary, Stop> {
+    async fn enter(&mut self, survey: Survey, due: &mut Due) -> Result<Boundary, Stop> {
         let (batch, now) = (self.core.limits.steer_batch, self.core.now());
-        let directory = survey.session.info.location.directory.clone();
+        let here = &survey.here;
+        let directory = here.session.info.location.directory.clone();
         let metrics = &self.core.metrics;
         metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
-        let (entry, baseline) = survey.decide(survey.known.as_ref(), promotion, batch, now)?;
+        let (entry, baseline) = survey.decide(here.known.as_ref(), due.promotion, batch, now)?;
         let change = entry.change.size();
-        let entered = self.write(entry).await.inspect_err(|stop| {
-            if let Stop::Outdated = stop {
-                metrics.contended(&directory);
-            }
-        })?;
-        metrics.changed(&directory, change);
+        let Entered {
+            promoted,
+            baseline_seq,
+        } = self.write(entry).await?;
+        self.core.metrics.changed(&directory, change);
         let stopped = self.stopper.stopped().clone();
-        let reading = self.read_history(survey.session.key, survey.target());
+        let reading = self.read_history(survey.here.session.key, survey.target());
         let read = stopped.run_until_cancelled(reading).await;
         let mut changes = read.unwrap_or(Err(Stop::Interrupted))?;
         // After a compaction an epoch may begin late, at a checkpoint that was sent already.
         changes.replaced |= matches!(change, Change::Begun { .. });
-        let Entered {
-            promoted,
-            baseline_seq,
-        } = entered;
+        let promoted = due.promoted + promoted;
         Ok(survey.boundary(baseline, baseline_seq, changes, promoted))
     }
 
@@ -345,10 +415,14 @@ impl Runner {
                 baseline_seq: entry.fence.baseline_seq(),
             });
         }
+        let directory = entry.fence.session().info.location.directory.clone();
         let written = self.core.store.write(move |it| entry.write(it));
         match written.await? {
             Ok(entered) => Ok(entered),
-            Err(Refusal::Outdated) => Err(Stop::Outdated),
+            Err(Refusal::Outdated) => {
+                self.core.metrics.contended(&directory);
+                Err(Stop::Outdated)
+            }
             Err(Refusal::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
         }
     }

@@ -134,7 +134,7 @@ impl Runner {
         };
         let target = survey.target();
         // The bulk of the history is read beside the writer.
-        self.read_history(survey.session.key, target.clone())
+        self.read_history(survey.here.session.key, target.clone())
             .await?;
         let reading = self.conversation.reading(&target);
         let look = Look {
@@ -160,7 +160,7 @@ impl Runner {
             promoted,
         } = seen;
         let changes = self.conversation.update(read, target);
-        let allowed = look.survey.sampled.steps();
+        let allowed = look.survey.here.sampled.steps();
         let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
         Ok(Next {
             boundary: look
@@ -220,7 +220,7 @@ impl Look {
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
     ) -> Result<Result<Seen, Stop>, StoreError> {
-        let id = &self.survey.session.info.id;
+        let id = &self.survey.here.session.info.id;
         let Some(session) = transaction.reader().session(id)? else {
             return Ok(Err(DrainError::SessionGone(id.clone()).into()));
         };

@@ -1,9 +1,13 @@
-//! The Safe Provider-Turn Boundary: what is decided between two requests is one transaction.
+//! The Safe Provider-Turn Boundary: what is written together between two requests, and in which order.
 
 use opencode_llm::LlmEvent;
+use opencode_schema::id::SessionID;
 use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Fixture, Reply, output};
+use opencode_testkit::{Fixture, Gate, Reply, ScriptedSource, compact, output};
+
 use serde_json::json;
+
+use crate::flow;
 
 #[tokio::test]
 async fn the_promotions_of_one_boundary_are_visible_together() {
@@ -91,4 +95,75 @@ async fn a_message_is_as_old_as_its_admission() {
         messages[1]["time"],
         json!({"created": now, "completed": now})
     );
+}
+
+/// A session with an epoch, whose next observation waits at the gate.
+async fn observing() -> (Fixture, SessionID, ScriptedSource, Gate) {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let source = ScriptedSource::telling("acme/rules", "one");
+    let directory = f.project.directory();
+    // It lasts as long as the host.
+    std::mem::forget(f.contribute(&directory, &source));
+    f.model.otherwise(|_| Reply::says("Yes."));
+    f.ask(&session, "1").await;
+    let gate = Gate::new();
+    source.hold(&gate);
+    (f, session, source, gate)
+}
+
+#[tokio::test]
+async fn inputs_are_promoted_before_the_system_context_is_observed() {
+    let (f, session, source, gate) = observing().await;
+    source.tell("two");
+    f.prompt(&session, "2").await;
+    f.reached(&gate).await;
+    let events = f.events(&session).await;
+    assert_eq!(events.last().unwrap(), "prompted 2");
+    // What comes while the runner observes is for the next turn.
+    f.prompt(&session, "3").await;
+    gate.release();
+    f.wait(&session).await;
+    let events = f.events_after(&session, events.len()).await;
+    assert_eq!(
+        flow(&events),
+        ["step.started", "prompted 3", "step.started"]
+    );
+    assert_eq!(
+        compact::messages(&f.model.requests()[1]),
+        [
+            "user: 1",
+            "assistant: Yes.",
+            "user: 2",
+            "system: acme/rules is now two"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_input_stays_promoted_when_its_observation_is_interrupted() {
+    let (f, session, _, gate) = observing().await;
+    let before = f.events(&session).await.len();
+    f.prompt(&session, "2").await;
+    f.reached(&gate).await;
+    f.interrupt(&session).await;
+    assert_eq!(
+        f.events_after(&session, before).await,
+        ["prompt.admitted 2", "prompted 2", "interrupted"]
+    );
+    assert!(f.interrupted().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_input_stays_pending_when_the_first_observation_is_interrupted() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let (source, gate) = (ScriptedSource::telling("acme/rules", "one"), Gate::new());
+    source.hold(&gate);
+    let directory = f.project.directory();
+    std::mem::forget(f.contribute(&directory, &source));
+    f.prompt(&session, "1").await;
+    f.reached(&gate).await;
+    f.interrupt(&session).await;
+    assert_eq!(f.events(&session).await, ["prompt.admitted 1"]);
 }

@@ -117,23 +117,22 @@ async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn an_update_is_there_with_its_promotion_and_snapshot_or_not_at_all() {
-    for (point, is_there) in [
-        // Between the promotion and the update.
-        (Point::Written(PROMPTED), false),
-        (Point::Written(UPDATED), false),
-        (Point::Commits(UPDATED), false),
-        (Point::Committed(UPDATED), true),
+async fn an_update_is_there_with_its_snapshot_behind_its_promotion_or_not_at_all() {
+    const PROMOTED: &str = "prompted 2";
+    const TOLD: &str = "context.updated acme/rules is now two";
+    for (point, recorded) in [
+        (Point::Written(PROMPTED), &[][..]),
+        (Point::Committed(PROMPTED), &[PROMOTED]),
+        (Point::Written(UPDATED), &[PROMOTED]),
+        (Point::Commits(UPDATED), &[PROMOTED]),
+        (Point::Committed(UPDATED), &[PROMOTED, TOLD]),
     ] {
         let mut it = Dying::at(point).await;
         it.f.model.reply(Reply::says("Yes."));
         it.f.ask(&it.session, "1").await;
         it.source.tell("two");
         it.die("2").await;
-        let mut expected = vec!["prompt.admitted 2"];
-        if is_there {
-            expected.extend(["prompted 2", "context.updated acme/rules is now two"]);
-        }
+        let expected = [&["prompt.admitted 2"], recorded].concat();
         assert_eq!(it.f.events_after(&it.session, 6).await, expected);
         // Told once, whoever it was.
         it.f.model.reply(Reply::says("Yes."));

@@ -106,7 +106,7 @@ async fn a_replacement_of_the_former_location_is_not_stored() {
 }
 
 #[tokio::test]
-async fn nothing_is_promoted_through_the_former_location() {
+async fn what_was_promoted_is_answered_where_the_session_lives_then() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
     // Nothing has changed, so the promotion is all there is to write.
