@@ -1,8 +1,9 @@
 //! The inbox of a session: what waits for a Safe Provider-Turn Boundary, and how it comes to wait.
 //!
-//! Here inputs are admitted; `pending` is what can be done with them while they wait, `promotion`
+//! Here inputs are admitted; `attachments` reads the texts that go with them, `pending` is what can be done with them while they wait, `promotion`
 //! how they become visible. Every decision is made inside one command of the writer.
 
+mod attachments;
 mod pending;
 mod promotion;
 
@@ -16,7 +17,8 @@ use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
 use crate::json::json_bytes;
 
-pub(crate) use self::promotion::{Promotion, promote};
+pub(crate) use self::attachments::{Attached, Reading, has_text, is_text};
+pub(crate) use self::promotion::{Promotion, eligible, promote};
 
 /// Bytes of a prompt's JSON text at most. Clients read a prompt back as an event, and theirs is the
 /// bound on one event; half of it leaves room for whatever a transport puts around the text.

@@ -11,9 +11,11 @@ use opencode_schema::message::{
     AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
     TEXT_PROVIDER_METADATA, ToolContent, ToolProvider, ToolState,
 };
+use opencode_schema::prompt::PromptFileAttachment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::inbox::is_text;
 use crate::pruning::CLEARED;
 
 /// The model that will read the messages.
@@ -46,13 +48,7 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> 
         SessionMessage::AgentSwitched { .. } | SessionMessage::ModelSwitched { .. } => Vec::new(),
         SessionMessage::User { text, files, .. } => {
             let mut parts = vec![Part::text(text.clone())];
-            parts.extend(files.iter().flatten().map(|file| {
-                Part::Media(Media {
-                    media_type: file.mime.clone(),
-                    data: file.uri.clone(),
-                    filename: file.name.clone(),
-                })
-            }));
+            parts.extend(files.iter().flatten().map(attachment));
             vec![Message::user(parts)]
         }
         SessionMessage::Synthetic { text, .. } => vec![user_message(text.clone())],
@@ -72,6 +68,19 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> 
         } => vec![user_message(checkpoint(summary, recent))],
         SessionMessage::Assistant(message) => assistant(message, target),
     }
+}
+
+/// An attached file. Its text, where it has one, is a message of its own.
+fn attachment(file: &PromptFileAttachment) -> Part {
+    if is_text(file) {
+        let name = file.name.as_deref().unwrap_or("attachment");
+        return Part::text(format!("[Attached: {name:?} ({})]", file.mime));
+    }
+    Part::Media(Media {
+        media_type: file.mime.clone(),
+        data: file.uri.clone(),
+        filename: file.name.clone(),
+    })
 }
 
 fn user_message(text: String) -> Message {

@@ -1,8 +1,10 @@
 //! Prompt Promotion: what a Safe Provider-Turn Boundary makes visible.
 
-use opencode_schema::event::Prompted;
-use opencode_schema::prompt::Delivery;
-use opencode_store::{Draft, LifecycleConflict, SessionRow, StoreError, Transaction};
+use opencode_schema::event::{Prompted, Synthetic};
+use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use opencode_store::{Draft, LifecycleConflict, Reader, SessionRow, StoreError, Transaction};
+
+use super::attachments::Attached;
 
 /// What a boundary promotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,25 +17,49 @@ pub(crate) enum Promotion {
     Nothing,
 }
 
+/// The inputs that a boundary promotes, in order.
+pub(crate) fn eligible(
+    reader: &Reader<'_>,
+    session: &SessionRow,
+    promotion: Promotion,
+    steer_batch: usize,
+) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+    let (id, key) = (&session.info.id, session.key);
+    let cutoff = reader.latest_seq(key)?;
+    let mut inputs = match promotion {
+        Promotion::Nothing => return Ok(Vec::new()),
+        Promotion::Steers => Vec::new(),
+        Promotion::QueuedThenSteers => reader.pending(id, key, Delivery::Queue, cutoff, 1)?,
+    };
+    inputs.extend(reader.pending(id, key, Delivery::Steer, cutoff, steer_batch)?);
+    Ok(inputs)
+}
+
 /// Promotes what is eligible, inside the transaction of a boundary: of the steers at most
-/// `steer_batch`, the oldest first. Returns how many inputs became visible.
+/// `steer_batch`, the oldest first. The text of attached files comes before its prompt. An input whose
+/// text is not ready stays pending, and so do those behind it. Returns how many became visible.
 pub(crate) fn promote(
     transaction: &mut Transaction<'_>,
     session: &SessionRow,
     promotion: Promotion,
     steer_batch: usize,
+    mut attached: Attached,
 ) -> Result<Result<usize, LifecycleConflict>, StoreError> {
-    let (id, key) = (&session.info.id, session.key);
-    let reader = transaction.reader();
-    let cutoff = reader.latest_seq(key)?;
-    let mut inputs = match promotion {
-        Promotion::Nothing => return Ok(Ok(0)),
-        Promotion::Steers => Vec::new(),
-        Promotion::QueuedThenSteers => reader.pending(id, key, Delivery::Queue, cutoff, 1)?,
-    };
-    inputs.extend(reader.pending(id, key, Delivery::Steer, cutoff, steer_batch)?);
-    let count = inputs.len();
+    let id = &session.info.id;
+    let inputs = eligible(&transaction.reader(), session, promotion, steer_batch)?;
+    let mut count = 0;
     for input in inputs {
+        let Some(text) = attached.take(&input) else {
+            break;
+        };
+        if let Some(text) = text {
+            let message_id = transaction.message_id();
+            let draft = Draft::new(input.time_created, Synthetic { message_id, text });
+            if let Err(conflict) = transaction.append(id, Some(&session.info.location), draft)? {
+                return Ok(Err(conflict));
+            }
+        }
+        count += 1;
         let payload = Prompted {
             message_id: input.id,
             prompt: input.prompt,

@@ -69,7 +69,13 @@ async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<St
     let texts = store.write(move |transaction| {
         let session = transaction.reader().session(&id)?.unwrap();
         let before = transaction.reader().latest_seq(session.key)?;
-        let count = match promote(transaction, &session, promotion, usize::MAX)? {
+        let count = match promote(
+            transaction,
+            &session,
+            promotion,
+            usize::MAX,
+            Attached::default(),
+        )? {
             Ok(count) => count,
             Err(conflict) => return Ok(Err(conflict)),
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use opencode_schema::id::PermissionID;
+use opencode_schema::id::{PermissionID, SessionID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionEffect, PermissionRequest, PermissionSource};
 use opencode_tools::{self as tools, PermissionError};
@@ -32,6 +32,27 @@ impl tools::Permissions for TurnPermissions {
 }
 
 impl TurnPermissions {
+    /// Whether the rules, or what was saved, allow something without a question.
+    pub(crate) async fn allows(&self, session: &SessionID, action: &str, resource: String) -> bool {
+        let pending = Pending {
+            request: PermissionRequest {
+                id: PermissionID::generate(&self.core.ids),
+                session_id: session.clone(),
+                action: action.to_owned(),
+                resources: vec![resource],
+                save: None,
+                metadata: None,
+                source: None,
+            },
+            location: self.place.clone(),
+            judge: self.judge.clone(),
+        };
+        matches!(
+            self.core.decide(&pending).await,
+            Ok(PermissionEffect::Allow)
+        )
+    }
+
     fn pending(&self, asked: tools::PermissionRequest) -> Pending {
         let present = |metadata: &opencode_schema::Record| !metadata.is_empty();
         Pending {

@@ -19,7 +19,8 @@ use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
-use opencode_store::{HistoryChanges, SessionRow};
+use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_store::{HistoryChanges, Reader, SessionRow, StoreError};
 
 use super::entry::{Entered, Entry, Refusal};
 use super::epoch::{Change, EpochChange, Known};
@@ -28,8 +29,9 @@ use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Owed, Runner, Stop, nested};
 use crate::error::DrainError;
-use crate::inbox::Promotion;
+use crate::inbox::{Attached, Promotion, Reading, eligible, has_text};
 use crate::lowering::Target;
+use crate::permissions::TurnPermissions;
 use crate::sources::Turn;
 
 /// How often one turn is prepared at most before the session has changed again.
@@ -66,6 +68,8 @@ pub(super) struct Surroundings {
     pub(super) sampled: Sampled,
     model: ResolvedModelOutcome,
     known: Option<Known>,
+    /// The texts of what may be promoted.
+    pub(super) attached: Attached,
 }
 
 /// The surroundings of a turn, with what was observed there.
@@ -82,6 +86,8 @@ struct Stored {
     known: Option<Known>,
     /// Where its tools read.
     explored: Vec<String>,
+    /// What may be promoted and has texts to read.
+    attaching: Vec<SessionInputAdmitted>,
 }
 
 /// What a boundary still has to do, however often it begins.
@@ -135,6 +141,7 @@ impl Survey {
         &self,
         known: Option<&Known>,
         promotion: Promotion,
+        attached: Attached,
         steer_batch: usize,
         time: Millis,
     ) -> Result<(Entry, String), DrainError> {
@@ -148,6 +155,7 @@ impl Survey {
             fence: self.here.fence(known),
             change,
             promotion,
+            attached,
             steer_batch,
             time,
         };
@@ -190,6 +198,18 @@ impl Survey {
             promoted,
         }
     }
+}
+
+/// The inputs that a boundary would promote now, as far as they have texts to read.
+fn attaching(
+    reader: &Reader<'_>,
+    session: &SessionRow,
+    promotion: Promotion,
+    steer_batch: usize,
+) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+    let mut inputs = eligible(reader, session, promotion, steer_batch)?;
+    inputs.retain(|input| has_text(&input.prompt));
+    Ok(inputs)
 }
 
 impl Runner {
@@ -237,8 +257,10 @@ impl Runner {
 
     async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, Stop> {
         let stopped = self.stopper.stopped().clone();
-        let looking = stopped.run_until_cancelled(self.surroundings()).await;
-        let (here, context) = match looking.unwrap_or(Err(Stop::Interrupted.into())) {
+        let looking = stopped
+            .run_until_cancelled(self.surroundings(due.promotion))
+            .await;
+        let (mut here, context) = match looking.unwrap_or(Err(Stop::Interrupted.into())) {
             Ok(found) => found,
             Err(Obstacle::Stop(stop)) => return Err(stop),
             Err(Obstacle::Unresolved {
@@ -253,7 +275,7 @@ impl Runner {
             }
         };
         if here.known.is_some() {
-            self.promote(&here, due).await?;
+            self.promote(&mut here, due).await?;
         }
         let observing = stopped.run_until_cancelled(self.observe(here, context));
         let survey = observing.await.unwrap_or(Err(Stop::Interrupted))?;
@@ -261,11 +283,12 @@ impl Runner {
     }
 
     /// Makes inputs visible, where there is an epoch that they belong to.
-    async fn promote(&self, here: &Surroundings, due: &mut Due) -> Result<(), Stop> {
+    async fn promote(&self, here: &mut Surroundings, due: &mut Due) -> Result<(), Stop> {
         let entry = Entry {
             fence: here.fence(here.known.as_ref()),
             change: EpochChange::Keep,
             promotion: due.promotion,
+            attached: std::mem::take(&mut here.attached),
             steer_batch: self.core.limits.steer_batch,
             time: self.core.now(),
         };
@@ -301,18 +324,22 @@ impl Runner {
         Ok(Stop::Recorded(error))
     }
 
-    pub(super) async fn survey(&mut self) -> Result<Survey, Obstacle> {
-        let (here, context) = self.surroundings().await?;
+    pub(super) async fn survey(&mut self, promotion: Promotion) -> Result<Survey, Obstacle> {
+        let (here, context) = self.surroundings(promotion).await?;
         Ok(self.observe(here, context).await?)
     }
 
-    /// Samples agent and model, and composes what is to be observed.
-    async fn surroundings(&mut self) -> Result<(Surroundings, SystemContext), Obstacle> {
+    /// Samples agent and model, composes what is to be observed, and reads attached files.
+    async fn surroundings(
+        &mut self,
+        promotion: Promotion,
+    ) -> Result<(Surroundings, SystemContext), Obstacle> {
         let Stored {
             session,
             known,
             explored,
-        } = self.stored().await?;
+            attaching,
+        } = self.stored(promotion).await?;
         let location = self.location(&session).await?;
         let tolerates = self.core.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates);
@@ -335,11 +362,19 @@ impl Runner {
             nested: &nested::directories(&sampled.location, &explored),
         });
         let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
+        let permissions = TurnPermissions {
+            core: Arc::clone(&self.core),
+            place: session.info.location.clone(),
+            judge: sampled.judge(),
+        };
+        let reading = Reading::new(&permissions, &session.info.location.directory);
+        let attached = reading.all(&attaching).await;
         let here = Surroundings {
             session,
             sampled,
             model,
             known,
+            attached,
         };
         Ok((here, context))
     }
@@ -354,13 +389,15 @@ impl Runner {
         })
     }
 
-    async fn enter(&mut self, survey: Survey, due: &mut Due) -> Result<Boundary, Stop> {
+    async fn enter(&mut self, mut survey: Survey, due: &mut Due) -> Result<Boundary, Stop> {
         let (batch, now) = (self.core.limits.steer_batch, self.core.now());
+        let attached = std::mem::take(&mut survey.here.attached);
         let here = &survey.here;
         let directory = here.session.info.location.directory.clone();
         let metrics = &self.core.metrics;
         metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
-        let (entry, baseline) = survey.decide(here.known.as_ref(), due.promotion, batch, now)?;
+        let (entry, baseline) =
+            survey.decide(here.known.as_ref(), due.promotion, attached, batch, now)?;
         let change = entry.change.size();
         let Entered {
             promoted,
@@ -378,8 +415,8 @@ impl Runner {
     }
 
     /// The session as it is now; its agent and model hold for the whole turn.
-    async fn stored(&mut self) -> Result<Stored, Stop> {
-        let id = self.session.clone();
+    async fn stored(&mut self, promotion: Promotion) -> Result<Stored, Stop> {
+        let (id, batch) = (self.session.clone(), self.core.limits.steer_batch);
         let found = self.core.store.read(move |reader| {
             let Some(session) = reader.session(&id)? else {
                 return Ok(None);
@@ -389,6 +426,7 @@ impl Runner {
             Ok(Some(Stored {
                 known: epoch.map(|epoch| Known { epoch, checkpoint }),
                 explored: reader.explored(session.key)?,
+                attaching: attaching(reader, &session, promotion, batch)?,
                 session,
             }))
         });

@@ -7,13 +7,15 @@ use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
 use super::epoch::{Begins, EpochChange};
 use super::fence::Fence;
 use crate::core::append;
-use crate::inbox::{Promotion, promote};
+use crate::inbox::{Attached, Promotion, promote};
 
 /// What is to be written, and what it was decided on.
 pub(super) struct Entry {
     pub(super) fence: Fence,
     pub(super) change: EpochChange,
     pub(super) promotion: Promotion,
+    /// The texts of what may be promoted.
+    pub(super) attached: Attached,
     /// Steers that are promoted at most.
     pub(super) steer_batch: usize,
     pub(super) time: Millis,
@@ -58,7 +60,8 @@ impl Entry {
         if let Some(first) = change.take_if(|change| change.begins_first()) {
             apply(transaction, session, first, self.time)?;
         }
-        let promoted = match promote(transaction, session, self.promotion, self.steer_batch)? {
+        let (promotion, batch) = (self.promotion, self.steer_batch);
+        let promoted = match promote(transaction, session, promotion, batch, self.attached)? {
             Ok(promoted) => promoted,
             Err(conflict) => return Ok(Err(Refusal::Conflict(conflict.to_string()))),
         };

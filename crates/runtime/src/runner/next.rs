@@ -127,7 +127,7 @@ fn check_size(bytes: usize) -> Result<(), RuntimeError> {
 
 impl Runner {
     async fn next(&mut self, is_running: bool) -> Result<Next, Stop> {
-        let survey = match self.survey().await {
+        let survey = match self.survey(Promotion::QueuedThenSteers).await {
             Ok(survey) => survey,
             Err(Obstacle::Stop(stop)) => return Err(stop),
             Err(Obstacle::Unresolved { error, .. }) => return Err(error.into()),
@@ -216,7 +216,7 @@ impl Runner {
 impl Look {
     /// Does what a boundary does, in a transaction that must be taken back.
     fn see(
-        self,
+        mut self,
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
     ) -> Result<Result<Seen, Stop>, StoreError> {
@@ -229,9 +229,10 @@ impl Look {
         }
         let known = known(&transaction.reader(), session.key)?;
         let promotion = self.promotion(&transaction.reader(), session.key)?;
-        let decided = self
-            .survey
-            .decide(known.as_ref(), promotion, self.steer_batch, self.now);
+        let attached = std::mem::take(&mut self.survey.here.attached);
+        let (batch, now) = (self.steer_batch, self.now);
+        let survey = &self.survey;
+        let decided = survey.decide(known.as_ref(), promotion, attached, batch, now);
         let (entry, baseline) = match decided {
             Ok(decided) => decided,
             Err(error) => return Ok(Err(error.into())),

@@ -7,6 +7,8 @@ mod agents;
 #[cfg(test)]
 mod allowance;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod boundary;
 #[cfg(test)]
 mod broken_answers;

@@ -1,0 +1,299 @@
+//! The text of attached files: read once, before a Prompt Promotion, and stored with it.
+//!
+//! The prompt keeps the URI that its caller gave, so that a retry stays exact. The text is a synthetic
+//! message of its own right before the prompt. Later requests send those bytes, whatever became of
+//! the file, and a revert to the prompt keeps them.
+//!
+//! Promotion asks no question: a file is read where the rules of the agent allow it. What is not read
+//! is told in the text, and is never a failure.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use opencode_location::containment::{Target, TargetKind, resolve};
+use opencode_location::opening::open_file;
+use opencode_schema::id::MessageID;
+use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::permissions::TurnPermissions;
+
+/// Bytes of one file at most, and its lines: those that the tool `read` returns at once.
+const MAX_BYTES: usize = 51_200;
+const MAX_LINES: usize = 2_000;
+
+/// Bytes of all files that one boundary reads.
+const MAX_TOTAL: usize = 2 * 1024 * 1024;
+
+const NOT_ALLOWED: &str = "the permission rules do not allow it without a question, and no question is asked while a prompt is promoted";
+const NOT_FOUND: &str = "there is no such file that the session can read";
+const NOT_TEXT: &str = "it is not UTF-8 text";
+const NO_DATA: &str = "its data URI cannot be decoded";
+const TOO_MUCH: &str = "the attachments before it have used up the room";
+
+/// The texts of the inputs that a boundary may promote.
+#[derive(Default)]
+pub(crate) struct Attached(HashMap<MessageID, String>);
+
+/// Files on their way into texts.
+pub(crate) struct Reading<'a> {
+    pub(crate) permissions: &'a TurnPermissions,
+    /// The directory of the Location.
+    pub(crate) directory: &'a str,
+    /// Bytes that may still be read.
+    room: usize,
+}
+
+/// Whether the model reads a file as text of its own. Images and documents go with the prompt.
+pub(crate) fn is_text(file: &PromptFileAttachment) -> bool {
+    let mime = file.mime.as_str();
+    if file.uri.starts_with("data:") {
+        return is_textual(mime);
+    }
+    let is_media = ["image/", "audio/", "video/"]
+        .iter()
+        .any(|kind| mime.starts_with(kind));
+    // TypeScript shares its extension with a kind of video.
+    file.uri.starts_with("file:")
+        && (mime == "video/mp2t" || !is_media && mime != "application/pdf")
+}
+
+fn is_textual(mime: &str) -> bool {
+    mime.starts_with("text/")
+        || mime.ends_with("+json")
+        || mime.ends_with("+xml") && !mime.starts_with("image/")
+        || matches!(
+            mime,
+            "application/json"
+                | "application/jsonl"
+                | "application/json5"
+                | "application/xml"
+                | "application/yaml"
+                | "application/x-yaml"
+                | "application/toml"
+                | "application/javascript"
+                | "application/typescript"
+                | "application/sql"
+                | "application/x-sh"
+        )
+}
+
+/// Whether a prompt has texts that are read before it is promoted.
+pub(crate) fn has_text(prompt: &Prompt) -> bool {
+    prompt.files.iter().flatten().any(is_text)
+}
+
+impl Attached {
+    /// Takes the text that goes with an input. Nothing, if the input is not ready: it came after the
+    /// texts were read, and waits for the next boundary.
+    pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Option<String>> {
+        if !has_text(&input.prompt) {
+            return Some(None);
+        }
+        self.0.remove(&input.id).map(Some)
+    }
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(permissions: &'a TurnPermissions, directory: &'a str) -> Self {
+        Self {
+            permissions,
+            directory,
+            room: MAX_TOTAL,
+        }
+    }
+
+    /// Reads the texts of inputs, in their order.
+    pub(crate) async fn all(mut self, inputs: &[SessionInputAdmitted]) -> Attached {
+        let mut texts = HashMap::new();
+        for input in inputs {
+            let mut pieces = Vec::new();
+            for file in input.prompt.files.iter().flatten() {
+                if self.room == 0 {
+                    break;
+                }
+                if is_text(file) {
+                    pieces.push(self.piece(file, input).await);
+                }
+            }
+            if self.room == 0 {
+                pieces.push(format!("Other attachments were not read: {TOO_MUCH}."));
+            }
+            texts.insert(input.id.clone(), pieces.join("\n\n"));
+        }
+        Attached(texts)
+    }
+
+    async fn piece(&mut self, file: &PromptFileAttachment, input: &SessionInputAdmitted) -> String {
+        let name = self.name(file);
+        let text = match Url::parse(&file.uri) {
+            Ok(url) if url.scheme() == "file" => self.file(&url, input).await,
+            _ => {
+                let uri = file.uri.clone();
+                let decoding = tokio::task::spawn_blocking(move || data(&uri));
+                decoding.await.unwrap_or(Err(NO_DATA))
+            }
+        };
+        let mut piece = match text {
+            Ok(mut text) => {
+                self.permissions.judge.location.secrets.clean(&mut text);
+                let (text, is_cut) = bounded(&text);
+                let cut = if is_cut {
+                    "\n[cut here; the attachment goes on]"
+                } else {
+                    ""
+                };
+                format!(
+                    "<attachment name={name:?} type={:?}>\n{text}{cut}\n</attachment>",
+                    file.mime
+                )
+            }
+            Err(reason) => format!("The attachment {name:?} was not read: {reason}."),
+        };
+        if piece.len() > self.room {
+            piece = format!("The attachment {name:?} was not read: {TOO_MUCH}.");
+            self.room = 0;
+        }
+        self.room = self.room.saturating_sub(piece.len());
+        piece
+    }
+
+    /// What the model is told of where the text comes from.
+    fn name(&self, file: &PromptFileAttachment) -> String {
+        let path = || {
+            let url = Url::parse(&file.uri)
+                .ok()
+                .filter(|url| url.scheme() == "file")?;
+            let path = url.to_file_path().ok()?;
+            let within = path.strip_prefix(self.directory).unwrap_or(&path);
+            Some(within.to_string_lossy().into_owned())
+        };
+        let name = path().or_else(|| file.name.clone());
+        let name = name.unwrap_or_else(|| "attachment".to_owned());
+        name.chars().take(1_000).collect()
+    }
+
+    async fn file(&self, url: &Url, input: &SessionInputAdmitted) -> Result<String, &'static str> {
+        let path = url.to_file_path().map_err(|()| NOT_FOUND)?;
+        let directory = self.directory.to_owned();
+        let resolving = tokio::task::spawn_blocking(move || {
+            resolve(
+                Path::new(&directory),
+                &path.to_string_lossy(),
+                TargetKind::File,
+            )
+        });
+        let target = resolving.await.ok().and_then(Result::ok).ok_or(NOT_FOUND)?;
+        let outside = target.external_directory.clone();
+        let wanted = outside.map(|pattern| ("external_directory", pattern));
+        for (action, resource) in wanted
+            .into_iter()
+            .chain([("read", target.resource.clone())])
+        {
+            let allowed = self.permissions.allows(&input.session_id, action, resource);
+            if !allowed.await {
+                return Err(NOT_ALLOWED);
+            }
+        }
+        let reading = tokio::task::spawn_blocking(move || read(&target));
+        reading.await.unwrap_or(Err(NOT_FOUND))
+    }
+}
+
+fn read(target: &Target) -> Result<String, &'static str> {
+    // It is not opened if it is no regular file, or became a link.
+    let file = open_file(&target.canonical).map_err(|_| NOT_FOUND)?;
+    let mut bytes = Vec::new();
+    let mut head = file.take(MAX_BYTES as u64 + 1);
+    head.read_to_end(&mut bytes).map_err(|_| NOT_FOUND)?;
+    utf8(bytes)
+}
+
+/// The text of a data URI, in the character set that it names.
+fn data(uri: &str) -> Result<String, &'static str> {
+    let rest = uri.strip_prefix("data:").ok_or(NO_DATA)?;
+    let (head, body) = rest.split_once(',').ok_or(NO_DATA)?;
+    let mut bytes: Vec<u8> = percent_decode_str(body).collect();
+    if head.to_ascii_lowercase().ends_with(";base64") {
+        bytes = STANDARD.decode(&bytes).map_err(|_| NO_DATA)?;
+    }
+    let parameters = head.split(';').skip(1);
+    let charset = parameters
+        .filter_map(|it| it.split_once('='))
+        .find_map(|(name, value)| {
+            name.trim()
+                .eq_ignore_ascii_case("charset")
+                .then_some(value.trim().trim_matches('"'))
+        });
+    match charset.filter(|it| !it.eq_ignore_ascii_case("utf-8")) {
+        None => utf8(bytes),
+        Some(charset) => {
+            let encoding = encoding_rs::Encoding::for_label(charset.as_bytes()).ok_or(NO_DATA)?;
+            Ok(encoding.decode(&bytes).0.into_owned())
+        }
+    }
+}
+
+/// The text, perhaps without a last character that was cut.
+fn utf8(mut bytes: Vec<u8>) -> Result<String, &'static str> {
+    if let Err(error) = std::str::from_utf8(&bytes) {
+        if error.error_len().is_some() || bytes.len() <= MAX_BYTES {
+            return Err(NOT_TEXT);
+        }
+        bytes.truncate(error.valid_up_to());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| NOT_TEXT)?;
+    if text.contains('\0') {
+        Err(NOT_TEXT)
+    } else {
+        Ok(text)
+    }
+}
+
+/// The beginning of a text that is within the bounds, and whether that is not all.
+fn bounded(text: &str) -> (&str, bool) {
+    let end = text.floor_char_boundary(MAX_BYTES);
+    let lines = text.match_indices('\n').nth(MAX_LINES - 1);
+    let end = lines.map_or(end, |(at, _)| end.min(at));
+    (&text[..end], end < text.trim_end_matches('\n').len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_uris_are_decoded_as_they_say() {
+        for (uri, text) in [
+            ("data:,a%20b", Ok("a b")),
+            ("data:text/plain;base64,aGk=", Ok("hi")),
+            ("data:text/plain;charset=iso-8859-1,caf%E9", Ok("caf\u{e9}")),
+            ("data:text/plain;charset=UTF-8;base64,w6k=", Ok("\u{e9}")),
+            ("data:text/plain;base64,%", Err(NO_DATA)),
+            ("data:text/plain", Err(NO_DATA)),
+            ("data:text/plain;charset=klingon,a", Err(NO_DATA)),
+            ("data:text/plain,%FF", Err(NOT_TEXT)),
+            ("data:text/plain,a%00b", Err(NOT_TEXT)),
+        ] {
+            assert_eq!(data(uri).as_deref(), text.as_deref(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters_and_lines() {
+        let euros = "\u{20ac}".repeat(MAX_BYTES);
+        let (text, is_cut) = bounded(&euros);
+        assert!(is_cut && text.len() <= MAX_BYTES && text.len() > MAX_BYTES - 3);
+        let lines = "a\n".repeat(MAX_LINES);
+        assert!(!bounded(&lines).1);
+        let lines = "a\n".repeat(MAX_LINES + 1);
+        assert_eq!(bounded(&lines), (lines[..2 * MAX_LINES - 1].as_ref(), true));
+        let mut cut = vec![b'a'; MAX_BYTES];
+        cut.push(0xc3);
+        assert_eq!(utf8(cut).unwrap().len(), MAX_BYTES);
+    }
+}
