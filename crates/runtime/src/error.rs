@@ -72,6 +72,14 @@ pub enum RuntimeError {
         /// The bound.
         limit: usize,
     },
+    /// A prompt that mentions agents. Nothing would come of them.
+    #[error(
+        "Mentions of agents in a prompt are not supported yet; leave out prompt.agents, and name the agent in the text or choose it with sessions.switchAgent"
+    )]
+    AgentsNotSupported,
+    /// A run of a session in which nothing has been said.
+    #[error("The session {0} has no history and no pending input to run with; prompt it first")]
+    NothingToRun(SessionID),
     /// A name that every event which tells of it would have to carry.
     #[error(
         "A name of {bytes} bytes is longer than any agent or model has; at most {limit} are accepted"

@@ -21,6 +21,7 @@ use opencode_store::{Anchored, Interrupted, Order, SessionFilter, StoredEvent};
 use crate::error::RuntimeError;
 use crate::inbox::PromptRequest;
 use crate::live::LiveSubscription;
+use crate::runner::has_work;
 use crate::runtime::Runtime;
 use crate::sessions::CreateSession;
 use crate::tail::SessionEvents;
@@ -166,8 +167,14 @@ impl Runtime {
 
     /// Lets the session go on where it stands: joins its drain, or starts one that makes at least
     /// one Provider Turn. It is under way when this returns; [`wait`](Self::wait) for its end.
+    ///
+    /// # Errors
+    ///
+    /// `NothingToRun`, if a request would hold no message at all: providers refuse that.
     pub async fn resume(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        self.core.session(id).await?;
+        if !self.core.of_session(id, has_work).await? {
+            return Err(RuntimeError::NothingToRun(id.clone()));
+        }
         // Registered by the call; what it gives at its end is for somebody else to see.
         drop(self.coordinator.run(id));
         Ok(())

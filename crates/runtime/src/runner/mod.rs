@@ -354,6 +354,13 @@ fn fail_open_calls(
     Ok(())
 }
 
+/// Whether a run of a session has anything to send: a history, or input that waits.
+pub(crate) fn has_work(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+    Ok(reader.has_pending(session, Delivery::Steer)?
+        || reader.has_pending(session, Delivery::Queue)?
+        || says_anything(reader, session)?)
+}
+
 /// Whether a session has more than records of switches, and of changes that nobody was told of.
 fn says_anything(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
     const PAGE: usize = 16;

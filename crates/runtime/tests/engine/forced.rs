@@ -1,6 +1,7 @@
 //! Runs that somebody asks for although nothing is pending.
 
-use opencode_runtime::DrainOutcome;
+use opencode_runtime::{DrainOutcome, RuntimeError};
+use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Reply};
 
 #[tokio::test]
@@ -20,6 +21,26 @@ async fn a_run_of_a_session_without_history_asks_nobody() {
     assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
     assert_eq!(f.model.requests().len(), 0);
     assert_eq!(f.events(&session).await, before);
+}
+
+#[tokio::test]
+async fn resuming_a_session_without_history_is_refused() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    f.switch_model(&session, "m2").await;
+    let refused = f.runtime().resume(&session).await;
+    let refused = refused.unwrap_err();
+    assert!(
+        matches!(&refused, RuntimeError::NothingToRun(id) if *id == session),
+        "{refused:?}"
+    );
+    assert_eq!(f.runtime().active(), []);
+    // Input that waits is something to run with.
+    f.leave(&session, "Hi", Delivery::Steer).await;
+    f.model.reply(Reply::says("Hello."));
+    f.resume(&session).await;
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 1);
 }
 
 #[tokio::test]

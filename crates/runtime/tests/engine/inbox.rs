@@ -2,9 +2,9 @@
 //! their own.
 
 use futures::future::join_all;
-use opencode_runtime::DrainOutcome;
-use opencode_schema::prompt::Delivery;
-use opencode_testkit::{Fixture, Gate, Reply, compact, output};
+use opencode_runtime::{DrainOutcome, PromptRequest, RuntimeError};
+use opencode_schema::prompt::{Delivery, PromptAgentAttachment};
+use opencode_testkit::{Fixture, Gate, Reply, compact, output, prompt_request};
 use serde_json::json;
 
 /// A session whose first answer stands at the gate, after its text and before its finish.
@@ -366,4 +366,28 @@ async fn runs_at_one_time_share_one_drain() {
         assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
     }
     assert_eq!(f.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_prompt_that_mentions_agents_is_refused_and_nothing_is_recorded() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let mut request = prompt_request(&session, "Hi");
+    let agent = PromptAgentAttachment {
+        name: "plan".to_owned(),
+        source: None,
+    };
+    request.prompt.agents = Some(vec![agent]);
+    let refused = f.try_admit(request.clone()).await.unwrap_err();
+    assert!(
+        matches!(refused, RuntimeError::AgentsNotSupported),
+        "{refused:?}"
+    );
+    assert_eq!(f.events(&session).await, [""; 0]);
+    request.prompt.agents = Some(Vec::new());
+    f.admit(PromptRequest {
+        resume: false,
+        ..request
+    })
+    .await;
 }

@@ -152,7 +152,9 @@ impl World {
             Act::Resume(at) => {
                 self.board.may_run(&self.sessions[at].id);
                 self.sessions[at].quiet = None;
-                self.f.resume(&self.sessions[at].id).await;
+                let resumed = self.f.runtime().resume(&self.sessions[at].id).await;
+                let is_expected = matches!(resumed, Ok(()) | Err(RuntimeError::NothingToRun(_)));
+                assert!(is_expected, "{resumed:?}");
             }
             Act::Move(at) => self.move_away(at).await,
             Act::Release => self.board.release(),

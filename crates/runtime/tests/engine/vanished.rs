@@ -108,7 +108,8 @@ async fn a_run_that_joins_a_wake_without_input_gets_its_turn() {
         f.within("the read", held.reached.notified()).await;
         f.withdraw(&input).await;
         let release = async {
-            f.resume(&session).await;
+            let resumed = f.runtime().resume(&session).await;
+            assert_eq!(resumed.is_ok(), answered, "{resumed:?}");
             held.release();
         };
         let (outcome, ()) = tokio::join!(f.run(&session), release);
