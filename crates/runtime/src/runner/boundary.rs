@@ -368,7 +368,7 @@ impl Runner {
             judge: sampled.judge(),
         };
         let reading = Reading::new(&permissions, &session.info.location.directory);
-        let attached = reading.all(&attaching).await;
+        let attached = Box::pin(reading.all(&attaching)).await;
         let here = Surroundings {
             session,
             sampled,
