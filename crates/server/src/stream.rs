@@ -175,7 +175,8 @@ fn response(
     content_type: &'static str,
     pieces: impl Stream<Item = Piece> + Send + 'static,
 ) -> Response<Body> {
-    let mut response = Response::new(Body::from_stream(pieces));
+    // A body that compresses asks once more after the end.
+    let mut response = Response::new(Body::from_stream(pieces.fuse()));
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, content_type),

@@ -84,5 +84,5 @@ fn until(part: CancellationToken, body: Body) -> Body {
             None => Some((Err(io::Error::other("the listener is closed")), None)),
         }
     });
-    Body::from_stream(pieces)
+    Body::from_stream(pieces.fuse())
 }
