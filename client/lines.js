@@ -12,8 +12,8 @@ const { LineBuffer } = require("./line-buffer.js");
 // The content type of bodies of lines.
 const LINES_TYPE = "application/x-ndjson";
 
-// The longest line we hold, in UTF-16 code units (16 MiB of ASCII).
-const LINE_LIMIT = 16 * 1024 * 1024;
+// The longest line we hold, in UTF-16 code units (256 MiB of ASCII). A host exports lines that are shorter.
+const LINE_LIMIT = 256 * 1024 * 1024;
 
 // The most text of one request, likewise. Some engines cannot make a string that is twice as long.
 const BODY_LIMIT = 256 * 1024 * 1024;
@@ -47,7 +47,7 @@ class LineParser {
 
 /** @param {number} length */
 function refuseOverlong(length) {
-  if (length > LINE_LIMIT) throw malformed("A line larger than 16 MiB");
+  if (length > LINE_LIMIT) throw malformed("A line larger than 256 MiB");
 }
 
 /**

@@ -9,8 +9,9 @@ const { LineBuffer } = require("./line-buffer.js");
  * @typedef {import("./internal.js").Parser<T>} Parser
  */
 
-// The largest event, and the largest unfinished line, we hold, in UTF-16 code units (16 MiB of ASCII).
-const EVENT_LIMIT = 16 * 1024 * 1024;
+// The largest event, and the largest unfinished line, we hold, in UTF-16 code units (256 MiB of ASCII). A host stores
+// events that are smaller.
+const EVENT_LIMIT = 256 * 1024 * 1024;
 
 // The name of the one frame that is no element: the server's last word about a stream that failed.
 const FAILURE = "effect/httpapi/stream/failure";
@@ -76,7 +77,7 @@ class EventParser {
 
   /** @param {number} length */
   #refuseOverlong(length) {
-    if (length + (this.#data?.length ?? 0) > EVENT_LIMIT) throw malformed("An event larger than 16 MiB");
+    if (length + (this.#data?.length ?? 0) > EVENT_LIMIT) throw malformed("An event larger than 256 MiB");
   }
 
   /** @param {string} data */

@@ -49,6 +49,6 @@ export type Lines = string | Iterable<string> | AsyncIterable<string>;
  * - `UnsupportedContentType`: the body is not JSON, or not an event stream, or has no lines, whichever the
  *   operation answers with. `cause` is `{ status, contentType }`.
  * - `MalformedResponse`: the body is empty, cannot be parsed, or has the wrong form; or one event or one line
- *   of it is larger than 16 MiB.
+ *   of it is larger than 256 MiB.
  */
 export type ClientErrorReason = "Transport" | "UnexpectedStatus" | "UnsupportedContentType" | "MalformedResponse";

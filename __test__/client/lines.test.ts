@@ -157,17 +157,17 @@ describe("a body of lines that is not whole", () => {
     expect({ ...error }).toEqual(missing);
   });
 
-  test("because a line is larger than 16 MiB", async () => {
+  test("because a line is larger than 256 MiB", async () => {
     const filler = "x".repeat(1024 * 1024);
     const line = (megabytes: number) => [...Array<string>(megabytes).fill(filler), "\n"];
     const refused = {
       name: "ClientError",
       reason: "MalformedResponse",
-      cause: { message: "A line larger than 16 MiB" },
+      cause: { message: "A line larger than 256 MiB" },
     };
-    await expect(collect(exported([...line(16), ...line(16)]))).resolves.toHaveLength(2);
-    await expect(rejection(collect(exported(line(17))))).resolves.toMatchObject(refused);
-    await expect(rejection(collect(exported([line(17).join("")])))).resolves.toMatchObject(refused);
+    await expect(collect(exported([...line(255), ...line(16)]))).resolves.toHaveLength(2);
+    await expect(rejection(collect(exported(line(257))))).resolves.toMatchObject(refused);
+    await expect(rejection(collect(exported([line(257).join("")])))).resolves.toMatchObject(refused);
   });
 });
 

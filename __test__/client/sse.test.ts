@@ -119,27 +119,27 @@ describe("the limit of an event", () => {
   const event = (megabytes: number) => ['data: {"a":"', ...Array<string>(megabytes).fill(filler), '"}\n\n'];
   const tooLarge = expect.objectContaining({ name: "ClientError", reason: "MalformedResponse" });
 
-  test("15 MiB pass, in one piece and in many", async () => {
-    await expect(subscribe(event(15))).resolves.toHaveLength(1);
-    expect(parse(event(15).join(""))).toHaveLength(1);
+  test("255 MiB pass, in one piece and in many", async () => {
+    await expect(subscribe(event(255))).resolves.toHaveLength(1);
+    expect(parse(event(255).join(""))).toHaveLength(1);
   });
 
-  test("20 MiB are refused before they have arrived", async () => {
+  test("260 MiB are refused before they have arrived", async () => {
     const parser = new EventParser();
     const push = () => {
-      for (let megabytes = 0; megabytes < 20; megabytes += 1) parser.push(megabytes === 0 ? `data: ${filler}` : filler);
+      for (let megabytes = 0; megabytes < 260; megabytes += 1) parser.push(megabytes === 0 ? `data: ${filler}` : filler);
     };
     expect(push).toThrow(tooLarge);
-    await expect(subscribe(event(20))).rejects.toEqual(tooLarge);
+    await expect(subscribe(event(260))).rejects.toEqual(tooLarge);
   });
 
-  test("20 MiB in one piece, or in many lines", () => {
-    expect(() => parse(event(20).join(""))).toThrow(tooLarge);
-    expect(() => parse(...Array<string>(20).fill(`data: ${filler}\n`))).toThrow(tooLarge);
+  test("260 MiB in one piece, or in many lines", () => {
+    expect(() => parse(event(260).join(""))).toThrow(tooLarge);
+    expect(() => parse(...Array<string>(260).fill(`data: ${filler}\n`))).toThrow(tooLarge);
   });
 
   test("is a limit of one event, not of what has arrived", () => {
-    expect(EVENT_LIMIT).toBe(16 * 1024 * 1024);
-    expect(parse(Array<string>(40).fill(`data: {"a":"${filler}"}\n\n`).join(""))).toHaveLength(40);
+    expect(EVENT_LIMIT).toBe(256 * 1024 * 1024);
+    expect(parse(Array<string>(300).fill(`data: {"a":"${filler}"}\n\n`).join(""))).toHaveLength(300);
   });
 });

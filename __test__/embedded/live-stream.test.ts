@@ -1,3 +1,4 @@
+import { createClient } from "../../client/index.js";
 import type { OpenCodeEvent, OpenCodeHost } from "../../index.js";
 import { rejection } from "../client/support";
 import { readHistory, readUntil, run, setUpSession, subscribe, types } from "./support";
@@ -82,6 +83,17 @@ test("begins with server.connected and replays nothing", async () => {
   const [, events] = await Promise.all([run(host, sessionID, "After"), readUntil(live, "session.next.step.ended")]);
   expect(events[0]).toMatchObject({ type: "session.next.prompt.admitted", data: { prompt: { text: "After" } } });
   await live.return?.();
+});
+
+test("a subscriber is told that the host is alive, in memory and over the network", async () => {
+  const { host } = await setUpSession();
+  const { url, headers } = await host.listen();
+  const beats = [host, createClient({ baseUrl: url, headers })].map(async (client) => {
+    for await (const event of client.events.subscribe()) if (event.type === "server.heartbeat") return event;
+    throw new Error("The stream ended");
+  });
+  const expected = { id: expect.stringMatching(/^evt_/), type: "server.heartbeat", data: {} };
+  await expect(Promise.all(beats)).resolves.toStrictEqual([expected, expected]);
 });
 
 test("every subscriber gets everything", async () => {

@@ -2207,6 +2207,7 @@ export interface ObservationMetrics {
 /** An event of a host: the durable events of all its sessions, fragments of what is not complete yet, and what concerns the host itself. */
 export type OpenCodeEvent =
   | ServerConnected
+  | ServerHeartbeat
   | GlobalDisposed
   | SessionError
   | SessionStatusChanged
@@ -2829,6 +2830,15 @@ export interface ServerConnected {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "server.connected";
+  /** What happened. */
+  readonly data: Record<string, never>;
+}
+
+/** The host is alive: the subscription goes on, even if nothing happens. */
+export interface ServerHeartbeat {
+  /** Its id, the same on every stream. */
+  readonly id: string;
+  readonly type: "server.heartbeat";
   /** What happened. */
   readonly data: Record<string, never>;
 }

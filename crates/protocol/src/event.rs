@@ -65,6 +65,12 @@ impl JsonSchema for OpenCodeEvent {
             ),
             bare(
                 generator,
+                "ServerHeartbeat",
+                "server.heartbeat",
+                "The host is alive: the subscription goes on, even if nothing happens.",
+            ),
+            bare(
+                generator,
                 "GlobalDisposed",
                 "global.disposed",
                 "The host closes: nothing follows.",

@@ -41,6 +41,11 @@ pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
     json_size(value).bytes
 }
 
+/// Bytes of a text as the log writes it within its quotes.
+pub(crate) fn escaped_bytes(text: &str) -> usize {
+    json_size(text).bytes - 2
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -303,6 +303,12 @@ impl Runtime {
         envelope::host_text(&id, "server.connected")
     }
 
+    /// The event that tells a subscriber now and then that the host is alive, as JSON text.
+    pub fn heartbeat_event(&self) -> String {
+        let id = EventID::generate(&self.core.ids);
+        envelope::host_text(&id, "server.heartbeat")
+    }
+
     /// Opens a Location.
     pub async fn open_location(
         &self,

@@ -14,7 +14,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::middleware::Next;
-use futures::stream::{self, Stream};
+use futures::stream::{self, Stream, StreamExt};
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming, SizeHint};
 use opencode_protocol::failure::Failure;
@@ -135,7 +135,7 @@ pub(crate) async fn bound(
         trouble: OnceLock::new(),
     });
     let reading = Arc::clone(&held);
-    let request = request.map(|body| Body::from_stream(reading.pieces(body)));
+    let request = request.map(|body| Body::from_stream(reading.pieces(body).fuse()));
     let mut response = next.run(request).await;
     if response.status() == StatusCode::BAD_REQUEST {
         match held.trouble.get() {

@@ -12,9 +12,5 @@ pub(crate) async fn health(_: Call<op::HealthGet>) -> Result<Answer<Health>, Fai
 }
 
 pub(crate) async fn subscribe<T>(call: Call<op::EventSubscribe>) -> Result<Answer<T>, Failure> {
-    let subscription = call.runtime.subscribe();
-    Ok(Answer::Raw(stream::live(
-        &call.runtime.connected_event(),
-        subscription,
-    )))
+    Ok(Answer::Raw(stream::live(call.runtime)))
 }

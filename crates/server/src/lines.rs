@@ -6,10 +6,9 @@ use axum::body::{Body, Bytes};
 use bytes::Buf;
 use futures::stream::{self, Stream};
 use http_body_util::BodyExt;
-use opencode_runtime::MAX_IMPORT_LINE_BYTES as MAX_LINE_BYTES;
+use opencode_runtime::MAX_IMPORT_LINE_BYTES;
 
 /// The lines of a body.
-#[derive(Default)]
 pub(crate) struct Lines {
     /// None when it has ended.
     body: Option<Body>,
@@ -17,6 +16,19 @@ pub(crate) struct Lines {
     arrived: Bytes,
     /// The beginning of a line whose end has not arrived.
     begun: Vec<u8>,
+    /// Bytes of one line at most.
+    longest: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            body: None,
+            arrived: Bytes::new(),
+            begun: Vec::new(),
+            longest: MAX_IMPORT_LINE_BYTES,
+        }
+    }
 }
 
 /// Why the lines of a body end before it does.
@@ -24,8 +36,8 @@ pub(crate) struct Lines {
 pub(crate) enum LinesError {
     /// The body broke.
     Broken(axum::Error),
-    /// A line is longer than it may be. The rest of it is not waited for.
-    TooLong,
+    /// A line has more bytes than these. The rest of it is not waited for.
+    TooLong(usize),
     /// A line is no text. It would not be the same with its bad bytes replaced.
     NotText,
 }
@@ -34,7 +46,7 @@ impl fmt::Display for LinesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(error) => write!(f, "the body cannot be read: {error}"),
-            Self::TooLong => write!(f, "the next one is longer than {MAX_LINE_BYTES} bytes"),
+            Self::TooLong(longest) => write!(f, "the next one is longer than {longest} bytes"),
             Self::NotText => f.write_str("the next one is not UTF-8"),
         }
     }
@@ -88,8 +100,8 @@ impl Lines {
 
     /// Keeps the beginning of a line.
     fn begin(&mut self, part: &[u8]) -> Result<(), LinesError> {
-        if self.begun.len() + part.len() > MAX_LINE_BYTES {
-            return Err(LinesError::TooLong);
+        if self.begun.len() + part.len() > self.longest {
+            return Err(LinesError::TooLong(self.longest));
         }
         self.begun.extend_from_slice(part);
         Ok(())
@@ -110,10 +122,19 @@ mod tests {
 
     use super::*;
 
+    const LONGEST: usize = 16 * 1024;
+
     /// The lines of a body that comes in these pieces, and why there are no more.
     fn read(pieces: Vec<Result<Bytes, io::Error>>) -> (Vec<String>, Option<String>) {
-        let lines = Lines::of(Body::from_stream(stream::iter(pieces))).into_stream();
-        let read: Vec<_> = lines.collect().now_or_never().expect("all of it is there");
+        let lines = Lines {
+            longest: LONGEST,
+            ..Lines::of(Body::from_stream(stream::iter(pieces)))
+        };
+        let read: Vec<_> = lines
+            .into_stream()
+            .collect()
+            .now_or_never()
+            .expect("all of it is there");
         let (mut lines, mut problem) = (Vec::new(), None);
         for line in read {
             assert_eq!(problem, None, "nothing follows a problem");
@@ -151,9 +172,9 @@ mod tests {
 
     #[test]
     fn what_is_no_line_is_told_and_ends_them() {
-        let filler = "x".repeat(1024 * 1024);
-        let long = |megabytes| vec![filler.as_bytes(); megabytes];
-        let too_long = "the next one is longer than 16777216 bytes".to_owned();
+        let filler = "x".repeat(1024);
+        let long = |kilobytes| vec![filler.as_bytes(); kilobytes];
+        let too_long = "the next one is longer than 16384 bytes".to_owned();
         // One that has not ended, and one that came in one piece.
         let endless = [vec![&b"a\n"[..]], long(17)].concat();
         let whole = [b"a\n", long(17).concat().as_slice(), b"\nb\n"].concat();

@@ -6,6 +6,7 @@
 mod connection;
 mod options;
 mod password;
+mod places;
 mod sockets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,18 +16,19 @@ use std::time::Duration;
 use axum::Router;
 use opencode_protocol::failure::Failure;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use self::options::ListenOptions;
 pub use self::password::{Login, Password};
+use self::places::Places;
 pub(crate) use self::sockets::{OpenSocket, Sockets};
 
 /// How long a listener waits for what.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Connections at once. Whoever comes then waits until one ends.
+    /// Connections at once, half of them from one address of another machine. One that comes then
+    /// gets the place of the one that rests longest, or waits until one does.
     pub connections: usize,
     /// Bytes of the head of a request.
     pub head: usize,
@@ -171,15 +173,15 @@ impl Listener {
     }
 
     async fn accept(self, socket: TcpListener, routes: Router, bounds: Bounds) {
-        let free = Arc::new(Semaphore::new(bounds.connections));
+        let places = Places::new(bounds.connections);
         let phases = self.phases;
         let taken = async {
             loop {
-                // Never closed.
-                let Ok(place) = Arc::clone(&free).acquire_owned().await else {
-                    return;
+                let (stream, address) = take(&socket).await;
+                // A connection of an address that has its share is closed.
+                let Some(place) = places.take(address.ip()).await else {
+                    continue;
                 };
-                let stream = take(&socket).await;
                 let sockets = Sockets {
                     phases: phases.clone(),
                     tasks: self.tasks.clone(),
@@ -195,10 +197,10 @@ impl Listener {
 }
 
 /// The next connection. One that failed before it was taken is its client's affair.
-async fn take(socket: &TcpListener) -> TcpStream {
+async fn take(socket: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match socket.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(taken) => return taken,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
                 tokio::time::sleep(ACCEPT_AGAIN).await;

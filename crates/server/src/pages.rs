@@ -3,7 +3,8 @@
 //!
 //! A page whose name has come to mean this machine would be of the listener's own origin and read
 //! everything, so only names that nobody else can make mean it are answered. Any other page sends
-//! requests without reading their answers, so what it sends must not change anything.
+//! requests without reading their answers. Without a password they are refused, since even a search
+//! costs the host; with one they must not change anything.
 
 use std::sync::Arc;
 
@@ -43,13 +44,17 @@ impl Pages {
                            ask for localhost, listen on that name, or give a password";
             return Some(Failure::invalid_field("host", message));
         }
-        let origin = headers.get(header::ORIGIN);
-        if changes(request.method()) && origin.is_some_and(|it| !self.origins.allow(it)) {
-            let message = "Without a password web pages of this origin change nothing: \
-                           name it in the option cors, or give a password";
-            return Some(Failure::invalid_field("origin", message));
+        let is_allowed = match headers.get(header::ORIGIN) {
+            Some(origin) if changes(request.method()) => self.origins.allow(origin),
+            Some(_) => self.origins.admit(headers) || connects_terminal(request),
+            None => is_own_or_no_page(headers.get("sec-fetch-site")),
+        };
+        if is_allowed {
+            return None;
         }
-        None
+        let message = "Without a password web pages of this origin ask for nothing: \
+                       name it in the option cors, or give a password";
+        Some(Failure::invalid_field("origin", message))
     }
 
     /// Whether the name that was asked for is this machine's, whoever answers for names.
@@ -66,6 +71,19 @@ impl Pages {
             Host::Ipv4(_) | Host::Ipv6(_) => true,
         })
     }
+}
+
+/// Whether a browser says of a request without an origin that no other page caused it. Only browsers
+/// send this header.
+fn is_own_or_no_page(site: Option<&HeaderValue>) -> bool {
+    site.is_none_or(|site| site == "same-origin" || site == "none")
+}
+
+/// Whether a request is to become the connection of a terminal, whose route looks at pages itself
+/// and refuses them as the contract says.
+fn connects_terminal(request: &Request) -> bool {
+    let path = request.uri().path();
+    path.starts_with("/api/pty/") && path.ends_with("/connect")
 }
 
 fn changes(method: &Method) -> bool {

@@ -1,5 +1,6 @@
-//! Bodies that come piece by piece: server-sent events, one `data:` line an event and a comment now
-//! and then to keep the line open, and the lines of an export.
+//! Bodies that come piece by piece: server-sent events, one `data:` line an event, and the lines of
+//! an export. While nothing happens the live stream has a `server.heartbeat` now and then, and the
+//! durable stream of a session a comment.
 //!
 //! A body ends only when everything was delivered. When something was lost, or cannot be read, it
 //! breaks, so that no client takes the rest for the whole.
@@ -13,8 +14,7 @@ use futures::stream::{self, Stream, StreamExt};
 use opencode_protocol::failure::Failure;
 use opencode_protocol::operation::LINES_TYPE;
 use opencode_runtime::{
-    LiveBatch, LiveSubscription, RuntimeError, SessionEvents, SessionExport, StoreError,
-    StoredEvent,
+    LiveBatch, Runtime, RuntimeError, SessionEvents, SessionExport, StoreError, StoredEvent,
 };
 use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
@@ -24,7 +24,7 @@ use crate::failure::{failure, unknown};
 
 /// The content type of server-sent events.
 pub(crate) const EVENTS_TYPE: &str = "text/event-stream";
-/// Time between two comments.
+/// Time between two signs of life.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Live events in one piece of a body at most.
 const LIVE_BATCH: usize = 512;
@@ -33,7 +33,7 @@ type Piece = Result<Bytes, io::Error>;
 
 /// The durable stream of one session.
 pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
-    let heartbeat = heartbeat(Instant::now() + HEARTBEAT);
+    let heartbeat = heartbeat();
     let pieces = stream::unfold(Some((events, heartbeat)), |state| async {
         let (mut events, mut heartbeat) = state?;
         let piece = tokio::select! {
@@ -48,28 +48,32 @@ pub(crate) fn durable(events: SessionEvents) -> Response<Body> {
     response(EVENTS_TYPE, pieces.flat_map(stream::iter))
 }
 
-/// Everything that happens in the host. `connected` is the first event.
-pub(crate) fn live(connected: &str, subscription: LiveSubscription) -> Response<Body> {
-    let first = stream::once(std::future::ready(Ok(frame(connected))));
-    let heartbeat = heartbeat(Instant::now());
-    let pieces = stream::unfold(Some((subscription, heartbeat)), |state| async {
-        let (mut subscription, mut heartbeat) = state?;
-        tokio::select! {
+/// Everything that happens in the host: `server.connected` first, then events, with a
+/// `server.heartbeat` now and then.
+pub(crate) fn live(runtime: Runtime) -> Response<Body> {
+    let subscription = runtime.subscribe();
+    let first = stream::once(std::future::ready(Ok(frame(&runtime.connected_event()))));
+    let heartbeat = heartbeat();
+    let state = Some((runtime, subscription, heartbeat));
+    let pieces = stream::unfold(state, |state| async {
+        let (runtime, mut subscription, mut heartbeat) = state?;
+        let piece = tokio::select! {
             biased;
-            _ = heartbeat.tick() => Some((Ok(comment()), Some((subscription, heartbeat)))),
+            _ = heartbeat.tick() => frame(&runtime.heartbeat_event()),
             batch = subscription.next(LIVE_BATCH) => match batch {
                 LiveBatch::Events(events) => {
                     let mut text = String::with_capacity(events.iter().map(|it| it.len() + 8).sum());
                     events.iter().for_each(|event| push(&mut text, event));
-                    Some((Ok(text.into()), Some((subscription, heartbeat))))
+                    text.into()
                 }
                 LiveBatch::Cut => {
                     let reason = "the subscriber was too slow and lost events";
-                    Some((Err(io::Error::other(reason)), None))
+                    return Some((Err(io::Error::other(reason)), None));
                 }
-                LiveBatch::Ended => None,
+                LiveBatch::Ended => return None,
             },
-        }
+        };
+        Some((Ok(piece), Some((runtime, subscription, heartbeat))))
     });
     response(EVENTS_TYPE, first.chain(pieces))
 }
@@ -165,8 +169,8 @@ fn broken(error: RuntimeError) -> Vec<Piece> {
     vec![Ok(frame.into()), break_off]
 }
 
-fn heartbeat(first: Instant) -> Interval {
-    let mut interval = tokio::time::interval_at(first, HEARTBEAT);
+fn heartbeat() -> Interval {
+    let mut interval = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
 }
@@ -175,7 +179,8 @@ fn response(
     content_type: &'static str,
     pieces: impl Stream<Item = Piece> + Send + 'static,
 ) -> Response<Body> {
-    let mut response = Response::new(Body::from_stream(pieces));
+    // A body that compresses asks once more after the end.
+    let mut response = Response::new(Body::from_stream(pieces.fuse()));
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, content_type),

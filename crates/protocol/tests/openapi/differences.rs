@@ -78,6 +78,13 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
+        why: "A subscriber is told now and then that the host is alive.",
+        what: &[
+            "ServerHeartbeat: an extension",
+            "V2Event | server.heartbeat: an extension",
+        ],
+    },
+    Differences {
         why: "Components of those additions.",
         what: &[
             "CanonicalRequest: is added",

@@ -15,8 +15,13 @@ pub(crate) struct Bounds {
     /// How long none may be taken while that many wait. A fast model produces events quicker than
     /// any reader turns them into objects, so a bare count would cut attentive readers.
     pub(crate) patience: Duration,
-    /// Bytes that may wait at all.
+    /// Bytes that may wait while none is taken.
     pub(crate) bytes: usize,
+    /// Bytes that may wait at all: more than the largest events of one turn.
+    pub(crate) most_bytes: usize,
+    /// Bytes that a reader is expected to handle in a millisecond. What it took last lengthens its
+    /// patience accordingly.
+    pub(crate) pace: usize,
 }
 
 impl Default for Bounds {
@@ -25,7 +30,17 @@ impl Default for Bounds {
             events: 256,
             patience: Duration::from_millis(100),
             bytes: 8 * 1024 * 1024,
+            most_bytes: 512 * 1024 * 1024,
+            pace: 16 * 1024,
         }
+    }
+}
+
+impl Bounds {
+    /// How long a reader that took so many bytes may take none.
+    fn patience(&self, taken: usize) -> Duration {
+        let handling = u64::try_from(taken / self.pace).unwrap_or(u64::MAX);
+        self.patience + Duration::from_millis(handling)
     }
 }
 
@@ -53,6 +68,8 @@ struct Queue {
     bytes: usize,
     /// Since when events wait without any being taken.
     waiting: Instant,
+    /// Bytes that were taken last.
+    taken: usize,
     state: QueueState,
 }
 
@@ -107,6 +124,7 @@ impl LiveEvents {
             events: VecDeque::new(),
             bytes: 0,
             waiting: Instant::now(),
+            taken: 0,
             state,
         };
         let subscriber = Arc::new(Subscriber {
@@ -167,10 +185,9 @@ impl Subscriber {
             // However long nothing happened: the patience is for what waits.
             queue.waiting = Instant::now();
         }
-        let waiting = queue.events.len() >= bounds.events;
-        let crowded = waiting && queue.waiting.elapsed() >= bounds.patience;
-        // One event alone may be larger than the bound: a prompt can carry a large image.
-        let heavy = queue.bytes > 0 && queue.bytes + text.len() > bounds.bytes;
+        let many = queue.events.len() >= bounds.events || queue.bytes >= bounds.bytes;
+        let crowded = many && queue.waiting.elapsed() >= bounds.patience(queue.taken);
+        let heavy = queue.bytes + text.len() > bounds.most_bytes;
         if crowded || heavy {
             queue.state = QueueState::Cut;
             queue.events = VecDeque::new();
@@ -198,7 +215,8 @@ impl Subscriber {
         }
         let count = queue.events.len().min(most);
         let events: Vec<_> = queue.events.drain(..count).collect();
-        queue.bytes -= events.iter().map(|event| event.len()).sum::<usize>();
+        queue.taken = events.iter().map(|event| event.len()).sum();
+        queue.bytes -= queue.taken;
         Some(LiveBatch::Events(events))
     }
 }

@@ -66,12 +66,49 @@ async fn who_comes_after_the_end_is_told_so() {
     assert_eq!(live.subscribe().next(1).await, LiveBatch::Ended);
 }
 
-#[tokio::test]
-async fn too_many_bytes_cut() {
+#[tokio::test(start_paused = true)]
+async fn bytes_that_wait_too_long_cut() {
     let live = Arc::new(LiveEvents::default());
-    let mut subscription = live.subscribe();
-    for _ in 0..9 {
-        live.publish(|| "x".repeat(1024 * 1024));
+    let mut idle = live.subscribe();
+    let mut attentive = live.subscribe();
+    // The events of one turn, which come at once.
+    for _ in 0..3 {
+        live.publish(|| "x".repeat(8 * 1024 * 1024));
     }
+    assert_eq!(texts(attentive.next(usize::MAX).await).len(), 3);
+    tokio::time::advance(patience()).await;
+    live.publish(|| "y".into());
+    assert_eq!(idle.next(1).await, LiveBatch::Cut);
+    assert_eq!(texts(attentive.next(1).await), ["y"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_took_much_has_longer_to_handle_it() {
+    let live = Arc::new(LiveEvents::default());
+    let mut reader = live.subscribe();
+    live.publish(|| "x".repeat(16 * 1024 * 1024));
+    assert_eq!(texts(reader.next(1).await).len(), 1);
+    let publish = || (0..1000).for_each(|_| live.publish(|| "x".into()));
+    publish();
+    tokio::time::advance(patience() + Duration::from_secs(1)).await;
+    publish();
+    assert_eq!(texts(reader.next(usize::MAX).await).len(), 2000);
+    publish();
+    tokio::time::advance(patience()).await;
+    publish();
+    assert_eq!(reader.next(1).await, LiveBatch::Cut);
+}
+
+#[tokio::test]
+async fn too_many_bytes_cut_at_once() {
+    let live = Arc::new(LiveEvents::new(Bounds {
+        most_bytes: 10,
+        ..Bounds::default()
+    }));
+    let mut subscription = live.subscribe();
+    live.publish(|| "x".repeat(10));
+    assert_eq!(texts(subscription.next(1).await).len(), 1);
+    live.publish(|| "x".repeat(6));
+    live.publish(|| "x".repeat(5));
     assert_eq!(subscription.next(1).await, LiveBatch::Cut);
 }

@@ -20,6 +20,7 @@ use super::{INTERRUPTED_CALL, Runner, Stop};
 use crate::compaction::Grounds;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
+use crate::json::escaped_bytes;
 use crate::lowering::from_llm;
 use crate::snapshots::StepSnapshot;
 
@@ -262,7 +263,7 @@ impl Turn<'_> {
         | LlmEvent::ReasoningDelta { text, .. }
         | LlmEvent::ToolInputDelta { text, .. } = event
         {
-            self.received += text.len();
+            self.received += escaped_bytes(text);
         }
         (self.received > MAX_ANSWER).then(|| {
             let message = format!("The provider sent more than {MAX_ANSWER} bytes in one answer");

@@ -21,7 +21,7 @@ use crate::core::Core;
 use crate::error::RuntimeError;
 
 /// Bytes of one line at most: as much as clients accept as one event.
-pub const MAX_IMPORT_LINE_BYTES: usize = 16 * 1024 * 1024;
+pub const MAX_IMPORT_LINE_BYTES: usize = 256 * 1024 * 1024;
 
 /// Bytes that all imports under way in one host may hold. A session is applied as a whole, so all
 /// of its lines are held until the last one has come.

@@ -149,6 +149,19 @@ async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
 }
 
 #[tokio::test]
+async fn what_the_log_escapes_counts_as_it_is_written() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    // Each character takes six bytes as JSON.
+    f.model
+        .reply(Reply::says(&"\u{1}".repeat(11 * 1024 * 1024)));
+    f.ask(&session, "Say nothing").await;
+    let last = f.events_after(&session, 2).await.pop();
+    let expected = "step.failed The provider sent more than 67108864 bytes in one answer";
+    assert_eq!(last.as_deref(), Some(expected));
+}
+
+#[tokio::test]
 async fn an_answer_without_end_is_cut() {
     const PIECE: usize = 16 * 1024 * 1024;
     let f = Fixture::open().await;

@@ -68,7 +68,7 @@ async fn what_is_no_export_is_refused_with_the_line_at_fault() {
             other => panic!("{expected}: {other:?}"),
         }
     }
-    let huge = with(&lines, 7, "Hello.", &"x".repeat(16 * 1024 * 1024));
+    let huge = with(&lines, 7, "Hello.", &"x".repeat(256 * 1024 * 1024));
     let too_long = g.import(&huge).await;
     assert!(
         matches!(

@@ -2,13 +2,14 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{Request, Response, header};
 use futures::stream::{self, StreamExt};
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -17,6 +18,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use super::places::Busy;
 use super::{Bounds, Sockets};
 use crate::bodies::Received;
 use crate::stream::EVENTS_TYPE;
@@ -32,6 +34,7 @@ pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, soc
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(bounds.answer_patience));
     let phases = sockets.phases.clone();
+    let replaced = sockets.place.cut();
     let service = service_fn(|request| answer(routes.clone(), request, sockets.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -51,7 +54,8 @@ pub(super) async fn serve(stream: TcpStream, routes: Router, bounds: Bounds, soc
         }
     };
     // Clients that break off, or talk nonsense, were told what could be told.
-    if let Some(Err(error)) = phases.cut.run_until_cancelled(served).await {
+    let served = replaced.run_until_cancelled(served);
+    if let Some(Some(Err(error))) = phases.cut.run_until_cancelled(served).await {
         tracing::debug!(%error, "a connection broke");
     }
 }
@@ -61,6 +65,7 @@ async fn answer(
     request: Request<Incoming>,
     sockets: Sockets,
 ) -> Result<Response<Body>, Infallible> {
+    let working = sockets.place.work();
     let (mut head, body) = request.into_parts();
     let part = sockets.phases.part.clone();
     head.extensions.insert(sockets);
@@ -68,9 +73,44 @@ async fn answer(
     let response = routes.oneshot(Request::from_parts(head, body)).await?;
     let kind = response.headers().get(header::CONTENT_TYPE);
     if kind.is_some_and(|kind| kind == EVENTS_TYPE) {
-        return Ok(response.map(|body| until(part, body)));
+        return Ok(response.map(|body| Answering::body(until(part, body), working)));
     }
-    Ok(response)
+    Ok(response.map(|body| Answering::body(body, working)))
+}
+
+/// The body of an answer. Its connection keeps its place until the body is sent.
+struct Answering {
+    body: Body,
+    _working: Busy,
+}
+
+impl Answering {
+    fn body(body: Body, working: Busy) -> Body {
+        Body::new(Self {
+            body,
+            _working: working,
+        })
+    }
+}
+
+impl HttpBody for Answering {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A body that breaks when the listener parts with its clients: events go on without them.
@@ -84,5 +124,5 @@ fn until(part: CancellationToken, body: Body) -> Body {
             None => Some((Err(io::Error::other("the listener is closed")), None)),
         }
     });
-    Body::from_stream(pieces)
+    Body::from_stream(pieces.fuse())
 }

@@ -8,11 +8,11 @@ use axum::body::Body;
 use axum::extract::WebSocketUpgrade;
 use axum::extract::ws::WebSocket;
 use axum::http::Response;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Phases;
+use super::places::Place;
 
 /// What a request's connection becomes if it becomes a WebSocket.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Sockets {
     /// Time between two questions whether the client is still there.
     pub(super) ping: Duration,
     /// The place among the connections of the listener.
-    pub(super) place: Arc<OwnedSemaphorePermit>,
+    pub(super) place: Arc<Place>,
 }
 
 /// An open WebSocket.
@@ -49,11 +49,12 @@ impl Sockets {
         } = self;
         // From now on, so that there is no moment at which nobody waits for it.
         let counted = tasks.token();
+        let working = place.work();
         upgrade.on_upgrade(move |socket| async move {
             let part = phases.part;
             let served = serve(OpenSocket { socket, part, ping });
             phases.cut.run_until_cancelled(served).await;
-            drop((counted, place));
+            drop((counted, working));
         })
     }
 }

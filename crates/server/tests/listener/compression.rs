@@ -24,7 +24,7 @@ async fn open() -> Server {
 }
 
 /// The body as its reader wants it.
-fn plain(reply: &Reply) -> Vec<u8> {
+pub(crate) fn plain(reply: &Reply) -> Vec<u8> {
     let mut plain = Vec::new();
     let body = &*reply.body;
     match reply.header("content-encoding").as_deref() {

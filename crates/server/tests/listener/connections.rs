@@ -192,20 +192,46 @@ async fn a_client_that_closes_its_half_after_asking_is_answered_or_let_go() {
 }
 
 #[tokio::test]
-async fn more_clients_than_places_wait_for_one() {
+async fn more_clients_than_places_wait_for_one_that_works() {
     let bounds = Bounds {
         connections: 1,
         ..patient()
     };
     let served = Served::with(unlocked(), bounds).await;
     let mut first = served.server.client().await;
-    assert_eq!(first.ask("GET", "/api/health", "", "").await.status, 200);
+    first.request("GET", "/api/event", "", "").await;
+    assert_eq!(first.head().await.status, 200);
     let mut second = served.server.client().await;
     second.write(HEALTH).await.unwrap();
     // The first one still has the place.
-    assert_eq!(first.ask("GET", "/api/health", "", "").await.status, 200);
+    served.f.session().await;
+    assert!(first.chunk().await.unwrap().is_some());
     drop(first);
     assert_eq!(second.reply().await.status, 200);
+}
+
+#[tokio::test]
+async fn clients_that_ask_nothing_keep_no_other_away() {
+    let bounds = Bounds {
+        connections: 2,
+        ..patient()
+    };
+    let served = Served::with(unlocked(), bounds).await;
+    let mut slow = Vec::new();
+    for _ in 0..2 {
+        let mut client = served.server.client().await;
+        client
+            .write("GET /api/health HTTP/1.1\r\nx: ")
+            .await
+            .unwrap();
+        slow.push(client);
+    }
+    let mut third = served.server.client().await;
+    assert_eq!(third.ask("GET", "/api/health", "", "").await.status, 200);
+    // The oldest one gave its place.
+    assert_eq!(slow[0].everything().await, b"");
+    slow[1].write("y\r\nhost: localhost\r\n\r\n").await.unwrap();
+    assert_eq!(slow[1].reply().await.status, 200);
 }
 
 #[tokio::test]

@@ -13,9 +13,14 @@ mod closing;
 #[cfg(test)]
 mod compression;
 #[cfg(test)]
+#[path = "../router/concrete.rs"]
+mod concrete;
+#[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod cors;
+#[cfg(test)]
+mod encodings;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]

@@ -66,8 +66,8 @@ async fn create_from(served: &Served, origin: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn pages_that_may_not_read_change_nothing() {
-    let message = "Without a password web pages of this origin change nothing: \
+async fn pages_that_may_not_read_ask_for_nothing() {
+    let message = "Without a password web pages of this origin ask for nothing: \
                    name it in the option cors, or give a password";
     let options = ListenOptions {
         cors: vec!["https://app.example".into()],
@@ -79,10 +79,24 @@ async fn pages_that_may_not_read_change_nothing() {
         assert_eq!(reply.told(), refused("origin", message), "{origin}");
         let headers = format!("origin: {origin}\r\n");
         let reply = served.server.ask("GET", "/api/session", &headers, "").await;
-        assert_eq!((reply.status, &reply.json()["data"]), (200, &json!([])));
+        assert_eq!(reply.told(), refused("origin", message), "{origin}");
     }
     for origin in ["http://localhost:5173", "https://app.example"] {
         assert_eq!(create_from(&served, origin).await.status, 200, "{origin}");
+        let headers = format!("origin: {origin}\r\nsec-fetch-site: cross-site\r\n");
+        let reply = served.server.ask("GET", "/api/session", &headers, "").await;
+        assert_eq!(reply.status, 200, "{origin}");
+    }
+    // Images, links and frames have no origin.
+    for (site, is_answered) in [
+        ("same-origin", true),
+        ("none", true),
+        ("same-site", false),
+        ("cross-site", false),
+    ] {
+        let headers = format!("sec-fetch-site: {site}\r\n");
+        let reply = served.server.ask("GET", "/api/session", &headers, "").await;
+        assert_eq!(reply.status, if is_answered { 200 } else { 400 }, "{site}");
     }
 }
 

@@ -8,6 +8,27 @@ use crate::api::Api;
 use crate::sse::Next;
 
 #[tokio::test]
+async fn a_subscriber_is_told_that_the_host_is_alive() {
+    let (api, session) = Api::with_session().await;
+    let mut stream = api.stream("/api/event").await;
+    assert_eq!(stream.event(&api.f).await["type"], "server.connected");
+    // Time passes when there is nothing else to wait for.
+    tokio::time::pause();
+    let first = stream.event(&api.f).await;
+    let second = stream.event(&api.f).await;
+    tokio::time::resume();
+    for heartbeat in [&first, &second] {
+        let expected = json!({"id": heartbeat["id"], "type": "server.heartbeat", "data": {}});
+        assert_eq!(*heartbeat, expected);
+        assert!(heartbeat["id"].as_str().unwrap().starts_with("evt_"));
+    }
+    assert_ne!(first["id"], second["id"]);
+    api.f.leave(&session, "Hi", Delivery::Steer).await;
+    let event = stream.event(&api.f).await;
+    assert_eq!(event["type"], "session.next.prompt.admitted");
+}
+
+#[tokio::test]
 async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
     let (api, session) = Api::with_session().await;
     let mut stream = api
@@ -32,8 +53,6 @@ async fn a_stream_begins_with_the_connection_and_ends_with_the_host() {
         json!({"id": connected["id"], "type": "server.connected", "data": {}})
     );
     assert!(connected["id"].as_str().unwrap().starts_with("evt_"));
-    let heartbeat = Next::Block(": heartbeat".to_owned());
-    assert_eq!(stream.next(&api.f).await, heartbeat);
     let (events, end) = stream.rest(&api.f).await;
     assert_eq!(
         events,

@@ -11,6 +11,8 @@ mod catalogue;
 #[cfg(test)]
 mod compaction;
 #[cfg(test)]
+mod concrete;
+#[cfg(test)]
 mod definitions;
 #[cfg(test)]
 mod document;

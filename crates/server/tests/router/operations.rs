@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use axum::body::Body;
 use opencode_protocol::operations::OPERATIONS;
 
-use crate::api::{Api, concrete, request};
+use crate::api::{Api, request};
+use crate::concrete::concrete;
 
 const METHODS: [&str; 8] = [
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",

@@ -5,7 +5,8 @@ use opencode_protocol::operation::Middleware;
 use opencode_protocol::operations::OPERATIONS;
 use serde_json::json;
 
-use crate::api::{Api, concrete, request};
+use crate::api::{Api, request};
+use crate::concrete::concrete;
 
 /// The operations of one session, as method and path.
 fn of_sessions() -> impl Iterator<Item = (&'static str, &'static str)> {

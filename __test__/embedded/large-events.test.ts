@@ -1,0 +1,62 @@
+import path from "node:path";
+import { createClient, resumeEvents } from "../../client/index.js";
+import type { OpenCodeClient, OpenCodeHost } from "../../index.js";
+import { collect } from "../client/support";
+import { run, setUpSession } from "./support";
+
+const MiB = 1024 * 1024;
+
+const transports: [string, (host: OpenCodeHost) => Promise<OpenCodeClient>][] = [
+  ["in memory", async (host) => host],
+  [
+    "over the network",
+    async (host) => {
+      const { url, headers } = await host.listen({ maxBodyBytes: 256 * MiB });
+      return createClient({ baseUrl: url, headers });
+    },
+  ],
+];
+
+/** The types of the events up to the end of a session's work. */
+async function typesUntilIdle(events: AsyncIterable<{ type: string }>) {
+  const types: string[] = [];
+  for await (const { type } of events) {
+    types.push(type);
+    if (type === "session.idle") return types;
+  }
+  throw new Error(`The stream ended after ${types.at(-1)}`);
+}
+
+describe.each(transports)("events of many MiB, %s", (_, open) => {
+  test.each([
+    ["text", { text: `"${"a line\n".repeat(3 * MiB)}` }, "session.next.text.ended"],
+    [
+      "arguments",
+      { tools: [{ name: "write", input: { path: "large.txt", content: "x".repeat(20 * MiB) } }] },
+      "session.next.tool.called",
+    ],
+  ])("%s is streamed, read, exported and imported", async (_name, reply, type) => {
+    const { setup, model, host, sessionID } = await setUpSession();
+    const client = await open(host);
+    model.reply(reply);
+    // A history of that size is summarised before the next turn.
+    if (type === "session.next.tool.called") model.reply({ text: "A large file was written." }, { text: "Done." });
+    const live = client.events.subscribe()[Symbol.asyncIterator]();
+    await expect(live.next()).resolves.toMatchObject({ value: { type: "server.connected" } });
+    const announced = typesUntilIdle({ [Symbol.asyncIterator]: () => live });
+    await run(client, sessionID, "Go");
+    await expect(announced).resolves.toContain(type);
+    const durable = client.sessions.events({ sessionID });
+    for await (const event of durable) if (event.type === type) break;
+    const resumed = resumeEvents(client, { sessionID });
+    for await (const event of resumed) if (event.type === type) break;
+    const lines = await collect(client.sessions.export({ sessionID }));
+    expect(Math.max(...lines.map((line) => line.length))).toBeGreaterThan(20 * MiB);
+    const other = await setup.open({ database: path.join(setup.root, "other.db") });
+    const receiver = await open(other);
+    await expect(receiver.sessions.import(lines)).resolves.toMatchObject({ skipped: 0 });
+    const again = await collect(receiver.sessions.export({ sessionID }));
+    // Not compared by Jest, which would print them.
+    expect(again.length === lines.length && again.every((line, at) => line === lines[at])).toBe(true);
+  });
+});

@@ -1,0 +1,219 @@
+//! The places of a listener's connections.
+//!
+//! When all are taken, or all that one address may have, the connection of the longest rest gives
+//! its place to the one that comes: clients that open connections and ask nothing keep no one away.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// The places of one listener.
+pub(super) struct Places {
+    most: usize,
+    /// Of one address that is not this machine's.
+    share: usize,
+    held: Mutex<Held>,
+    /// A place became free, or a connection rests.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Held {
+    /// Counts connections and rests, so that they have an order.
+    count: u64,
+    connections: HashMap<u64, Connection>,
+}
+
+struct Connection {
+    address: IpAddr,
+    /// Requests under way.
+    requests: usize,
+    /// When its rest began, as a count.
+    rests_since: u64,
+    cut: CancellationToken,
+}
+
+/// The place of one connection, free again when this is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    id: u64,
+    /// Cancelled when another connection gets the place.
+    cut: CancellationToken,
+}
+
+/// A request under way. While there is one, its connection keeps its place.
+pub(crate) struct Busy(Arc<Place>);
+
+impl Places {
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            share: (most / 2).max(1),
+            held: Mutex::default(),
+            changed: Notify::new(),
+        })
+    }
+
+    /// A place for a connection from there. It waits until one is free or rests. None if the address
+    /// has its share, and all of that works.
+    pub(super) async fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        loop {
+            let changed = self.changed.notified();
+            match self.try_take(address) {
+                Taken::Place(place) => return Some(place),
+                Taken::Refused => return None,
+                Taken::Wait => changed.await,
+            }
+        }
+    }
+
+    fn try_take(self: &Arc<Self>, address: IpAddr) -> Taken {
+        let mut held = self.held();
+        let all = held.connections.values();
+        let own = all.filter(|it| it.address == address).count();
+        if !address.to_canonical().is_loopback() && own >= self.share {
+            if !held.cut_one(|it| it.address == address) {
+                return Taken::Refused;
+            }
+        } else if held.connections.len() >= self.most && !held.cut_one(|_| true) {
+            return Taken::Wait;
+        }
+        let cut = CancellationToken::new();
+        let id = held.next();
+        held.connections.insert(
+            id,
+            Connection {
+                address,
+                requests: 0,
+                rests_since: id,
+                cut: cut.clone(),
+            },
+        );
+        drop(held);
+        Taken::Place(Place {
+            places: Arc::clone(self),
+            id,
+            cut,
+        })
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Taken {
+    Place(Place),
+    Refused,
+    Wait,
+}
+
+impl Held {
+    fn next(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Cuts the one of these connections that rests longest, if one does.
+    fn cut_one(&mut self, among: impl Fn(&Connection) -> bool) -> bool {
+        let resting = self.connections.iter();
+        let resting = resting.filter(|(_, it)| it.requests == 0 && among(it));
+        let oldest = resting.min_by_key(|(_, it)| it.rests_since);
+        let Some(id) = oldest.map(|(id, _)| *id) else {
+            return false;
+        };
+        if let Some(connection) = self.connections.remove(&id) {
+            connection.cut.cancel();
+        }
+        true
+    }
+}
+
+impl Place {
+    /// Done when another connection has got the place.
+    pub(super) fn cut(&self) -> CancellationToken {
+        self.cut.clone()
+    }
+
+    /// Keeps the place while this is held.
+    pub(crate) fn work(self: &Arc<Self>) -> Busy {
+        if let Some(connection) = self.places.held().connections.get_mut(&self.id) {
+            connection.requests += 1;
+        }
+        Busy(Arc::clone(self))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.held().connections.remove(&self.id);
+        self.places.changed.notify_waiters();
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let Place { places, id, .. } = &*self.0;
+        let mut held = places.held();
+        let now = held.next();
+        if let Some(connection) = held.connections.get_mut(id) {
+            connection.requests -= 1;
+            connection.rests_since = now;
+        }
+        drop(held);
+        places.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+
+    fn take(places: &Arc<Places>, address: IpAddr) -> Option<Arc<Place>> {
+        let taken = places.take(address).now_or_never();
+        taken.expect("no wait").map(Arc::new)
+    }
+
+    #[test]
+    fn an_address_has_a_share_and_gives_its_own_places_first() {
+        let places = Places::new(4);
+        let other = take(&places, FAR).unwrap();
+        let first = take(&places, NEAR).unwrap();
+        let second = take(&places, NEAR).unwrap();
+        let working = first.work();
+        let third = take(&places, NEAR).unwrap();
+        assert!(second.cut().is_cancelled());
+        let also = third.work();
+        assert!(take(&places, NEAR).is_none());
+        drop((working, also));
+        assert!(take(&places, NEAR).is_some());
+        assert!(first.cut().is_cancelled());
+        assert!(!other.cut().is_cancelled());
+    }
+
+    #[test]
+    fn who_works_keeps_the_place_and_the_longest_rest_ends() {
+        let places = Places::new(2);
+        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let first = take(&places, local).unwrap();
+        let second = take(&places, local).unwrap();
+        // A rest begins with the end of a request.
+        drop(first.work());
+        let third = take(&places, local).unwrap();
+        assert!(second.cut().is_cancelled());
+        let working = [first.work(), third.work()];
+        assert!(places.take(local).now_or_never().is_none());
+        drop(working);
+        assert!(take(&places, local).is_some());
+    }
+}
