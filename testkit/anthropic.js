@@ -107,7 +107,8 @@ function findViolations(body) {
  */
 function blockProblems(index, content) {
   const problems = [];
-  if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type)) problems.push(`message ${index} ends in thought`);
+  if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type))
+    problems.push(`message ${index} ends in thought`);
   for (const block of content) {
     if (block.type === "text" && block.text.trim() === "") problems.push(`message ${index} has a blank text`);
     if (block.type === "thinking" && block.signature !== SIGNATURE) problems.push(`message ${index}: unsigned thought`);

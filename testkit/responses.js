@@ -125,7 +125,8 @@ function findViolations(body) {
       violations.push(`item ${index} answers no call`);
     }
     // Without a store an item cannot be referred to, only repeated.
-    if (body.store === false && item.type === "item_reference") violations.push(`item ${index} names what is not stored`);
+    if (body.store === false && item.type === "item_reference")
+      violations.push(`item ${index} names what is not stored`);
     if (item.type === "reasoning" && typeof item.id !== "string") violations.push(`item ${index} has no id`);
     violations.push(...orderProblems(index, item, body.input[index + 1]), ...contentProblems(index, item));
     if (item.type === "reasoning" && typeof item.encrypted_content !== "string") {

@@ -50,17 +50,20 @@ test.each(PROTOCOLS)("%s: a turn that holds only a thought spoils no later reque
   ]);
 });
 
-test.each(PROTOCOLS)("%s: a call with an odd name is sent with one that is allowed, and kept as it was", async (npm) => {
-  const { model, host, sessionID } = await open(npm);
-  const names = ["functions.bash", "bell\u0007", "x".repeat(70), "\u00fcber"];
-  model.reply({ tools: names.map((name) => ({ name, input: {} })) }, { text: "Sorry." });
-  await run(host, sessionID, "Go");
-  const { items } = await host.sessions.messages({ sessionID });
-  const called = items.flatMap((message) =>
-    message.type === "assistant" ? message.content.flatMap((it) => (it.type === "tool" ? [it.name] : [])) : [],
-  );
-  expect(called).toEqual(names);
-});
+test.each(PROTOCOLS)(
+  "%s: a call with an odd name is sent with one that is allowed, and kept as it was",
+  async (npm) => {
+    const { model, host, sessionID } = await open(npm);
+    const names = ["functions.bash", "bell\u0007", "x".repeat(70), "\u00fcber"];
+    model.reply({ tools: names.map((name) => ({ name, input: {} })) }, { text: "Sorry." });
+    await run(host, sessionID, "Go");
+    const { items } = await host.sessions.messages({ sessionID });
+    const called = items.flatMap((message) =>
+      message.type === "assistant" ? message.content.flatMap((it) => (it.type === "tool" ? [it.name] : [])) : [],
+    );
+    expect(called).toEqual(names);
+  },
+);
 
 test.each(PROTOCOLS)("%s: arguments of any depth leave a step with an outcome", async (npm) => {
   for (const depth of [99, 126, 127, 500]) {
