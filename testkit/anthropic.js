@@ -107,10 +107,14 @@ function findViolations(body) {
  */
 function blockProblems(index, content) {
   const problems = [];
+  if (["thinking", "redacted_thinking"].includes(content.at(-1)?.type))
+    problems.push(`message ${index} ends in thought`);
   for (const block of content) {
     if (block.type === "text" && block.text.trim() === "") problems.push(`message ${index} has a blank text`);
     if (block.type === "thinking" && block.signature !== SIGNATURE) problems.push(`message ${index}: unsigned thought`);
-    if (block.type === "tool_use" && !/^[a-zA-Z0-9_-]+$/.test(block.id)) problems.push(`message ${index}: bad call id`);
+    if (block.type !== "tool_use") continue;
+    if (!/^[a-zA-Z0-9_-]+$/.test(block.id)) problems.push(`message ${index}: bad call id`);
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(block.name)) problems.push(`message ${index}: bad name of a tool`);
   }
   return problems;
 }

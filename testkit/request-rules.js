@@ -11,7 +11,6 @@
  * @property {unknown} [content]
  * @property {Call[]} [tool_calls]
  * @property {unknown} [tool_call_id]
- * @property {unknown} [reasoning_content]
  */
 
 /**
@@ -65,9 +64,9 @@ function orderViolations(messages) {
 }
 
 /** @param {Message} message */
-function hasContent({ role, content, tool_calls: calls, reasoning_content: reasoning }) {
+function hasContent({ role, content, tool_calls: calls }) {
   if (typeof content === "string" || (Array.isArray(content) && content.length > 0)) return true;
-  return role === "assistant" && content === null && ((calls?.length ?? 0) > 0 || typeof reasoning === "string");
+  return role === "assistant" && content === null && (calls?.length ?? 0) > 0;
 }
 
 /**

@@ -124,15 +124,49 @@ function findViolations(body) {
     if (item.type === "function_call_output" && !calls.delete(item.call_id)) {
       violations.push(`item ${index} answers no call`);
     }
-    // Without a store an item cannot be named, only repeated.
-    const isNamed = item.type === "item_reference" || (item.type === "reasoning" && item.id !== undefined);
-    if (body.store === false && isNamed) violations.push(`item ${index} names what is not stored`);
+    // Without a store an item cannot be referred to, only repeated.
+    if (body.store === false && item.type === "item_reference")
+      violations.push(`item ${index} names what is not stored`);
+    if (item.type === "reasoning" && typeof item.id !== "string") violations.push(`item ${index} has no id`);
+    violations.push(...orderProblems(index, item, body.input[index + 1]), ...contentProblems(index, item));
     if (item.type === "reasoning" && typeof item.encrypted_content !== "string") {
       violations.push(`item ${index} is reasoning that nobody can read`);
     }
   }
   if (calls.size > 0) violations.push(`the calls ${[...calls].join(", ")} have no results`);
   return violations;
+}
+
+/**
+ * No answer follows another or ends the input, and a thought stands before what it led to.
+ *
+ * @param {number} index
+ * @param {any} item
+ * @param {any} next
+ */
+function orderProblems(index, item, next) {
+  const problems = [];
+  const isAnswer = next?.role === "assistant" || String(next?.type).endsWith("_call") || next?.type === "reasoning";
+  if (item.type === "reasoning" && !isAnswer) problems.push(`item ${index} is a thought that led to nothing`);
+  if (item.role === "assistant" && next === undefined) problems.push("the input ends with the assistant");
+  return problems;
+}
+
+/**
+ * What the published types of the API require of the parts of a message.
+ *
+ * @param {number} index
+ * @param {any} item
+ */
+function contentProblems(index, item) {
+  if (!Array.isArray(item.content)) return [];
+  const problems = [];
+  for (const part of item.content) {
+    if (part.type === "input_image" && typeof part.detail !== "string") problems.push(`item ${index} lacks a detail`);
+    const isWhole = item.type === "message" && typeof item.id === "string" && typeof item.status === "string";
+    if (part.type === "output_text" && !isWhole) problems.push(`item ${index} is an answer in parts without an id`);
+  }
+  return problems;
 }
 
 module.exports = { opening, deltas, end, findViolations };

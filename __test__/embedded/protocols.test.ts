@@ -136,13 +136,14 @@ test("Responses are asked without a store, and get back what they sealed and how
     { role: "user", content: [{ type: "input_text", text: "Read it" }] },
     {
       type: "reasoning",
+      id: expect.stringMatching(/^rs_/),
       summary: [{ type: "summary_text", text: "Hm." }],
       encrypted_content: expect.stringMatching(/^sealed rs_/),
     },
-    { role: "assistant", content: [{ type: "output_text", text: "Reading." }], phase: "final_answer" },
+    { role: "assistant", content: "Reading.", phase: "final_answer" },
     { type: "function_call", call_id: "call_a", name: "read", arguments: '{"path":"a.txt"}' },
     { type: "function_call_output", call_id: "call_a", output: expect.stringContaining("alpha") },
-    { role: "assistant", content: [{ type: "output_text", text: "Alpha." }], phase: "final_answer" },
+    { role: "assistant", content: "Alpha.", phase: "final_answer" },
     { role: "user", content: [{ type: "input_text", text: "Thanks" }] },
   ]);
 });

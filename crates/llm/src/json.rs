@@ -31,18 +31,25 @@ pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
     }
 }
 
-/// A count; some servers write it with a fraction, and nonsense counts as absent.
+/// The largest count that is believed. No reply has a billion tokens, and the sums of a session stay
+/// exact in JavaScript for millions of such replies.
+const MAX_COUNT: u64 = 1_000_000_000;
+
+/// A count from 0 to [`MAX_COUNT`]. Some servers write it with a fraction of zero. Any other value
+/// counts as not given.
 pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
-    value.as_u64().or_else(|| {
-        let number = value.as_f64().filter(|number| *number >= 0.0)?;
+    let count = value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        let is_count = number.fract() == 0.0 && (0.0..=MAX_COUNT as f64).contains(&number);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "not negative, and the cast saturates"
+            reason = "a whole number within the bounds of a count"
         )]
-        Some(number as u64)
-    })
+        is_count.then_some(number as u64)
+    });
+    count.filter(|count| *count <= MAX_COUNT)
 }
 
 #[cfg(test)]
@@ -68,5 +75,25 @@ mod tests {
         write_unquoted(&mut out, "\n\"b\"");
         out.push(b'"');
         assert_eq!(out, b"\"a\\n\\\"b\\\"\"");
+    }
+
+    #[test]
+    fn a_count_out_of_bounds_is_not_given() {
+        for (value, expected) in [
+            (json!(0), Some(0)),
+            (json!(100.0), Some(100)),
+            (json!(-0.0), Some(0)),
+            (json!(1_000_000_000), Some(1_000_000_000)),
+            (json!(1_000_000_001), None),
+            (json!(u64::MAX), None),
+            (json!(i64::MIN), None),
+            (json!(1e300), None),
+            (json!(-1.0), None),
+            (json!(0.5), None),
+            (json!("5"), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(count(Some(&value)), expected, "{value}");
+        }
     }
 }

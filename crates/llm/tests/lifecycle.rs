@@ -346,3 +346,51 @@ fn the_number_of_blocks_and_calls_is_bounded() {
         .collect();
     assert!(run(calls).1.is_err());
 }
+
+#[test]
+fn what_could_not_be_stored_ends_the_step() {
+    let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({"a": inner}));
+    let called = |name: &str, id: &str, input: Value| LlmEvent::ToolCall {
+        id: id.into(),
+        name: name.into(),
+        input,
+        provider_executed: false,
+        provider_metadata: None,
+    };
+    let long = "x".repeat(10 << 20);
+    for (event, expected) in [
+        (called("t", "a", nested(100)), None),
+        (called("t", "a", nested(101)), Some("nested more than 100")),
+        (called("t", "a", nested(126)), Some("nested more than 100")),
+        (
+            called(&long, "a", json!({})),
+            Some("the name of a tool has 10485760 bytes"),
+        ),
+        (
+            called("t", &long, json!({})),
+            Some("an identifier has 10485760 bytes"),
+        ),
+        (
+            LlmEvent::TextStart {
+                id: "t".into(),
+                provider_metadata: Some(Box::new(
+                    json!({"x": nested(101)}).as_object().unwrap().clone(),
+                )),
+            },
+            Some("provider metadata is nested"),
+        ),
+    ] {
+        let problem = Lifecycle::new("mock").accept(event, &mut Vec::new()).err();
+        let problem = problem.map(|error| error.to_string());
+        match expected {
+            None => assert_eq!(problem, None),
+            Some(expected) => {
+                let problem = problem.unwrap();
+                assert!(
+                    problem.contains(expected) && problem.len() < 300,
+                    "{problem}"
+                );
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! [`event`], the catalogue of what can happen to a session; [`message`] is what it projects to.
 
 pub mod agent;
+pub mod bounded;
 pub mod catalogue;
 pub mod check;
 pub mod clock;

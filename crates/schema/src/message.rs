@@ -103,6 +103,7 @@ pub struct ErrorCause {
     /// How long the provider asks to wait, milliseconds.
     #[serde(
         rename = "retryAfterMs",
+        deserialize_with = "crate::bounded::optional_count",
         skip_serializing_if = "Option::is_none",
         default
     )]

@@ -12,10 +12,13 @@ use crate::model::ModelRef;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
     /// Input that no cache served.
+    #[serde(deserialize_with = "crate::bounded::count")]
     pub input: u64,
     /// Visible output.
+    #[serde(deserialize_with = "crate::bounded::count")]
     pub output: u64,
     /// Reasoning output.
+    #[serde(deserialize_with = "crate::bounded::count")]
     pub reasoning: u64,
     /// Input that went through the provider's prompt cache.
     pub cache: CacheTokens,
@@ -25,8 +28,10 @@ pub struct Tokens {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTokens {
     /// Read.
+    #[serde(deserialize_with = "crate::bounded::count")]
     pub read: u64,
     /// Written.
+    #[serde(deserialize_with = "crate::bounded::count")]
     pub write: u64,
 }
 

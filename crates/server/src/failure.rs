@@ -92,6 +92,10 @@ pub fn failure(error: RuntimeError) -> Failure {
             service: Some(service.into()),
         },
         RuntimeError::Panicked => bug(),
+        RuntimeError::Store(StoreError::Corrupt { .. }) => Failure::Unknown {
+            message,
+            reference: None,
+        },
         RuntimeError::Store(_) => unknown(&message),
     }
 }

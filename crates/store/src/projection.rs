@@ -3,6 +3,7 @@
 //! Events that address a message or a part that does not exist, or one in another state, change
 //! nothing. A [`LifecycleConflict`] takes the entry back together with the command that wrote it.
 
+use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost};
 use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord, StepEnded};
 use opencode_schema::id::MessageID;
 use opencode_schema::model::ModelRef;
@@ -271,22 +272,27 @@ impl Transaction<'_> {
         )
     }
 
+    /// Adds what a step used. No sum passes what JavaScript can tell exactly.
     pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
         let tokens = ended.tokens;
-        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        let count = |tokens: u64| tokens.min(MAX_SAFE_INTEGER) as i64;
         self.run(
-            "UPDATE session SET cost = cost + ?2, tokens_input = tokens_input + ?3,
-               tokens_output = tokens_output + ?4, tokens_reasoning = tokens_reasoning + ?5,
-               tokens_cache_read = tokens_cache_read + ?6,
-               tokens_cache_write = tokens_cache_write + ?7 WHERE aggregate = ?1",
+            "UPDATE session SET cost = min(cost + ?2, ?8),
+               tokens_input = min(min(tokens_input, ?8) + ?3, ?8),
+               tokens_output = min(min(tokens_output, ?8) + ?4, ?8),
+               tokens_reasoning = min(min(tokens_reasoning, ?8) + ?5, ?8),
+               tokens_cache_read = min(min(tokens_cache_read, ?8) + ?6, ?8),
+               tokens_cache_write = min(min(tokens_cache_write, ?8) + ?7, ?8)
+             WHERE aggregate = ?1",
             params![
                 aggregate,
-                ended.cost,
+                nearest_cost(ended.cost),
                 count(tokens.input),
                 count(tokens.output),
                 count(tokens.reasoning),
                 count(tokens.cache.read),
-                count(tokens.cache.write)
+                count(tokens.cache.write),
+                MAX_SAFE_INTEGER as i64
             ],
         )
     }

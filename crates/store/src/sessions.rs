@@ -1,13 +1,14 @@
 //! Session rows, and lists of them.
 
+use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost, nearest_count};
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{RecordedRule, SessionRecord};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::PermissionRule;
 use opencode_schema::session::{CacheTokens, SessionInfo, SessionTime, Tokens};
-use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
 
 use crate::error::StoreError;
 use crate::messages::{Anchored, Order};
@@ -45,6 +46,13 @@ const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model,
     s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
     s.staged, s.permission
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
+
+/// Sessions of a list.
+#[derive(Default)]
+struct Listed {
+    sessions: Vec<SessionRow>,
+    unreadable: usize,
+}
 
 impl Reader<'_> {
     /// One session.
@@ -99,15 +107,34 @@ impl Reader<'_> {
         })
     }
 
-    /// The sessions that a session created, in the order of `(time created, id)`.
-    pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
-        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map([parent.as_str()], row)?;
-        rows.map(|found| self.with_revert(found?)).collect()
+    /// The sessions of a query. One that cannot be read is left out, so that it hides no other.
+    fn readable(&self, sql: &str, values: impl Params) -> Result<Listed, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        let mut listed = Listed::default();
+        while let Some(found) = rows.next()? {
+            let session = row(found).map_err(StoreError::from);
+            match session.and_then(|session| self.with_revert(session)) {
+                Ok(session) => listed.sessions.push(session),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    let session = found.get::<_, String>(1).unwrap_or_default();
+                    tracing::error!(session, %error, "a session is unreadable");
+                    listed.unreadable += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(listed)
     }
 
-    /// Sessions in the order of `(time created, id)`, at most `limit`.
+    /// The sessions that a session created that can be read, in the order of `(time created, id)`.
+    pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
+        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
+        Ok(self.readable(&sql, [parent.as_str()])?.sessions)
+    }
+
+    /// Sessions in the order of `(time created, id)`, at most `limit`. Those that cannot be read are
+    /// left out and take no place of the page.
     pub fn sessions(
         &self,
         filter: &SessionFilter,
@@ -146,11 +173,17 @@ impl Reader<'_> {
             "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT ?",
             conditions.join(" AND ")
         );
-        values.push(Value::from(limit as i64));
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params_from_iter(values), row)?;
-        let rows = rows.map(|found| self.with_revert(found?));
-        let mut sessions = rows.collect::<Result<Vec<_>, _>>()?;
+        let mut unreadable = 0;
+        let mut sessions = loop {
+            let mut values = values.clone();
+            values.push(Value::from(limit.saturating_add(unreadable) as i64));
+            let listed = self.readable(&sql, params_from_iter(values))?;
+            if listed.unreadable == unreadable {
+                break listed.sessions;
+            }
+            // Further in the list others take the places that these leave.
+            unreadable = listed.unreadable;
+        };
         if ascending != (order == Order::Ascending) {
             sessions.reverse();
         }
@@ -171,7 +204,7 @@ impl Transaction<'_> {
 
 /// A session, and the entry that staged its revert.
 fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
-    let count = |at| row.get::<_, i64>(at).map(|tokens| tokens.max(0) as u64);
+    let count = |at| counted(row, at);
     let tokens = Tokens {
         input: count(7)?,
         output: count(8)?,
@@ -189,7 +222,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
         project_id: row.get(3)?,
         agent: row.get(4)?,
         model: model.map(|model| model.with_variant()),
-        cost: row.get(6)?,
+        cost: nearest_cost(row.get(6)?),
         tokens,
         time: SessionTime {
             created: row.get(12)?,
@@ -212,6 +245,16 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
         permission: permission.map(PermissionRule::from).collect(),
     };
     Ok((session, row.get(19)?))
+}
+
+/// A sum of tokens. Sums of absurd reports that an earlier version stored may have become fractions.
+fn counted(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    match row.get_ref(at)? {
+        ValueRef::Real(number) => Ok(nearest_count(number)),
+        _ => row
+            .get::<_, i64>(at)
+            .map(|count| (count.max(0) as u64).min(MAX_SAFE_INTEGER)),
+    }
 }
 
 fn identifier<T, E: std::error::Error + Send + Sync + 'static>(

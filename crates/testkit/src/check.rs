@@ -14,7 +14,8 @@ pub fn check(request: &LlmRequest) -> Result<(), String> {
     for (at, message) in request.messages.iter().enumerate() {
         advance(message, &mut open).map_err(|problem| format!("message {at}: {problem}"))?;
     }
-    all_settled(&open)
+    all_settled(&open)?;
+    crate::wire::check(request)
 }
 
 /// Follows the local calls that wait for their results over one message.
@@ -132,7 +133,11 @@ mod tests {
                 Some("message 1: the result a has no call before it"),
             ),
             (
-                vec![Message::assistant([call("a", true), result("a", true)])],
+                vec![
+                    hi(),
+                    Message::assistant([call("a", true), result("a", true)]),
+                    hi(),
+                ],
                 None,
             ),
             (

@@ -23,6 +23,7 @@ mod reply;
 mod seam;
 mod source;
 mod tool;
+mod wire;
 
 pub use check::check as check_request;
 pub use clock::{FakeClock, WriterHold, fake_ids};

@@ -10,6 +10,7 @@
 //! that changes its name must fail the step visibly instead of leaving half a record behind.
 
 mod blocks;
+mod bounds;
 mod tools;
 
 use std::sync::Arc;
@@ -85,8 +86,8 @@ impl Lifecycle {
         if self.is_over() {
             return Ok(());
         }
-        let checked = self
-            .advance(&event, out)
+        let checked = bounds::check(&event)
+            .and_then(|()| self.advance(&event, out))
             .and_then(|()| self.record(&mut event));
         if let Err(problem) = checked {
             self.fail();

@@ -24,6 +24,22 @@ pub(super) fn short(id: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept.chain(['_']).chain(hash.chars()).collect())
 }
 
+/// The longest name of a tool that servers accept.
+const MAX_TOOL_NAME: usize = 64;
+
+/// The name of a called tool as every protocol allows it: up to 64 letters, digits, `_` and `-`.
+/// Models call tools that nobody offered. A name that is changed ends in a hash of the original, so
+/// two names never become one.
+pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
+    let plain = plain(name);
+    if matches!(plain, Cow::Borrowed(same) if same == name) && name.len() <= MAX_TOOL_NAME {
+        return plain;
+    }
+    let hash = short_hash(name.as_bytes());
+    let kept = plain.chars().take(MAX_TOOL_NAME - hash.len() - 1);
+    Cow::Owned(kept.chain(['_']).chain(hash.chars()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +55,32 @@ mod tests {
         let (one, other) = (short(&one, 40), short(&other, 40));
         assert_eq!((one.len(), other.len()), (40, 40));
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn names_of_tools_are_what_every_protocol_allows() {
+        let long = "x".repeat(64);
+        for name in ["read", "my-tool_2", &long] {
+            assert_eq!(tool_name(name), name);
+        }
+        let odd = [
+            "",
+            "functions.bash",
+            "functions_bash.",
+            "functions:bash",
+            "\u{1b}[0m",
+            "\u{fc}ber",
+            &"x".repeat(65),
+            &"x".repeat(70),
+        ];
+        let sent: Vec<_> = odd.iter().map(|name| tool_name(name)).collect();
+        for (at, name) in sent.iter().enumerate() {
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+            assert!(
+                (1..=64).contains(&name.len()) && name.chars().all(is_allowed),
+                "{name}"
+            );
+            assert!(!sent[..at].contains(name), "{name}");
+        }
     }
 }

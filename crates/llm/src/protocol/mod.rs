@@ -33,6 +33,9 @@ use crate::model::ProtocolId;
 use crate::request::LlmRequest;
 use crate::sources::Sources;
 
+/// What the user says where a server wants a message of the user and the history has none.
+const CONTINUE: &str = "Continue.";
+
 /// A request as the protocol writes it. Address, credentials and configured headers are added by
 /// the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,9 +23,7 @@ pub(super) trait Form: Clone + PartialEq + Send + 'static {
     fn push(&self, message: &Message, page: &mut Page<Self::State>);
 
     /// Writes the message that closes a request, which no later request repeats.
-    fn push_closing(&self, message: &Message, page: &mut Page<Self::State>) {
-        self.push(message, page);
-    }
+    fn push_closing(&self, message: &Message, page: &mut Page<Self::State>);
 
     /// Writes what waits for its place. It has none later than the end of the request.
     fn settle(&self, page: &mut Page<Self::State>);

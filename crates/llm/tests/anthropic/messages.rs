@@ -364,6 +364,27 @@ fn blank_system_text_and_names_of_other_servers_are_not_sent() {
     assert_eq!(body.get("system"), None);
     assert_eq!(
         body["messages"][1]["content"],
-        json!([{"type": "tool_use", "id": "a", "name": "functions_read", "input": {}}])
+        json!([{"type": "tool_use", "id": "a", "name": "functions_read_682443e5", "input": {}}])
+    );
+}
+
+#[test]
+fn a_thought_that_led_to_nothing_is_not_sent() {
+    let thought = || reasoning("t", Some(json!({"anthropic": {"signature": "SIG"}})));
+    let question = || Message::user([Part::text("q")]);
+    let alone = vec![question(), Message::assistant([thought()]), question()];
+    assert_eq!(
+        wire_messages(&request(alone)),
+        json!([user(json!([said("q"), said("q")]))])
+    );
+    let behind = vec![
+        question(),
+        Message::assistant([Part::text("a"), thought()]),
+        question(),
+    ];
+    let wire = wire_messages(&request(behind));
+    assert_eq!(
+        wire[1],
+        json!({"role": "assistant", "content": [said("a")]})
     );
 }

@@ -102,9 +102,16 @@ fn assistant_content() {
             vec![Part::text("Deep."), Part::text(""), Part::text("R.")],
             json!([{"role": "assistant", "content": "Deep.\nR."}]),
         ),
+        (vec![reasoning("a", None), reasoning("b", None)], json!([])),
         (
-            vec![reasoning("a", None), reasoning("b", None)],
-            json!([{"role": "assistant", "content": null, "reasoning_content": "ab"}]),
+            vec![
+                reasoning("a", None),
+                reasoning("b", None),
+                call("a", json!({})),
+            ],
+            json!([{"role": "assistant", "content": null, "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            ], "reasoning_content": "ab"}]),
         ),
         (
             vec![call("a", json!({})), call("b", json!("raw"))],
@@ -121,11 +128,11 @@ fn assistant_content() {
             json!([{"role": "assistant", "content": "thought\nR."}]),
         ),
         (
-            vec![reasoning(
-                "thought",
-                Some(json!({"openai": {}, "anthropic": {}})),
-            )],
-            json!([{"role": "assistant", "content": null, "reasoning_content": "thought"}]),
+            vec![
+                reasoning("thought", Some(json!({"openai": {}, "anthropic": {}}))),
+                Part::text("R."),
+            ],
+            json!([{"role": "assistant", "content": "R.", "reasoning_content": "thought"}]),
         ),
         (
             vec![reasoning(
@@ -142,7 +149,13 @@ fn assistant_content() {
         (vec![], json!([])),
     ];
     for (parts, expected) in rows {
-        assert_eq!(wire_messages(vec![Message::assistant(parts)]), expected);
+        let mut wire = wire_messages(vec![
+            Message::assistant(parts),
+            Message::user([Part::text("next")]),
+        ]);
+        let next = wire.as_array_mut().unwrap().pop();
+        assert_eq!(next, Some(json!({"role": "user", "content": "next"})));
+        assert_eq!(wire, expected);
     }
 }
 
@@ -208,6 +221,7 @@ fn images_of_results_follow_the_whole_run() {
             vec![
                 images.clone(),
                 json!({"role": "assistant", "content": "seen"}),
+                json!({"role": "user", "content": "Continue."}),
             ],
         ),
         (
@@ -280,15 +294,91 @@ fn system_updates_join_the_user_message_before_them() {
 }
 
 #[test]
-fn the_last_instruction_of_a_toolless_step_stays_with_the_assistant() {
-    let messages = vec![
-        Message::user([Part::text("hi")]),
-        Message::assistant([Part::text("Sum up.")]),
+fn an_answer_never_ends_a_request_and_never_follows_another() {
+    let question = || Message::user([Part::text("hi")]);
+    let answer = |text: &str| Message::assistant([Part::text(text)]);
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let said = |text: &str| json!({"role": "assistant", "content": text});
+    let rows = [
+        (
+            vec![question(), answer("a")],
+            json!([user("hi"), said("a"), user("Continue.")]),
+        ),
+        (
+            vec![question(), answer("a"), answer("b"), answer("c")],
+            json!([
+                user("hi"),
+                said("a"),
+                user("Continue."),
+                said("b"),
+                user("Continue."),
+                said("c"),
+                user("Continue."),
+            ]),
+        ),
+        (
+            vec![
+                question(),
+                answer("a"),
+                Message::system("new"),
+                answer("b"),
+                question(),
+            ],
+            json!([
+                user("hi"),
+                said("a"),
+                user("<system-update>\nnew\n</system-update>"),
+                said("b"),
+                user("hi"),
+            ]),
+        ),
+        // A thought alone is no answer.
+        (
+            vec![
+                question(),
+                answer("a"),
+                Message::assistant([reasoning("t", None)]),
+                answer("b"),
+                question(),
+            ],
+            json!([
+                user("hi"),
+                said("a"),
+                user("Continue."),
+                said("b"),
+                user("hi")
+            ]),
+        ),
     ];
-    assert_eq!(
-        wire_messages(messages),
-        json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Sum up."}])
-    );
+    for (messages, expected) in rows {
+        assert_eq!(wire_messages(messages), expected);
+    }
+}
+
+#[test]
+fn the_last_instruction_of_a_toolless_step_is_said_by_the_user() {
+    let mut request = request(tool_turn());
+    request.closing = Some(Message::assistant([Part::text("Sum up.")]));
+    let wire = body(&request)["messages"].take();
+    let told = json!({"role": "user", "content": "<system-update>\nSum up.\n</system-update>"});
+    assert_eq!(wire.as_array().unwrap().last(), Some(&told));
+}
+
+#[test]
+fn a_call_is_named_as_servers_allow() {
+    let mut named = call("a", json!({}));
+    if let Part::ToolCall(call) = &mut named {
+        call.name = "functions.bash\u{7}".into();
+    }
+    let wire = wire_messages(vec![
+        Message::user([Part::text("x")]),
+        Message::assistant([named]),
+        Message::tool([result("a", ToolResultValue::Text("t".into()))]),
+    ]);
+    let name = wire[1]["tool_calls"][0]["function"]["name"]
+        .as_str()
+        .unwrap();
+    assert!(name.starts_with("functions_bash__"), "{name}");
 }
 
 #[test]

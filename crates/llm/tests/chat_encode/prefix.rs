@@ -38,7 +38,8 @@ fn each_request_continues_the_one_before() {
     let prefix = |body: &[u8]| {
         let text = String::from_utf8(body.to_vec()).unwrap();
         let end = text.find(r#"],"stream""#).unwrap();
-        text[..end].trim_end_matches(['}', ']', '"']).to_owned()
+        let said = text[..end].trim_end_matches(r#",{"role":"user","content":"Continue."}"#);
+        said.trim_end_matches(['}', ']', '"']).to_owned()
     };
     let messages = long_conversation();
     let mut request = request(vec![]);
@@ -112,7 +113,7 @@ fn the_prefix_is_what_is_sent_without_what_closes_the_last_message() {
     );
     assert_eq!((told.reused, told.same_form), (0, None));
     let sent = String::from_utf8(bytes(&request)).unwrap();
-    let closing = r#""},{"role":"assistant","content":"Summing up."}],"stream""#;
+    let closing = r#"\n<system-update>\nSumming up.\n</system-update>"}],"stream""#;
     assert!(sent.contains(&format!("{prefix}{closing}")), "{sent}");
     // What closed that request is no part of the next.
     request.closing = None;

@@ -3,7 +3,7 @@
 use super::*;
 
 fn said(text: &str) -> Value {
-    json!({"role": "assistant", "content": [{"type": "output_text", "text": text}]})
+    json!({"role": "assistant", "content": text})
 }
 
 /// The items between a question and another.
@@ -30,8 +30,8 @@ fn a_tool_turn_is_written_byte_for_byte() {
     let expected = [
         r#"{"model":"gpt","input":[{"role":"system","content":"Be brief.\nü"},"#,
         r#"{"role":"user","content":[{"type":"input_text","text":"read it"}]},"#,
-        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"I should."}],"encrypted_content":"ENC"},"#,
-        r#"{"role":"assistant","content":[{"type":"output_text","text":"Reading."}]},"#,
+        r#"{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"I should."}],"encrypted_content":"ENC"},"#,
+        r#"{"role":"assistant","content":"Reading."},"#,
         r#"{"type":"function_call","call_id":"call_1","name":"read","arguments":"{\"path\":\"hello.txt\"}"},"#,
         r#"{"type":"function_call_output","call_id":"call_1","output":"{\"uri\":\"x\"}"}],"#,
         r#""store":false,"stream":true}"#,
@@ -55,13 +55,12 @@ fn reasoning_is_replayed_whole_or_named() {
         ]
     };
     let summary = |text: &str| json!({"type": "summary_text", "text": text});
-    let texts = json!({"role": "assistant", "content": [
-        {"type": "output_text", "text": "So."}, {"type": "output_text", "text": "Yes."}]});
+    let texts = json!({"role": "assistant", "content": "So.\nYes."});
     assert_eq!(
         answer(json!({}), parts()),
         json!([
-            {"type": "reasoning", "summary": [summary("A."), summary("B.")], "encrypted_content": "ENC"},
-            {"type": "reasoning", "summary": [], "encrypted_content": "SEALED"},
+            {"type": "reasoning", "id": "rs_1", "summary": [summary("A."), summary("B.")], "encrypted_content": "ENC"},
+            {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "SEALED"},
             texts,
         ])
     );
@@ -87,20 +86,26 @@ fn texts_keep_their_phase_and_where_it_is_stored_their_item() {
             of("c", json!({"itemId": "ms_3", "phase": "final_answer"})),
         ]
     };
-    let text = |text: &str| json!({"type": "output_text", "text": text});
+    let text = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
+    let item = |id: &str, said: &str, phase: &str| {
+        json!({
+            "type": "message", "id": id, "status": "completed", "role": "assistant",
+            "content": [text(said)], "phase": phase,
+        })
+    };
     assert_eq!(
         answer(json!({}), parts()),
         json!([
-            {"role": "assistant", "content": [text("a"), text("b")], "phase": "commentary"},
-            {"role": "assistant", "content": [text("c")], "phase": "final_answer"},
+            {"role": "assistant", "content": "a\nb", "phase": "commentary"},
+            {"role": "assistant", "content": "c", "phase": "final_answer"},
         ])
     );
     assert_eq!(
         answer(json!({"store": true}), parts()),
         json!([
-            {"role": "assistant", "content": [text("a")], "id": "ms_1", "phase": "commentary"},
-            {"role": "assistant", "content": [text("b")], "id": "ms_2", "phase": "commentary"},
-            {"role": "assistant", "content": [text("c")], "id": "ms_3", "phase": "final_answer"},
+            item("ms_1", "a", "commentary"),
+            item("ms_2", "b", "commentary"),
+            item("ms_3", "c", "final_answer"),
         ])
     );
 }
@@ -134,7 +139,7 @@ fn results_and_files() {
     };
     let url = |mime: &str| format!("data:{mime};base64,{PNG}");
     let text = |text: &str| json!({"type": "input_text", "text": text});
-    let image = json!({"type": "input_image", "image_url": url("image/png")});
+    let image = json!({"type": "input_image", "image_url": url("image/png"), "detail": "auto"});
     let rows = [
         (ToolResultValue::Text("t".into()), json!("t")),
         (ToolResultValue::Json(json!({"a": 1})), json!("{\"a\":1}")),
@@ -232,10 +237,42 @@ fn system_messages_come_wrapped_or_as_they_are() {
 }
 
 #[test]
-fn what_closes_a_request_is_said_by_the_assistant() {
+fn what_closes_a_request_is_said_by_the_user() {
     let mut request = request(vec![Message::user([Part::text("q")])]);
     request.closing = Some(Message::assistant([Part::text("In short:")]));
-    assert_eq!(items(&request), json!([user("q"), said("In short:")]));
+    let told =
+        json!({"type": "input_text", "text": "<system-update>\nIn short:\n</system-update>"});
+    let question = json!({"type": "input_text", "text": "q"});
+    assert_eq!(
+        items(&request),
+        json!([{"role": "user", "content": [question, told]}])
+    );
+}
+
+#[test]
+fn an_answer_never_ends_a_request_and_never_follows_another() {
+    let answer = |text: &str| Message::assistant([Part::text(text)]);
+    let messages = vec![Message::user([Part::text("q")]), answer("a"), answer("b")];
+    assert_eq!(
+        items(&request(messages)),
+        json!([
+            user("q"),
+            said("a"),
+            user("Continue."),
+            said("b"),
+            user("Continue.")
+        ])
+    );
+}
+
+#[test]
+fn a_thought_that_led_to_nothing_is_not_sent() {
+    for options in [json!({}), json!({"store": true})] {
+        let alone = vec![thought("A.", "rs_1", Some("ENC"))];
+        assert_eq!(answer(options.clone(), alone), json!([]));
+        let behind = vec![Part::text("a"), thought("A.", "rs_1", Some("ENC"))];
+        assert_eq!(answer(options, behind), json!([said("a")]));
+    }
 }
 
 #[test]
@@ -255,7 +292,7 @@ fn identifiers_and_names_of_other_servers_are_made_to_fit() {
     assert_eq!(
         items,
         json!([
-            {"type": "function_call", "call_id": id, "name": "functions_read", "arguments": "{}"},
+            {"type": "function_call", "call_id": id, "name": "functions_read_682443e5", "arguments": "{}"},
             {"type": "function_call_output", "call_id": id, "output": "t"},
         ])
     );

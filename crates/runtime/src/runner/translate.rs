@@ -1,6 +1,7 @@
 //! What the model crate says, in the vocabulary of events.
 
 use opencode_llm::{LlmError, ToolContent as LlmContent, ToolResultValue, Usage};
+use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::message::{
     ErrorCause, ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent,
 };
@@ -85,7 +86,9 @@ pub(crate) fn cause_of(error: &LlmError) -> ErrorCause {
         kind: kind_of(error.kind()),
         status: error.status(),
         retryable: error.retryable(),
-        retry_after_ms: error.retry_after_ms(),
+        retry_after_ms: error
+            .retry_after_ms()
+            .filter(|wait| *wait <= MAX_SAFE_INTEGER),
         provider_id: None,
     }
 }

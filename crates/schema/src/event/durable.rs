@@ -151,6 +151,7 @@ events! {
         /// Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`.
         finish: String,
         /// What it cost, in the currency of the catalogue's prices.
+        #[serde(deserialize_with = "crate::bounded::cost")]
         cost: f64,
         /// What it used.
         tokens: Tokens,

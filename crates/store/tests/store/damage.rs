@@ -185,19 +185,72 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
         let is_corrupt = matches!(read, Err(StoreError::Corrupt { .. }));
         assert!(is_corrupt, "{damage}: {read:?}");
         read_all(&bench.store, &other).await.unwrap();
-        // A list that holds it may fail, and may not panic.
-        let list = bench
-            .store
-            .read(|db| db.sessions(&SessionFilter::default(), Order::Ascending, None, 9));
-        assert!(
-            matches!(list.await, Ok(_) | Err(StoreError::Corrupt { .. })),
-            "{damage}"
-        );
+        // It hides no other, and takes no place of a page from one.
+        for order in [Order::Ascending, Order::Descending] {
+            let list = bench
+                .store
+                .read(move |db| db.sessions(&SessionFilter::default(), order, None, 2));
+            let ids: Vec<_> = list
+                .await
+                .unwrap()
+                .into_iter()
+                .map(|it| it.info.id)
+                .collect();
+            assert!(ids.contains(&other.info.id), "{damage}: {ids:?}");
+        }
         // Writing to the other goes on.
         bench
             .append(&other, 6, admitted("msg_next", "x", "steer"))
             .await;
     }
+}
+
+#[tokio::test]
+async fn sessions_that_cannot_be_read_take_no_place_of_a_page() {
+    let (bench, _, other) = bench().await;
+    let third = bench.session("ses_c").await;
+    let damage = "UPDATE session SET cost = 'x' WHERE aggregate = 1";
+    bench.raw().execute(damage, []).unwrap();
+    for limit in 1..4 {
+        let list = bench
+            .store
+            .read(move |db| db.sessions(&SessionFilter::default(), Order::Ascending, None, limit));
+        let ids: Vec<_> = list
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|it| it.info.id)
+            .collect();
+        let readable = [other.info.id.clone(), third.info.id.clone()];
+        assert_eq!(ids, readable[..limit.min(2)]);
+    }
+}
+
+#[tokio::test]
+async fn absurd_numbers_of_an_older_version_are_read_within_bounds() {
+    let (bench, session, _) = bench().await;
+    let ended = json!({"finish": "stop", "cost": 0.5,
+        "tokens": {"input": 1, "output": 2, "reasoning": 3, "cache": {"read": 4, "write": 5}}});
+    bench
+        .append(&session, 6, of_a("step.ended", ended.clone()))
+        .await;
+    let raw = bench.raw();
+    for damage in [
+        "UPDATE session SET tokens_input = 9223372036854775807, tokens_output = 1.8e19,
+           tokens_reasoning = -1, cost = 9e999 WHERE aggregate = 1",
+        r#"UPDATE event SET data = replace(data, '"input":1,', '"input":18446744073709551615,')
+           WHERE aggregate = 1 AND seq = 11"#,
+    ] {
+        assert_eq!(raw.execute(damage, []).unwrap(), 1);
+    }
+    read_all(&bench.store, &session).await.unwrap();
+    bench.append(&session, 7, step_started("msg_b")).await;
+    let id = session.info.id.clone();
+    let row = bench.store.read(move |db| db.session(&id)).await.unwrap();
+    let info = row.unwrap().info;
+    let most = opencode_schema::bounded::MAX_SAFE_INTEGER;
+    assert_eq!((info.tokens.input, info.tokens.output), (most, most));
+    assert_eq!((info.tokens.reasoning, info.cost), (0, most as f64));
 }
 
 #[tokio::test]

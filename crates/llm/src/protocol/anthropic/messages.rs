@@ -9,17 +9,14 @@ use serde_json::{Value, json};
 use super::cache::Places;
 use super::style::Style;
 use super::{member, text_member};
-use crate::protocol::identifiers::plain;
+use crate::protocol::identifiers::{plain, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{mid_conversation, tool_schema};
+use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 use crate::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
 };
-
-/// What the user says where the server wants a message and nobody has written one.
-const NOTHING: &str = "Continue.";
 
 /// What the assistant says between a system message and another message of the user.
 const NOTED: &str = "Understood.";
@@ -89,7 +86,7 @@ impl Form for Style {
     fn close(&self, page: &mut Page<State>) {
         let mut writer = Writer { style: self, page };
         if matches!(writer.page.state.open, Open::Nothing | Open::Assistant) {
-            writer.write(Open::User, &text_block(NOTHING));
+            writer.write(Open::User, &text_block(CONTINUE));
         }
         writer.page.raw(b"]}");
     }
@@ -141,11 +138,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls come last, because their results must follow them.
+    /// Calls come last, because their results must follow them. A thought waits for what it led to:
+    /// the server refuses a message that ends with one.
     fn push_assistant(&mut self, content: &[Part]) {
         let mut place = None;
         let mut is_at_text = false;
         let mut calls = Vec::new();
+        let mut thoughts = Vec::new();
         let mut ends_in_hosted = false;
         for part in content {
             let (block, is_text, is_hosted) = match part {
@@ -154,9 +153,7 @@ impl Writer<'_> {
                 Part::Reasoning(part) => match thought(part) {
                     Thought::Nothing => continue,
                     Thought::Native(block) => {
-                        // The server takes no mark on these.
-                        self.write_said(&block);
-                        ends_in_hosted = false;
+                        thoughts.push(block);
                         continue;
                     }
                     Thought::Text(block) => (block, true, false),
@@ -167,6 +164,7 @@ impl Writer<'_> {
                 }
                 Part::ToolCall(call) => match hosted_result(call, content) {
                     Some((kind, result)) => {
+                        self.write_thoughts(&mut thoughts);
                         self.write_said(&call_block("server_tool_use", call));
                         let block = json!({
                             "type": kind,
@@ -180,6 +178,7 @@ impl Writer<'_> {
                 },
                 Part::ToolResult(_) | Part::Media(_) => continue,
             };
+            self.write_thoughts(&mut thoughts);
             let end = self.write_said(&block);
             ends_in_hosted = is_hosted;
             if is_text || !is_at_text {
@@ -187,6 +186,7 @@ impl Writer<'_> {
             }
         }
         for call in &calls {
+            self.write_thoughts(&mut thoughts);
             let end = self.write_said(call);
             ends_in_hosted = false;
             if !is_at_text {
@@ -238,10 +238,17 @@ impl Writer<'_> {
         block
     }
 
+    /// Writes the thoughts that waited. The server takes no mark on these.
+    fn write_thoughts(&mut self, thoughts: &mut Vec<Value>) {
+        for block in thoughts.drain(..) {
+            self.write_said(&block);
+        }
+    }
+
     /// Writes a block of the assistant, who never speaks first.
     fn write_said(&mut self, block: &Value) -> usize {
         if self.page.state.open == Open::Nothing {
-            self.write(Open::User, &text_block(NOTHING));
+            self.write(Open::User, &text_block(CONTINUE));
         }
         self.write(Open::Assistant, block)
     }
@@ -343,7 +350,7 @@ fn call_block(kind: &str, call: &ToolCallPart) -> Value {
         Value::Object(_) => call.input.clone(),
         other => json!({"value": other}),
     };
-    json!({"type": kind, "id": plain(&call.id), "name": plain(&call.name), "input": input})
+    json!({"type": kind, "id": plain(&call.id), "name": tool_name(&call.name), "input": input})
 }
 
 /// The result of a call that the provider ran, and the type of its block.

@@ -9,9 +9,10 @@ use super::NAMESPACE;
 use super::dialect::Dialect;
 use super::user::{self, Piece};
 use crate::json;
+use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{mid_conversation, tool_schema};
+use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 use crate::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart,
@@ -30,7 +31,17 @@ pub(crate) struct State {
     open: Open,
     /// Images out of tool results, as elements of a content array.
     held: Vec<u8>,
-    after_tool: bool,
+    last: Last,
+}
+
+/// Whose the last wire message is, where the next one depends on it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    /// The user's, the opening system text, or none.
+    #[default]
+    Other,
+    Assistant,
+    Tool,
 }
 
 /// What the last wire message lacks.
@@ -76,6 +87,17 @@ impl Form for Dialect {
         }
     }
 
+    /// Servers refuse a request that ends with the assistant's words, or take them for the beginning
+    /// of the answer. So the user says them.
+    fn push_closing(&self, message: &Message, page: &mut Page<State>) {
+        let mut writer = Writer {
+            dialect: self,
+            page,
+        };
+        writer.release_images();
+        writer.push_update(&message.content);
+    }
+
     fn settle(&self, page: &mut Page<State>) {
         Writer {
             dialect: self,
@@ -85,11 +107,12 @@ impl Form for Dialect {
     }
 
     fn close(&self, page: &mut Page<State>) {
-        Writer {
+        let mut writer = Writer {
             dialect: self,
             page,
-        }
-        .close();
+        };
+        writer.separate_answers();
+        writer.close();
     }
 
     fn tool(&self, tool: &ToolDefinition) -> Value {
@@ -162,11 +185,14 @@ impl Writer<'_> {
                 _ => {}
             }
         }
-        if texts.is_empty() && reasoning.is_empty() && calls.is_empty() {
+        // Servers refuse a thought without an answer.
+        if texts.is_empty() && calls.is_empty() {
             return;
         }
+        self.separate_answers();
+        self.close();
         self.page.separate();
-        self.page.state.after_tool = false;
+        self.page.state.last = Last::Assistant;
         self.page.raw(br#"{"role":"assistant","content":"#);
         if texts.is_empty() {
             self.page.raw(b"null");
@@ -195,7 +221,7 @@ impl Writer<'_> {
             self.page.raw(br#"{"id":"#);
             self.page.json(&self.dialect.call_id(&call.id));
             self.page.raw(br#","type":"function","function":{"name":"#);
-            self.page.json(&call.name);
+            self.page.json(&tool_name(&call.name));
             self.page.raw(br#","arguments":"#);
             self.page.json(&call.input.to_string());
             self.page.raw(b"}}");
@@ -213,7 +239,7 @@ impl Writer<'_> {
             }
             let text = self.result_text(result);
             self.page.separate();
-            self.page.state.after_tool = true;
+            self.page.state.last = Last::Tool;
             self.page.raw(br#"{"role":"tool","tool_call_id":"#);
             self.page.json(&self.dialect.call_id(&result.id));
             self.page.raw(br#","content":"#);
@@ -259,10 +285,19 @@ impl Writer<'_> {
         }
     }
 
+    /// Keeps an answer from another that follows it, and from the end of the request: servers refuse
+    /// both, or go on with the answer as if it were not complete.
+    fn separate_answers(&mut self) {
+        if self.page.state.last == Last::Assistant {
+            self.open_user(Open::Text);
+            self.page.unquoted(CONTINUE);
+        }
+    }
+
     fn open_user(&mut self, open: Open) {
         self.page.raw(self.before_user());
         self.page.raw(open.opening());
-        self.page.state.after_tool = false;
+        self.page.state.last = Last::Other;
         self.page.state.open = open;
     }
 
@@ -272,7 +307,7 @@ impl Writer<'_> {
     }
 
     fn before_user(&self) -> &'static [u8] {
-        if self.dialect.mistral && self.page.state.after_tool {
+        if self.dialect.mistral && self.page.state.last == Last::Tool {
             BRIDGE
         } else if self.page.is_begun() {
             b","

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::style::Style;
 use super::{ENCRYPTED, ITEM_ID, PHASE, member};
-use crate::protocol::identifiers::{plain, short};
+use crate::protocol::identifiers::{short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
-use crate::protocol::{mid_conversation, tool_schema};
+use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 use crate::request::{
     Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
     ToolResultPart, ToolResultValue,
@@ -25,6 +25,8 @@ const MAX_CALL_ID: usize = 64;
 pub(super) struct State {
     /// The last item is a user message that lacks its end.
     is_open: bool,
+    /// The last item is one of an answer.
+    ends_in_answer: bool,
 }
 
 impl Form for Style {
@@ -41,8 +43,15 @@ impl Form for Style {
             Role::System => self.push_update(&message.content, page),
             Role::User => self.push_user(&message.content, page),
             Role::Assistant => {
-                for item in self.said(&message.content) {
-                    push_item(&item, page);
+                let items = self.said(&message.content);
+                // What was sent stays as it was, also where this answer becomes no item.
+                close(page);
+                if !items.is_empty() {
+                    separate_answers(page);
+                }
+                for item in &items {
+                    push_item(item, page);
+                    page.state.ends_in_answer = true;
                 }
             }
             Role::Tool => {
@@ -57,9 +66,18 @@ impl Form for Style {
         }
     }
 
+    /// The assistant's words at the end would be taken for an answer, so the user says them.
+    fn push_closing(&self, message: &Message, page: &mut Page<State>) {
+        push_piece(
+            &input_text(&mid_conversation::wrapped(&message.content)),
+            page,
+        );
+    }
+
     fn settle(&self, _: &mut Page<State>) {}
 
     fn close(&self, page: &mut Page<State>) {
+        separate_answers(page);
         close(page);
     }
 
@@ -117,13 +135,27 @@ impl Style {
                 Part::ToolCall(call) => items.push(Item::Whole(json!({
                     "type": "function_call",
                     "call_id": short(&call.id, MAX_CALL_ID),
-                    "name": plain(&call.name),
+                    "name": tool_name(&call.name),
                     "arguments": call.input.to_string(),
                 }))),
                 Part::ToolResult(_) | Part::Media(_) => {}
             }
         }
-        items.into_iter().filter_map(Item::wire).collect()
+        let is_sent = |item: &Item| {
+            !matches!(
+                item,
+                Item::Reasoning {
+                    encrypted: None,
+                    ..
+                }
+            )
+        };
+        items.retain(is_sent);
+        // The server refuses a thought without what it led to.
+        while items.last().is_some_and(Item::is_thought) {
+            items.pop();
+        }
+        items.into_iter().map(Item::wire).collect()
     }
 
     /// Texts of one item come as one item.
@@ -131,7 +163,7 @@ impl Style {
         let metadata = text.provider_metadata.as_ref();
         let id = member(metadata, ITEM_ID).filter(|_| self.stores);
         let phase = member(metadata, PHASE);
-        let part = json!({"type": "output_text", "text": text.text});
+        let part = text.text.clone();
         if let Some(Item::Text {
             id: last_id,
             phase: last_phase,
@@ -156,7 +188,7 @@ impl Style {
             return;
         };
         if self.stores {
-            refer(id, items);
+            refer(id, true, items);
             return;
         }
         let encrypted = member(metadata, ENCRYPTED).map(str::to_owned);
@@ -188,7 +220,7 @@ impl Style {
     fn push_hosted(&self, call: &ToolCallPart, content: &[Part], items: &mut Vec<Item>) {
         if self.stores {
             if let Some(id) = member(call.provider_metadata.as_ref(), ITEM_ID) {
-                refer(id, items);
+                refer(id, false, items);
             }
             return;
         }
@@ -226,10 +258,15 @@ impl Style {
 /// An item of an answer, to which later parts may still belong.
 enum Item {
     Whole(Value),
+    /// One that the provider keeps.
+    Reference {
+        id: String,
+        is_thought: bool,
+    },
     Text {
         id: Option<String>,
         phase: Option<String>,
-        content: Vec<Value>,
+        content: Vec<String>,
     },
     Reasoning {
         id: String,
@@ -239,35 +276,66 @@ enum Item {
 }
 
 impl Item {
-    /// The item on the wire. Reasoning is nothing without what only the provider can read.
-    fn wire(self) -> Option<Value> {
-        match self {
-            Self::Whole(item) => Some(item),
-            Self::Text { id, phase, content } => {
-                let mut item = json!({"role": "assistant", "content": content});
-                if let Some(id) = id {
-                    item["id"] = id.into();
+    const fn is_thought(&self) -> bool {
+        matches!(
+            self,
+            Self::Reasoning { .. }
+                | Self::Reference {
+                    is_thought: true,
+                    ..
                 }
+        )
+    }
+
+    /// The item on the wire. Texts without an identifier are one plain text: the parts of an answer
+    /// are only valid in an item that has one.
+    fn wire(self) -> Value {
+        match self {
+            Self::Whole(item) => item,
+            Self::Reference { id, .. } => json!({"type": "item_reference", "id": id}),
+            Self::Text { id, phase, content } => {
+                let mut item = match id {
+                    None => json!({"role": "assistant", "content": content.join("\n")}),
+                    Some(id) => {
+                        let parts = content.iter().map(
+                            |text| json!({"type": "output_text", "text": text, "annotations": []}),
+                        );
+                        json!({
+                            "type": "message", "id": id, "status": "completed",
+                            "role": "assistant", "content": parts.collect::<Value>(),
+                        })
+                    }
+                };
                 if let Some(phase) = phase {
                     item["phase"] = phase.into();
                 }
-                Some(item)
+                item
             }
             Self::Reasoning {
-                summary, encrypted, ..
-            } => Some(json!({
-                "type": "reasoning", "summary": summary, "encrypted_content": encrypted?,
-            })),
+                id,
+                summary,
+                encrypted,
+            } => json!({
+                "type": "reasoning", "id": id, "summary": summary, "encrypted_content": encrypted,
+            }),
         }
     }
 }
 
 /// Names an item that the provider keeps, once.
-fn refer(id: &str, items: &mut Vec<Item>) {
-    let reference = json!({"type": "item_reference", "id": id});
-    let is_known = |item: &Item| matches!(item, Item::Whole(known) if *known == reference);
+fn refer(id: &str, is_thought: bool, items: &mut Vec<Item>) {
+    let is_known = |item: &Item| matches!(item, Item::Reference { id: known, .. } if known == id);
     if !items.iter().any(is_known) {
-        items.push(Item::Whole(reference));
+        let id = id.to_owned();
+        items.push(Item::Reference { id, is_thought });
+    }
+}
+
+/// Keeps an answer from another that follows it, and from the end of the request.
+fn separate_answers(page: &mut Page<State>) {
+    if page.state.ends_in_answer {
+        push_piece(&input_text(CONTINUE), page);
+        close(page);
     }
 }
 
@@ -275,6 +343,7 @@ fn push_item(item: &Value, page: &mut Page<State>) {
     close(page);
     page.separate();
     page.json(item);
+    page.state.ends_in_answer = false;
 }
 
 /// Adds to the user message that is open, or begins one.
@@ -283,6 +352,7 @@ fn push_piece(piece: &Value, page: &mut Page<State>) {
     if !page.state.is_open {
         page.raw(br#"{"role":"user","content":["#);
         page.state.is_open = true;
+        page.state.ends_in_answer = false;
     }
     page.json(piece);
 }
@@ -300,7 +370,9 @@ fn input_text(text: &str) -> Value {
 
 fn input_file(file: Attachment<'_>) -> Value {
     match file {
-        Attachment::Image(file) => json!({"type": "input_image", "image_url": file.data_url()}),
+        Attachment::Image(file) => {
+            json!({"type": "input_image", "image_url": file.data_url(), "detail": "auto"})
+        }
         Attachment::Pdf { filename, file } => {
             json!({"type": "input_file", "filename": filename, "file_data": file.data_url()})
         }

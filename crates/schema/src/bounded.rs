@@ -1,0 +1,90 @@
+//! Numbers that come from providers, read back within what JavaScript can tell exactly.
+//!
+//! What providers send is bounded before it is stored. These readers repair what an earlier version
+//! stored as it came: without them one absurd number makes its session unreadable.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Number;
+
+/// The largest integer that JavaScript tells from its neighbours: 2^53 - 1.
+pub const MAX_SAFE_INTEGER: u64 = 9_007_199_254_740_991;
+
+/// The number between 0 and [`MAX_SAFE_INTEGER`] that is nearest; a fraction is cut off.
+#[must_use]
+pub fn nearest_count(number: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and no number becomes 0"
+    )]
+    let count = number as u64;
+    count.min(MAX_SAFE_INTEGER)
+}
+
+/// The sum between 0 and [`MAX_SAFE_INTEGER`] that is nearest; 0 for what is no number.
+#[must_use]
+pub fn nearest_cost(number: f64) -> f64 {
+    if number.is_nan() {
+        return 0.0;
+    }
+    number.clamp(0.0, MAX_SAFE_INTEGER as f64)
+}
+
+fn count_of(number: &Number) -> u64 {
+    match number.as_u64() {
+        Some(count) => count.min(MAX_SAFE_INTEGER),
+        None => nearest_count(number.as_f64().unwrap_or(0.0)),
+    }
+}
+
+/// Reads a count, whatever number is stored.
+pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(count_of(&Number::deserialize(deserializer)?))
+}
+
+/// Reads a count that may be absent, whatever number is stored.
+pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
+    let number = Option::<Number>::deserialize(deserializer)?;
+    Ok(number.as_ref().map(count_of))
+}
+
+/// Reads a cost, whatever number is stored.
+pub(crate) fn cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(nearest_cost(f64::deserialize(deserializer)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Tokens;
+
+    #[test]
+    fn stored_counts_are_read_within_bounds() {
+        for (stored, expected) in [
+            ("18446744073709551615", MAX_SAFE_INTEGER),
+            ("9007199254740991", MAX_SAFE_INTEGER),
+            ("1e300", MAX_SAFE_INTEGER),
+            ("-5", 0),
+            ("-1e300", 0),
+            ("2.5", 2),
+            ("7", 7),
+        ] {
+            let text = format!(
+                r#"{{"input":{stored},"output":0,"reasoning":0,"cache":{{"read":{stored},"write":0}}}}"#
+            );
+            let tokens: Tokens = serde_json::from_str(&text).unwrap();
+            assert_eq!((tokens.input, tokens.cache.read), (expected, expected));
+        }
+        assert!(serde_json::from_str::<Tokens>(r#"{"input":"7"}"#).is_err());
+    }
+
+    #[test]
+    fn a_cost_is_finite_and_not_negative() {
+        assert_eq!(nearest_cost(f64::NAN), 0.0);
+        assert_eq!(nearest_cost(-1.0), 0.0);
+        assert_eq!(nearest_cost(0.25), 0.25);
+        assert_eq!(nearest_cost(f64::INFINITY), MAX_SAFE_INTEGER as f64);
+    }
+}

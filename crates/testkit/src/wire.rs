@@ -1,0 +1,196 @@
+//! What a provider demands of the body of a request, in each protocol.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use opencode_llm::protocol::adapter;
+use opencode_llm::{LlmRequest, PrefixCache, ProtocolId};
+use serde_json::Value;
+
+type Check = fn(&Value) -> Result<(), String>;
+
+const PROTOCOLS: [(ProtocolId, Check); 3] = [
+    (ProtocolId::OpenAiChat, chat),
+    (ProtocolId::AnthropicMessages, anthropic),
+    (ProtocolId::OpenAiResponses, responses),
+];
+
+/// What a provider would refuse, were the request sent in its protocol.
+pub(crate) fn check(request: &LlmRequest) -> Result<(), String> {
+    for (protocol, check) in PROTOCOLS {
+        let mut model = request.model.as_ref().clone();
+        model.protocol = protocol;
+        let request = LlmRequest {
+            model: Arc::new(model),
+            prefix: PrefixCache::default(),
+            ..request.clone()
+        };
+        let wire = adapter(protocol).encode(&request);
+        let wire = wire.map_err(|error| format!("{protocol:?}: {error}"))?;
+        let body = serde_json::from_slice(&wire.body)
+            .map_err(|error| format!("{protocol:?}: the body is no JSON: {error}"))?;
+        check(&body).map_err(|problem| format!("{protocol:?}: {problem}: {body}"))?;
+    }
+    Ok(())
+}
+
+/// The user begins and has the last word, unless a tool has; no answer follows another.
+fn chat(body: &Value) -> Result<(), String> {
+    let messages = list(&body["messages"]);
+    let is_opening = |message: &&Value| matches!(text(message, "role"), "system" | "developer");
+    let opening = messages.iter().take_while(is_opening).count();
+    let messages = &messages[opening..];
+    let mut open = HashSet::new();
+    let mut before = "";
+    for (at, message) in messages.iter().enumerate() {
+        let role = text(message, "role");
+        let of = |problem: &str| Err(format!("message {at} ({role}) {problem}"));
+        if role != "tool" && !open.is_empty() {
+            return of("stands before results");
+        }
+        match (before, role) {
+            ("assistant", "assistant") => return of("follows an answer"),
+            (_, "user") if is_empty(&message["content"]) => return of("is empty"),
+            (_, "user") => {}
+            (_, "assistant") => {
+                let calls = list(&message["tool_calls"]);
+                if message["content"].is_null() && calls.is_empty() {
+                    return of("has neither text nor calls");
+                }
+                for call in calls {
+                    check_name(text(&call["function"], "name"))?;
+                    if !open.insert(text(call, "id")) {
+                        return of("has two calls of one id");
+                    }
+                }
+            }
+            (_, "tool") if !open.remove(text(message, "tool_call_id")) => {
+                return of("answers no call");
+            }
+            (_, "tool") => {}
+            _ => return of("has an unknown role"),
+        }
+        before = role;
+    }
+    check_end(before, &open)
+}
+
+/// Users and assistants take turns, results begin the message behind their calls.
+fn anthropic(body: &Value) -> Result<(), String> {
+    let mut open: HashSet<&str> = HashSet::new();
+    let mut before = "";
+    for (at, message) in list(&body["messages"]).iter().enumerate() {
+        let role = text(message, "role");
+        let of = |problem: &str| Err(format!("message {at} ({role}) {problem}"));
+        let blocks = list(&message["content"]);
+        if role == before || (before.is_empty() && role != "user") {
+            return of("is out of turn");
+        }
+        for block in blocks {
+            match text(block, "type") {
+                "text" if text(block, "text").trim().is_empty() => return of("has a blank text"),
+                "tool_result" if !open.remove(text(block, "tool_use_id")) => {
+                    return of("answers no call");
+                }
+                "tool_result" => {}
+                _ if role == "user" && !open.is_empty() => return of("lacks results"),
+                "tool_use" => {
+                    check_name(text(block, "name"))?;
+                    if !block["input"].is_object() || !open.insert(text(block, "id")) {
+                        return of("has a call without an input or an id of its own");
+                    }
+                }
+                _ => {}
+            }
+        }
+        match blocks.last().map(|block| text(block, "type")) {
+            None => return of("is empty"),
+            Some("thinking" | "redacted_thinking") => return of("ends with a thought"),
+            Some(_) => before = role,
+        }
+    }
+    check_end(before, &open)
+}
+
+/// Calls have results, thoughts lead to something, and members that are required are there.
+fn responses(body: &Value) -> Result<(), String> {
+    let mut open = HashSet::new();
+    let mut before = "";
+    for (at, item) in list(&body["input"]).iter().enumerate() {
+        let kind = item["type"].as_str().unwrap_or("message");
+        let role = text(item, "role");
+        let of = |problem: &str| Err(format!("item {at} ({kind} {role}) {problem}"));
+        let is_answer = role == "assistant" || kind == "function_call";
+        if before == "reasoning" && !(is_answer || kind == "reasoning" || kind.ends_with("_call")) {
+            return of("follows a thought that led to nothing");
+        }
+        match kind {
+            "reasoning" if !item["id"].is_string() || !item["summary"].is_array() => {
+                return of("lacks its id or summary");
+            }
+            "function_call" => {
+                check_name(text(item, "name"))?;
+                if !item["arguments"].is_string() || !open.insert(text(item, "call_id")) {
+                    return of("has no arguments or no id of its own");
+                }
+            }
+            "function_call_output" if !open.remove(text(item, "call_id")) => {
+                return of("answers no call");
+            }
+            "message" if is_empty(&item["content"]) => return of("is empty"),
+            "message" => check_content(item)?,
+            _ => {}
+        }
+        before = if kind == "message" { role } else { kind };
+    }
+    check_end(before, &open)
+}
+
+fn check_content(item: &Value) -> Result<(), String> {
+    for part in list(&item["content"]) {
+        let lacks = match text(part, "type") {
+            "input_image" if !part["detail"].is_string() => "an image lacks its detail",
+            "output_text" if !(item["id"].is_string() && item["status"].is_string()) => {
+                "an answer in parts lacks its id or status"
+            }
+            "output_text" if item["type"] != "message" => "an answer in parts lacks its type",
+            _ => continue,
+        };
+        return Err(lacks.into());
+    }
+    Ok(())
+}
+
+fn check_end(last: &str, open: &HashSet<&str>) -> Result<(), String> {
+    if !open.is_empty() {
+        return Err(format!("the calls {open:?} have no results"));
+    }
+    if matches!(last, "" | "assistant" | "reasoning" | "function_call") {
+        return Err(format!("the conversation ends with {last:?}"));
+    }
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if (1..=64).contains(&name.len()) && name.chars().all(is_allowed) {
+        return Ok(());
+    }
+    Err(format!("{name:?} is no name of a tool"))
+}
+
+fn is_empty(content: &Value) -> bool {
+    match content {
+        Value::String(_) => false,
+        Value::Array(parts) => parts.is_empty(),
+        _ => true,
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(value: &'a Value, member: &str) -> &'a str {
+    value[member].as_str().unwrap_or_default()
+}
