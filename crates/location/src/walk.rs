@@ -5,13 +5,14 @@
 //! configuration do not count. Links are not followed.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::{Path, PathBuf},
     thread::available_parallelism,
 };
 
 use ignore::{WalkBuilder, WalkState};
+use opencode_handles::{open_file, refuse_database};
 use opencode_schema::file_system::FileSystemEntryType;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -102,7 +103,10 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
 fn has_safe_rules(directory: &Path) -> bool {
     let is_safe = |path: PathBuf| match fs::metadata(path) {
         // To read a directory fails at once.
-        Ok(found) => found.is_dir() || found.is_file() && found.len() <= MAX_IGNORE_BYTES,
+        Ok(found) if found.is_dir() => true,
+        Ok(found) => {
+            found.is_file() && found.len() <= MAX_IGNORE_BYTES && refuse_database(&found).is_ok()
+        }
         Err(_) => true,
     };
     [".gitignore", ".ignore", ".rgignore"]
@@ -140,7 +144,7 @@ fn first_line(path: &Path) -> io::Result<Option<String>> {
         Err(_) => return Ok(None),
     }
     let mut text = String::new();
-    match File::open(path)?
+    match open_file(path)?
         .take(MAX_POINTER_BYTES)
         .read_to_string(&mut text)
     {
