@@ -22,8 +22,9 @@ const MAX_WALKS: usize = 8;
 
 const MAX_THREADS: usize = 8;
 
-/// The largest ignore file that is read.
-const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+/// The largest ignore file that is read. Its patterns are compiled, which takes several hundred times
+/// as much memory.
+const MAX_IGNORE_BYTES: u64 = 64 * 1024;
 
 /// The largest file that says where a repository's Git directory is.
 const MAX_POINTER_BYTES: u64 = 8192;
@@ -38,7 +39,9 @@ pub async fn permit() -> Option<SemaphorePermit<'static>> {
 /// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     if !has_safe_rules(root) {
-        return Err(io::Error::other("an ignore file is no file, or too large"));
+        return Err(io::Error::other(
+            "its ignore files, or those of its repository, are larger than 64 KiB, no regular files, or the open database",
+        ));
     }
     let mut builder = WalkBuilder::new(root);
     let threads = available_parallelism().map_or(1, usize::from);

@@ -139,10 +139,13 @@ fn within(location: &Path, path: &str) -> Result<Target, FileSystemError> {
 fn unreadable(path: &str, error: &std::io::Error) -> FileSystemError {
     match error.kind() {
         std::io::ErrorKind::NotFound => FileSystemError::Missing(path.to_owned()),
-        _ if is_open_database(error) => FileSystemError::Unreadable {
-            path: path.to_owned(),
-            message: error.to_string(),
-        },
+        // What we say ourselves tells more than its kind.
+        kind if is_open_database(error) || kind == std::io::ErrorKind::Other => {
+            FileSystemError::Unreadable {
+                path: path.to_owned(),
+                message: error.to_string(),
+            }
+        }
         kind => FileSystemError::Unreadable {
             path: path.to_owned(),
             message: kind.to_string(),
