@@ -97,8 +97,9 @@ export interface OpenCodeOptions {
   /** The folder sessions work in unless they are created for another one. Default: the working directory. */
   readonly directory?: string | undefined;
   /**
-   * The SQLite file that holds the sessions, or `":memory:"` for one that lives as long as the host. Only one
-   * host may have a file open. Default: `embedded/opencode.db` in `dataDirectory`.
+   * The SQLite file that holds the sessions, or `":memory:"` for one that lives as long as the host. The file is
+   * given by its path or by an absolute `file:` URL; any other scheme is refused. Only one host may have a file
+   * open. Default: `embedded/opencode.db` in `dataDirectory`.
    */
   readonly database?: string | undefined;
   /**

@@ -7,5 +7,6 @@ const module_ = process.getBuiltinModule?.("node:module") ?? require("node:modul
 const fs = process.getBuiltinModule?.("node:fs") ?? require("node:fs");
 const os = process.getBuiltinModule?.("node:os") ?? require("node:os");
 const path = process.getBuiltinModule?.("node:path") ?? require("node:path");
+const url = process.getBuiltinModule?.("node:url") ?? require("node:url");
 
-module.exports = { createRequire: module_.createRequire, fs, os, path };
+module.exports = { createRequire: module_.createRequire, fs, os, path, url };

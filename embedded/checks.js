@@ -23,7 +23,7 @@ const COMMAND_ENVIRONMENT = { omit: checkTexts, keep: checkTexts };
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
   directory: checkText,
-  database: checkText,
+  database: checkDatabase,
   home: checkText,
   dataDirectory: checkText,
   configDirectory: checkText,
@@ -120,6 +120,25 @@ function checkText(option, value) {
     throw invalid(option, `Option "${option}" must be a non-empty string, got ${describe(value)}`);
   }
   if (value.includes("\0")) throw invalid(option, `Option "${option}" must not contain a NUL character`);
+}
+
+/**
+ * A path may begin with a letter and a colon on Windows. Every other scheme names something else than a file, and
+ * SQLite would make a file of that name.
+ *
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkDatabase(option, value) {
+  checkText(option, value);
+  const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(String(value)) ?? [];
+  if (scheme === undefined) return;
+  const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
+  if (scheme.toLowerCase() !== "file:") throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
+  const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
+  const isPlain = protocol === "file:" && host === "" && search === "" && hash === "";
+  if (isPlain && /^file:\/\/\/./i.test(String(value))) return;
+  throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
 
 /**

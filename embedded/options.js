@@ -1,6 +1,6 @@
 "use strict";
 
-const { os, path } = require("./builtins.js");
+const { os, path, url } = require("./builtins.js");
 const { checkOptions } = require("./checks.js");
 
 /**
@@ -83,7 +83,8 @@ function defaultFolder(base, home, fallback) {
 
 /** @param {string} database */
 function resolveDatabase(database) {
-  return database === ":memory:" ? database : path.resolve(database);
+  if (database === ":memory:") return database;
+  return path.resolve(/^file:/i.test(database) ? url.fileURLToPath(database) : database);
 }
 
 /**

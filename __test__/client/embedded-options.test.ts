@@ -129,6 +129,11 @@ test("a database in memory is no path", () => {
   expect(resolveOptions({ database: ":memory:", env: {} }).database).toBe(":memory:");
 });
 
+test("a database may be given as a URL of its file, and a letter before a colon is a drive", () => {
+  expect(resolveOptions({ database: "file:///data/a%20b.db", env: {} }).database).toBe(path.resolve("/data/a b.db"));
+  expect(resolveOptions({ database: "C:\\x.db", env: {} }).database).toBe(path.resolve("C:\\x.db"));
+});
+
 test("an option that is undefined counts as absent", () => {
   const options = { durability: undefined, keepAlive: undefined, limits: { inbox: undefined }, env: {}, home: "/h" };
   expect(resolveOptions(options)).toEqual(resolveOptions({ env: {}, home: "/h" }));
@@ -201,6 +206,15 @@ test.each<[option: string, value: unknown, message: string | RegExp]>([
   ["directory", 5, 'Option "directory" must be a non-empty string, got 5'],
   ["database", null, 'Option "database" must be a non-empty string, got null'],
   ["database", "a\0b", 'Option "database" must not contain a NUL character'],
+  [
+    "database",
+    "postgres://user:secret@host/db",
+    'Option "database" must be a path, a "file:" URL or ":memory:", got a value with the scheme "postgres:"',
+  ],
+  ["database", "libsql:x.db", /got a value with the scheme "libsql:"$/],
+  ["database", "file:x.db", /; a URL must be absolute, without host, query and fragment$/],
+  ["database", "file://server/x.db", /; a URL must be absolute/],
+  ["database", "file:///x.db?mode=ro", /; a URL must be absolute/],
   ["home", ["/"], 'Option "home" must be a non-empty string, got an array'],
   ["dataDirectory", {}, 'Option "dataDirectory" must be a non-empty string, got an object'],
   ["configDirectory", true, 'Option "configDirectory" must be a non-empty string, got true'],

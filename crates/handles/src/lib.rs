@@ -15,8 +15,12 @@
 //! looked at when they are opened, and again once a file or a list of names was opened below. A link
 //! that is put in place between opening a directory and changing a file in it would be followed there.
 //!
+//! No file is opened, replaced or removed here that belongs to a database which is open in this
+//! process: closing it would drop the locks of SQLite (see [`OpenDatabase`]).
+//!
 //! Everything here blocks on the disk.
 
+mod databases;
 #[cfg(not(unix))]
 mod portable;
 mod private;
@@ -31,6 +35,7 @@ use std::{
     path::{Component, Path, is_separator},
 };
 
+pub use databases::{OpenDatabase, is_open_database, open_file, refuse_database};
 #[cfg(not(unix))]
 pub use portable::Directory;
 pub use private::{create_private_folder, private_file};

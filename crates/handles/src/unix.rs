@@ -20,7 +20,11 @@ use rustix::{
     process::{Gid, Uid},
 };
 
-use crate::{Child, Kind, Stamp, names, single};
+use crate::{
+    Child, Kind, Stamp,
+    databases::{Identity, keep_database, refuse},
+    names, single,
+};
 
 /// To pass through a directory takes no permission to list it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -153,8 +157,9 @@ impl Directory {
     /// Opens a regular file to read it, and its stamp. Nothing else is opened: that alone can do
     /// something, or wait for ever.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
-        self.require_file(name.as_ref())?;
-        self.open_seen_file(name)
+        let name = single(name.as_ref())?;
+        stamp(&self.look(name)?).kind.require_file()?;
+        self.open_regular(name, OFlags::RDONLY)
     }
 
     /// Opens what was just seen to be a regular file, by its stamp or in a list of children, to read
@@ -171,12 +176,13 @@ impl Directory {
     }
 
     fn open_regular(&self, name: &OsStr, access: OFlags) -> io::Result<(File, Stamp)> {
+        refuse(identity(&self.look(name)?))?;
         // Without waiting: a FIFO put in its place just now would do so until somebody opens it, too.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.0, name, flags, Mode::empty()) {
             // A link that was put in its place just now.
             Err(Errno::LOOP | Errno::MLINK) => return Err(Errno::NOTDIR.into()),
-            file => File::from(file?),
+            file => keep_database(File::from(file?))?,
         };
         let stamp = stamp(&fstat(&file)?);
         stamp.kind.require_file()?;
@@ -192,6 +198,7 @@ impl Directory {
     /// Removes a file or a link.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         let name = single(name.as_ref())?;
+        self.refuse_database(name)?;
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
@@ -228,7 +235,17 @@ impl Directory {
 
     /// Moves a file to a name, over what is there.
     pub(crate) fn rename(&self, from: &str, to: &OsStr) -> io::Result<()> {
+        self.refuse_database(to)?;
         Ok(renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Refuses a name under which a file of an open database stands.
+    fn refuse_database(&self, name: &OsStr) -> io::Result<()> {
+        match self.look(name) {
+            Ok(found) => refuse(identity(&found)),
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Whose a regular file is; nothing if none has that name.
@@ -281,6 +298,15 @@ fn pass(directory: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
         // A link, as some systems tell it.
         Err(Errno::LOOP) => Err(Errno::NOTDIR),
         opened => opened,
+    }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+#[allow(clippy::cast_sign_loss, reason = "a device is a number without a sign")]
+fn identity(stat: &Stat) -> Identity {
+    Identity {
+        device: stat.st_dev as u64,
+        inode: stat.st_ino as u64,
     }
 }
 

@@ -1,17 +1,17 @@
 //! Reading small files whose size and kind nobody has vouched for.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use opencode_handles::open_file;
+
 /// The file's bytes, or none if there is no such file.
 ///
-/// Refuses what is not a regular file, since reading a pipe or a device need not end, and what is
-/// larger than `limit`.
+/// Refuses what is not a regular file, since reading a pipe or a device need not end, what is larger
+/// than `limit`, and a database that is open in this process.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => return Err(other("it is not a regular file")),
-        Ok(_) => {}
+    let file = match open_file(path) {
+        Ok(file) => file,
         // A parent that is a file means the same as a missing file: nothing is there.
         Err(error)
             if matches!(
@@ -22,11 +22,11 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
             return Ok(None);
         }
         Err(error) => return Err(error),
-    }
+    };
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file at the limit from one beyond it, also when the file
     // grows while it is read.
-    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(other(&format!("it is larger than {limit} bytes")));
     }

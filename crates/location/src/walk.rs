@@ -5,13 +5,19 @@
 //! configuration do not count. Links are not followed.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::{Path, PathBuf},
-    thread::available_parallelism,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{TrySendError, sync_channel},
+    },
+    thread::{self, available_parallelism},
 };
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use opencode_handles::{open_file, refuse_database};
 use opencode_schema::file_system::FileSystemEntryType;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
@@ -21,8 +27,12 @@ const MAX_WALKS: usize = 8;
 
 const MAX_THREADS: usize = 8;
 
-/// The largest ignore file that is read.
-const MAX_IGNORE_BYTES: u64 = 1024 * 1024;
+/// Paths that wait for a thread.
+const MAX_WAITING: usize = 256;
+
+/// The largest ignore file that is read. Its patterns are compiled, which takes several hundred times
+/// as much memory.
+const MAX_IGNORE_BYTES: u64 = 64 * 1024;
 
 /// The largest file that says where a repository's Git directory is.
 const MAX_POINTER_BYTES: u64 = 8192;
@@ -34,20 +44,23 @@ pub async fn permit() -> Option<SemaphorePermit<'static>> {
     WALKS.acquire().await.ok()
 }
 
-/// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored.
+/// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored, without `.git`.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     if !has_safe_rules(root) {
-        return Err(io::Error::other("an ignore file is no file, or too large"));
+        return Err(io::Error::other(
+            "its ignore files, or those of its repository, are larger than 64 KiB, no regular files, or the open database",
+        ));
     }
     let mut builder = WalkBuilder::new(root);
-    let threads = available_parallelism().map_or(1, usize::from);
     builder
-        .threads(threads.min(MAX_THREADS))
         .add_custom_ignore_filename(".rgignore")
         .git_global(false)
         .parents(root.ancestors().skip(1).all(has_safe_rules))
         .filter_entry(|entry| {
             let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            if entry.depth() > 0 && entry.file_name() == ".git" {
+                return false;
+            }
             !is_directory || has_safe_rules(entry.path())
         });
     Ok(builder)
@@ -55,6 +68,9 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
 
 /// Walks, with a visitor for each thread, which is given paths relative to the root. Ends early when
 /// a visitor quits or the walk is cancelled; what cannot be read is left out.
+///
+/// This thread lists the directories, and visits what it found when the other threads are busy. So
+/// the walk ends also where the system gives it no other thread.
 pub fn run<V>(
     builder: &WalkBuilder,
     root: &Path,
@@ -63,27 +79,68 @@ pub fn run<V>(
 ) where
     V: FnMut(&Path, FileSystemEntryType) -> WalkState + Send,
 {
-    builder.build_parallel().run(|| {
-        let mut visit = visitor();
-        Box::new(move |entry| {
-            if cancel.is_cancelled() {
-                return WalkState::Quit;
-            }
-            let Ok(entry) = entry else {
-                return WalkState::Continue;
+    let is_over = AtomicBool::new(false);
+    let visit = |visit: &mut V, (path, kind): &Found| {
+        let is_ended = is_over.load(Ordering::Relaxed) || cancel.is_cancelled();
+        if !is_ended && visit(path, *kind) == WalkState::Quit {
+            is_over.store(true, Ordering::Relaxed);
+        }
+    };
+    let (sender, receiver) = sync_channel::<Found>(MAX_WAITING);
+    let receiver = Mutex::new(receiver);
+    let next = || {
+        receiver
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv()
+    };
+    let threads = available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 1..threads.min(MAX_THREADS) {
+            let mut visitor = visitor();
+            let work = move || {
+                while let Ok(found) = next() {
+                    visit(&mut visitor, &found);
+                }
             };
-            let kind = entry.file_type();
-            let kind = match kind {
-                Some(kind) if kind.is_file() => FileSystemEntryType::File,
-                Some(kind) if kind.is_dir() => FileSystemEntryType::Directory,
-                _ => return WalkState::Continue,
-            };
-            match entry.path().strip_prefix(root) {
-                Ok(relative) if !relative.as_os_str().is_empty() => visit(relative, kind),
-                _ => WalkState::Continue,
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
+                tracing::debug!(%error, "a walk goes on with fewer threads");
+                break;
             }
-        })
+        }
+        let mut own = visitor();
+        // Owned, so that the other threads end with the list, also when a visitor panics.
+        let sender = sender;
+        for entry in builder.build() {
+            if is_over.load(Ordering::Relaxed) || cancel.is_cancelled() {
+                break;
+            }
+            if let Some(found) = found(entry, root)
+                && let Err(TrySendError::Full(found)) = sender.try_send(found)
+            {
+                visit(&mut own, &found);
+            }
+        }
+        drop(sender);
+        while let Ok(found) = next() {
+            visit(&mut own, &found);
+        }
     });
+}
+
+/// A path relative to the root, and what is there.
+type Found = (PathBuf, FileSystemEntryType);
+
+fn found(entry: Result<DirEntry, ignore::Error>, root: &Path) -> Option<Found> {
+    let entry = entry.ok()?;
+    let kind = match entry.file_type()? {
+        kind if kind.is_file() => FileSystemEntryType::File,
+        kind if kind.is_dir() => FileSystemEntryType::Directory,
+        _ => return None,
+    };
+    let relative = entry.path().strip_prefix(root).ok()?;
+    let is_root = relative.as_os_str().is_empty();
+    (!is_root).then(|| (relative.to_owned(), kind))
 }
 
 /// A relative path as bytes, with `/` between the names, which is what results are sorted by.
@@ -102,7 +159,10 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
 fn has_safe_rules(directory: &Path) -> bool {
     let is_safe = |path: PathBuf| match fs::metadata(path) {
         // To read a directory fails at once.
-        Ok(found) => found.is_dir() || found.is_file() && found.len() <= MAX_IGNORE_BYTES,
+        Ok(found) if found.is_dir() => true,
+        Ok(found) => {
+            found.is_file() && found.len() <= MAX_IGNORE_BYTES && refuse_database(&found).is_ok()
+        }
         Err(_) => true,
     };
     [".gitignore", ".ignore", ".rgignore"]
@@ -140,7 +200,7 @@ fn first_line(path: &Path) -> io::Result<Option<String>> {
         Err(_) => return Ok(None),
     }
     let mut text = String::new();
-    match File::open(path)?
+    match open_file(path)?
         .take(MAX_POINTER_BYTES)
         .read_to_string(&mut text)
     {
@@ -151,7 +211,7 @@ fn first_line(path: &Path) -> io::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
 

@@ -4,13 +4,13 @@
 //! damaged or missing is as if nobody had captured before.
 
 use std::{
-    fs, io,
+    io::{self, Read},
     path::Path,
     time::{Duration, SystemTime},
 };
 
 use git2::{ObjectType, Oid};
-use opencode_handles::{Kind, Stamp};
+use opencode_handles::{Kind, Stamp, open_file};
 
 use crate::{
     Mode, objects,
@@ -36,10 +36,12 @@ pub(crate) struct Cached {
 
 /// Reads a cache; nothing if there is none that is whole.
 pub(crate) fn load(path: &Path) -> Option<Cached> {
-    if path.metadata().ok()?.len() > MAX_BYTES {
+    let file = open_file(path).ok()?;
+    if file.metadata().ok()?.len() > MAX_BYTES {
         return None;
     }
-    let bytes = fs::read(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(ID_BYTES)?)?;
     if objects::hash(ObjectType::Blob, body).ok()?.as_bytes() != sum {
         tracing::warn!("the list of captured files is damaged; all files are read again");

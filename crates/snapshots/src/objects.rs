@@ -9,7 +9,7 @@
 //! failure damages is found when it is read.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process,
@@ -22,7 +22,7 @@ use std::{
 
 use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
-use opencode_handles::{create_private_folder, private_file};
+use opencode_handles::{create_private_folder, open_file, private_file};
 
 use crate::SnapshotError;
 
@@ -114,7 +114,7 @@ impl Objects {
         };
         let now = SystemTime::now();
         if now.duration_since(modified).is_ok_and(|age| age > RENEWAL)
-            && let Err(error) = File::open(&path).and_then(|file| file.set_modified(now))
+            && let Err(error) = open_file(&path).and_then(|file| file.set_modified(now))
         {
             tracing::warn!(%error, "an object of a snapshot looks older than it is");
         }

@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashSet,
-    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
 
 use git2::Index;
+use opencode_handles::{open_file, refuse_database};
 
 use crate::SnapshotError;
 
@@ -56,7 +56,7 @@ impl Repository {
     pub(crate) fn exclude(&self) -> Vec<u8> {
         let read = || {
             let mut text = Vec::new();
-            let file = open_regular(&self.common.join("info/exclude"))?;
+            let file = open_file(&self.common.join("info/exclude"))?;
             file.take(MAX_EXCLUDE_BYTES).read_to_end(&mut text)?;
             io::Result::Ok(text)
         };
@@ -65,7 +65,10 @@ impl Repository {
 
     /// The paths that Git tracks. None where the index cannot be read.
     pub(crate) fn tracked(&self) -> HashSet<Vec<u8>> {
-        match Index::open(&self.own.join("index")) {
+        let path = self.own.join("index");
+        let found = path.metadata().and_then(|found| refuse_database(&found));
+        let refused = |error: io::Error| git2::Error::from_str(&error.to_string());
+        match found.map_err(refused).and_then(|()| Index::open(&path)) {
             Ok(index) => index.iter().map(|entry| entry.path).collect(),
             Err(error) => {
                 tracing::warn!(%error, "the index of the repository cannot be read");
@@ -77,15 +80,7 @@ impl Repository {
 
 fn pointer(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let file = open_regular(path)?;
+    let file = open_file(path)?;
     file.take(MAX_POINTER_BYTES).read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// What is no file is not opened, because that may wait for ever.
-fn open_regular(path: &Path) -> io::Result<File> {
-    if !path.metadata()?.is_file() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    File::open(path)
 }

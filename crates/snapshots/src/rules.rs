@@ -18,8 +18,9 @@ use opencode_handles::{Directory, Stamp};
 /// The name of the files that have rules.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
 
-/// The largest one that is read.
-const MAX_BYTES: u64 = 1024 * 1024;
+/// The largest one that is read. Its patterns are compiled, which takes several hundred times as much
+/// memory.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The rules that hold in a directory: its own, then those above.
 #[derive(Debug)]
@@ -94,7 +95,10 @@ pub(crate) fn text(held: &Directory) -> io::Result<Vec<u8>> {
 fn read_text(held: &Directory) -> io::Result<(Vec<u8>, Stamp)> {
     let (file, stamp) = held.open_file(IGNORE_FILE)?;
     if stamp.size > MAX_BYTES {
-        return Err(io::Error::other("it is over 1 MiB"));
+        tracing::warn!(
+            "an ignore file is over 64 KiB; everything beside and below it counts as ignored"
+        );
+        return Ok((b"*".to_vec(), stamp));
     }
     let mut text = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut text)?;

@@ -74,8 +74,8 @@ impl From<rusqlite::Error> for StoreError {
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };
         use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase,
-            ReadOnly, SystemIoFailure,
+            DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
+            SystemIoFailure,
         };
         match (&error, error.sqlite_error_code()) {
             (
@@ -85,14 +85,12 @@ impl From<rusqlite::Error> for StoreError {
                 | Utf8Error(..),
                 _,
             ) => Self::corrupt(NO_ENTRY, error),
-            (
-                _,
-                Some(
-                    DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen
-                    | ReadOnly,
-                ),
-            ) => Self::Poisoned(error.to_string()),
+            (_, Some(DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | ReadOnly)) => {
+                Self::Poisoned(error.to_string())
+            }
             (_, Some(DatabaseBusy | DatabaseLocked)) => Self::Busy(error.to_string()),
+            // Most often the process has no descriptor left for a moment. Whether the file is gone the
+            // next commit finds out.
             _ => Self::Database(error.to_string()),
         }
     }

@@ -17,6 +17,7 @@ mod continuity;
 mod element;
 mod epoch;
 mod error;
+mod held;
 mod history;
 mod inbox;
 mod inspection;
@@ -134,7 +135,7 @@ impl Store {
         };
         let Some(Locked {
             path,
-            lock,
+            held,
             suspicion,
         }) = opened.file
         else {
@@ -146,7 +147,7 @@ impl Store {
                 inspection: Mutex::new(None),
             });
         };
-        let writer = Writer::start(opened.writer, Some(lock), surroundings)?;
+        let writer = Writer::start(opened.writer, Some(held), surroundings)?;
         let inspection = (suspicion == Suspicion::Large)
             .then(|| Inspection::start(path.clone(), writer.stopper()));
         let readers = Readers::pool(path, watched).map_err(|error| error.to_string())?;

@@ -1,9 +1,10 @@
 //! The lock on a database file, and who holds it.
 //!
-//! The lock is advisory and on a file of its own: locking the database file itself would disturb
-//! SQLite's locks. Two handles exclude each other within one process too. The holder writes who it
-//! is into that file. The entry of a process that died does not count, and the holder
-//! empties the file before it gives the lock back.
+//! The lock is advisory and on a file of its own. Two handles exclude each other within one process
+//! too. The holder writes who it is into that file. The entry of a process that died does not count,
+//! and the holder empties the file before it gives the lock back.
+//!
+//! A user may remove that file, so the database file itself is locked too ([`crate::held`]).
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
@@ -31,10 +32,7 @@ impl FileLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::InUse {
-                    path: named.to_owned(),
-                    holder: Holder::read(Path::new(&name)),
-                });
+                return Err(in_use(named, Holder::read(Path::new(&name))));
             }
             Err(TryLockError::Error(error)) => return Err(unavailable(named, error)),
         }
@@ -43,6 +41,11 @@ impl FileLock {
         }
         Ok(Self(file))
     }
+}
+
+pub(crate) fn in_use(named: &Path, holder: Holder) -> OpenError {
+    let path = named.to_owned();
+    OpenError::InUse { path, holder }
 }
 
 /// Gives the lock back. A process that is being spawned may hold a copy of the handle for a moment,

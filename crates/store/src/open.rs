@@ -4,13 +4,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use opencode_handles::{create_private_folder, private_file};
+use opencode_handles::create_private_folder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
+use crate::held::Held;
 use crate::inspection::{Suspicion, advise, damage};
-use crate::lock::FileLock;
 use crate::migrate::{check_owner, migrate};
 
 /// What survives which failure.
@@ -52,7 +52,7 @@ pub(crate) struct Locked {
     /// Its one name, which stays right when the working directory changes.
     pub(crate) path: PathBuf,
     /// Held as long as the database is open.
-    pub(crate) lock: FileLock,
+    pub(crate) held: Held,
     /// What the last host left it like.
     pub(crate) suspicion: Suspicion,
 }
@@ -71,15 +71,18 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             if path.is_dir() {
                 return Err(unavailable(named, "it is a folder"));
             }
-            let lock = FileLock::take(&path, named)?;
+            if path.exists() && !path.is_file() {
+                return Err(unavailable(named, "it is not a regular file"));
+            }
+            let mut held = Held::take(&path, named)?;
             let suspicion = Suspicion::of(&path);
-            create_private(&path).map_err(|error| unavailable(named, error))?;
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;
             prepare(&mut writer, named, durability, suspicion)?;
+            held.opened();
             let file = Locked {
                 path,
-                lock,
+                held,
                 suspicion,
             };
             Ok(Opened {
@@ -105,15 +108,6 @@ fn flags(read_only: bool) -> OpenFlags {
     };
     // Each connection belongs to one thread at a time, so SQLite's own mutexes are left out.
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
-}
-
-/// Makes the file where there is none, because SQLite would let others read it. Its log and index
-/// have the permissions of the file.
-fn create_private(path: &Path) -> io::Result<()> {
-    match private_file().create_new(true).open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// The one name of a file, however the caller spelled it, with its folders made. Through links and

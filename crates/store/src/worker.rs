@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::checkpoint::{Log, fold_at_end};
 use crate::error::StoreError;
-use crate::lock::FileLock;
+use crate::held::Held;
 use crate::log::Committed;
 use crate::seam::Moment;
 use crate::transaction::{Appended, Transaction};
@@ -23,6 +23,8 @@ const BATCH: usize = 256;
 /// The writer's thread.
 pub(crate) struct Worker {
     connection: Connection,
+    /// None for a database in memory.
+    held: Option<Held>,
     log: Log,
     surroundings: Surroundings,
     poison: Arc<OnceLock<String>>,
@@ -42,12 +44,14 @@ enum Executed {
 impl Worker {
     pub(crate) fn new(
         connection: Connection,
+        held: Option<Held>,
         log: Log,
         surroundings: Surroundings,
         poison: Arc<OnceLock<String>>,
     ) -> Self {
         Self {
             connection,
+            held,
             log,
             surroundings,
             poison,
@@ -55,7 +59,7 @@ impl Worker {
     }
 
     /// Carries out what is queued until it is told to close, or nobody is left who could.
-    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>, lock: Option<FileLock>) {
+    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>) {
         let mut next = None;
         while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
             match task {
@@ -64,12 +68,12 @@ impl Worker {
                 Task::Close => break,
             }
         }
-        if lock.is_some() {
+        if self.held.is_some() {
             let failed = self.poison.get().is_some();
             fold_at_end(&self.connection, &self.surroundings.watched, failed);
         }
         drop(self.connection);
-        drop(lock);
+        drop(self.held);
         // Last, because it tells everybody that the file can be opened again: those who closed it,
         // and those whose commands came too late and go with the queue.
         drop(tasks);
@@ -176,6 +180,8 @@ impl Worker {
             .at(Moment::Commit(committed))
             .map_err(StoreError::from)
             .and_then(|()| self.statement("COMMIT"))
+            // Last: what is told as stored was written to files that were still in their place.
+            .and_then(|()| self.held.as_ref().map_or(Ok(()), Held::check))
             .map_err(|error| {
                 let error = self.note(error);
                 let _ = self.connection.execute_batch("ROLLBACK");

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::checkpoint::Log;
 use crate::error::StoreError;
-use crate::lock::FileLock;
+use crate::held::Held;
 use crate::log::Committed;
 use crate::reader::Reader;
 use crate::seam::{Moment, Watched};
@@ -70,17 +70,17 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(
         mut connection: Connection,
-        lock: Option<FileLock>,
+        held: Option<Held>,
         surroundings: Surroundings,
     ) -> Result<Self, String> {
         let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);
         let poison = Arc::new(OnceLock::new());
         let watched = surroundings.watched.clone();
-        let worker = Worker::new(connection, log, surroundings, Arc::clone(&poison));
+        let worker = Worker::new(connection, held, log, surroundings, Arc::clone(&poison));
         std::thread::Builder::new()
             .name("opencode-store".into())
-            .spawn(move || worker.run(tasks, lock))
+            .spawn(move || worker.run(tasks))
             .map_err(|error| error.to_string())?;
         Ok(Self {
             queue,

@@ -50,9 +50,6 @@ pub(super) fn find(
     let found = Mutex::new(BTreeSet::new());
     walk::run(&walk, &root, cancel, || {
         |path: &Path, is: FileSystemEntryType| {
-            if path.file_name().is_some_and(|name| name == ".git") {
-                return WalkState::Skip;
-            }
             if visited.fetch_add(1, Ordering::Relaxed) >= MAX_VISITED {
                 return WalkState::Quit;
             }

@@ -11,6 +11,7 @@ mod read;
 
 use std::path::Path;
 
+use opencode_handles::is_open_database;
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 use tokio_util::sync::CancellationToken;
 
@@ -138,6 +139,13 @@ fn within(location: &Path, path: &str) -> Result<Target, FileSystemError> {
 fn unreadable(path: &str, error: &std::io::Error) -> FileSystemError {
     match error.kind() {
         std::io::ErrorKind::NotFound => FileSystemError::Missing(path.to_owned()),
+        // What we say ourselves tells more than its kind.
+        kind if is_open_database(error) || kind == std::io::ErrorKind::Other => {
+            FileSystemError::Unreadable {
+                path: path.to_owned(),
+                message: error.to_string(),
+            }
+        }
         kind => FileSystemError::Unreadable {
             path: path.to_owned(),
             message: kind.to_string(),

@@ -20,6 +20,8 @@ mod faults;
 mod growing;
 #[cfg(test)]
 mod harness;
+#[cfg(all(test, unix))]
+mod held;
 #[cfg(test)]
 mod history;
 #[cfg(test)]

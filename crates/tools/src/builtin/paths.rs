@@ -2,7 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
-use opencode_location::containment::{Target, TargetKind, resolve};
+use opencode_handles::{is_open_database, refuse_database};
+use opencode_location::containment::{ContainmentError, Target, TargetKind, resolve};
 
 use super::blocking::blocking;
 use crate::tool::{ToolContext, ToolFailure};
@@ -32,11 +33,21 @@ pub(crate) async fn locate(
 ) -> Result<Target, ToolFailure> {
     let location = Arc::clone(&context.directory);
     let input = path.to_owned();
-    let target = blocking(move || resolve(&location, &input, kind)).await?;
-    target.map_err(|error| {
+    let found = move || {
+        let target = resolve(&location, &input, kind)?;
+        let found = target.canonical.metadata();
+        let database = found.and_then(|found| refuse_database(&found)).err();
+        Ok((target, database.filter(is_open_database)))
+    };
+    let found = blocking(found).await?;
+    let (target, database) = found.map_err(|error: ContainmentError| {
         tracing::debug!(%error, "a path was refused");
         ToolFailure::new(refused)
-    })
+    })?;
+    match database {
+        None => Ok(target),
+        Some(error) => Err(ToolFailure::new(format!("{refused}: {error}"))),
+    }
 }
 
 /// Resolves the path of a file that is to be changed. Managed Tool Output Files belong to the

@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-use opencode_handles::Directory;
+use opencode_handles::{Directory, is_open_database};
 
 use crate::tool::ToolFailure;
 
@@ -46,7 +46,7 @@ impl FileError {
     pub(crate) fn message(self, refused: &str) -> String {
         tracing::debug!(error = %self, "a file was not changed");
         match self {
-            Self::Io(_) => refused.to_owned(),
+            Self::Io(error) if !is_open_database(&error) => refused.to_owned(),
             reason => format!("{refused}: {reason}"),
         }
     }

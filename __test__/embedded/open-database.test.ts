@@ -1,0 +1,128 @@
+// SQLite's locks belong to the process, which loses them when it closes any descriptor of the file. So no
+// part of a host opens the files of an open database, whichever way leads there.
+
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import type { AssistantPartTool, OpenCodeHost } from "../../index.js";
+import { readMessages, run, setUp } from "./support";
+
+const COMPANIONS = ["", "-wal", "-shm"];
+
+/** How many locks this process holds on a file and on those beside it. */
+function locksOf(database: string) {
+  const locks = readFileSync("/proc/locks", "utf8").split("\n");
+  return COMPANIONS.map((suffix) => {
+    const inode = `:${String(statSync(database + suffix).ino)} `;
+    const own = locks.filter((lock) => lock.includes("POSIX") && lock.includes(` ${String(process.pid)} `));
+    return own.filter((lock) => lock.includes(inode)).length;
+  });
+}
+
+async function failuresOf(host: OpenCodeHost, sessionID: string) {
+  const messages = await readMessages(host, sessionID);
+  const parts = messages.flatMap((message) => (message.type === "assistant" ? message.content : []));
+  const tools = parts.filter((part): part is AssistantPartTool => part.type === "tool");
+  return tools.map(({ state }) => (state.status === "error" ? state.error.message : state.status));
+}
+
+/** A host whose Location is the home directory, which holds the database too. */
+async function setUpHome() {
+  const setup = await setUp();
+  const { root, model } = setup;
+  execFileSync("git", ["init", "--quiet", root]);
+  const host = await setup.open({ directory: root, database: undefined, trust: true });
+  const database = path.join(root, ".local/share/opencode/embedded/opencode.db");
+  const { id: sessionID } = await host.sessions.create();
+  return { setup, root, model, host, database, sessionID };
+}
+
+test("tools refuse the files of the open database and leave its locks", async () => {
+  const { root, model, host, database, sessionID } = await setUpHome();
+  linkSync(database, path.join(root, "hard"));
+  const before = locksOf(database);
+  expect(before[0]).toBeGreaterThan(0);
+  const files = [...COMPANIONS.map((suffix) => database + suffix), path.join(root, "hard")];
+  const patch = (file: string) => `*** Begin Patch\n*** Delete File: ${path.relative(root, file)}\n*** End Patch`;
+  const calls = files.flatMap((file) => [
+    { name: "read", input: { path: file } },
+    { name: "grep", input: { pattern: "SQLite", path: file } },
+    { name: "edit", input: { path: file, oldString: "SQLite", newString: "Other" } },
+    { name: "write", input: { path: file, content: "other" } },
+    { name: "apply_patch", input: { patchText: patch(file) } },
+  ]);
+  model.reply({ tools: calls });
+  model.reply({ tools: [{ name: "grep", input: { pattern: "SQLite" } }] });
+  model.reply({ text: "Done." });
+  await run(host, sessionID, "Look at the database");
+  const failures = await failuresOf(host, sessionID);
+  expect(failures.slice(0, calls.length)).toEqual(
+    calls.map(() => expect.stringContaining(`it belongs to the open database ${database} of this program`)),
+  );
+  expect(failures.at(-1)).toBe("completed");
+  expect(locksOf(database)).toEqual(before);
+});
+
+test("files, instructions, configuration, ignore files and snapshots leave the locks of the database", async () => {
+  const { setup, root, model, host, database, sessionID } = await setUpHome();
+  const before = locksOf(database);
+  const location = path.join(root, "location");
+  mkdirSync(path.join(location, ".opencode/agent"), { recursive: true });
+  symlinkSync(database, path.join(location, "AGENTS.md"));
+  symlinkSync(database, path.join(location, ".opencode/agent/helper.md"));
+  symlinkSync(database, path.join(location, ".gitignore"));
+  rmSync(path.join(root, ".git/info/exclude"), { force: true });
+  symlinkSync(database, path.join(root, ".git/info/exclude"));
+  symlinkSync(database, path.join(root, ".git/index"));
+  const configuration = { instructions: [`${path.dirname(database)}/*`], username: `{file:${database}-shm}` };
+  writeFileSync(path.join(location, "opencode.json"), JSON.stringify(configuration));
+  const relative = path.relative(root, database);
+  for (const suffix of COMPANIONS) {
+    const read = host.files.read({ path: relative + suffix });
+    await expect(read).rejects.toThrow(/it belongs to the open database/);
+  }
+  for (const directory of [root, location]) {
+    const found = host.files.find({ query: "db", location: { directory } });
+    await expect(found).rejects.toThrow(/ignore files/);
+  }
+  // Instructions that cannot be read keep the first turn of a session from running.
+  const { id: blocked } = await host.sessions.create({ location: { directory: location } });
+  await host.sessions.prompt({ sessionID: blocked, prompt: { text: "Hi" } });
+  await host.sessions.wait({ sessionID: blocked });
+  expect(locksOf(database)).toEqual(before);
+  // A step writes, so that snapshots look at the files before and after it.
+  model.reply({ tools: [{ name: "write", input: { path: "new.txt", content: "new" } }] });
+  model.reply({ text: "Done." });
+  await run(host, sessionID, "Write");
+  expect(await failuresOf(host, sessionID)).toEqual(["completed"]);
+  // Another host of the process looks at the same files.
+  const other = await setup.open({ directory: root, database: path.join(root, "other.db"), trust: true });
+  const { id } = await other.sessions.create();
+  model.reply({ tools: [{ name: "read", input: { path: database } }] });
+  model.reply({ text: "Done." });
+  await run(other, id, "Read");
+  expect(await failuresOf(other, id)).toEqual([expect.stringContaining("it belongs to the open database")]);
+  await other.close();
+  expect(locksOf(database)).toEqual(before);
+  model.reply({ text: "Still here." });
+  await run(host, sessionID, "And now?");
+});
+
+test("a prompt is refused once the database was moved away", async () => {
+  const { host, database, sessionID } = await setUpHome();
+  renameSync(database, `${database}.moved`);
+  const prompt = () => host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  await expect(prompt()).rejects.toThrow(`its file ${database} was removed or replaced while it was open`);
+  await expect(prompt()).rejects.toThrow("close this host and open it again");
+  expect(existsSync(database)).toBe(false);
+});

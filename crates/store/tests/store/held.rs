@@ -1,0 +1,149 @@
+//! The files of an open database stay its own: nothing else in the process opens them, no second host
+//! gets them, and a host that lost them says so.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use opencode_handles::{Directory, is_open_database, open_file};
+use opencode_store::{Holder, OpenError, StoreError};
+use rusqlite::Connection;
+
+use crate::harness::{Bench, open};
+
+/// Names the database for this program when it is started a second time.
+const OTHER_PROGRAM: &str = "OPENCODE_TEST_OTHER_PROGRAM";
+
+async fn commit(bench: &Bench) -> Result<(), StoreError> {
+    bench
+        .store
+        .write(|_| Ok(Ok::<_, ()>(())))
+        .await
+        .map(Result::unwrap)
+}
+
+fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// How many locks of POSIX this process holds on a file.
+#[cfg(target_os = "linux")]
+fn locks(file: &Path) -> usize {
+    let inode = format!(":{} ", file.metadata().unwrap().ino());
+    let pid = format!(" {} ", std::process::id());
+    let locks = fs::read_to_string("/proc/locks").unwrap();
+    let is_ours =
+        |line: &&str| line.contains("POSIX") && line.contains(&inode) && line.contains(&pid);
+    locks.lines().filter(is_ours).count()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn other_files_of_the_process_leave_the_locks_of_the_database() {
+    let bench = Bench::new().await;
+    let database = bench.path().canonicalize().unwrap();
+    commit(&bench).await.unwrap();
+    let directory = Directory::open(database.parent().unwrap()).unwrap();
+    let before = locks(&database);
+    assert!(before > 0);
+    fs::hard_link(&database, database.with_file_name("linked")).unwrap();
+    std::os::unix::fs::symlink(&database, database.with_file_name("link")).unwrap();
+    for name in [
+        "opencode.db",
+        "opencode.db-wal",
+        "opencode.db-shm",
+        "linked",
+    ] {
+        let refused = [
+            open_file(&database.with_file_name(name)).map(drop),
+            directory.open_file(name).map(drop),
+            directory.open_seen_file(name).map(drop),
+            directory.open_file_to_change(name).map(drop),
+            directory.put_file(name, b"other", false),
+            directory.remove(name),
+        ];
+        for refused in refused {
+            let error = refused.unwrap_err();
+            assert!(is_open_database(&error), "{name}: {error}");
+            assert!(error.to_string().contains("opencode.db"), "{error}");
+        }
+    }
+    let linked = open_file(&database.with_file_name("link")).unwrap_err();
+    assert!(is_open_database(&linked));
+    assert_eq!(locks(&database), before);
+}
+
+/// SQLite in another process removes the log of a database that nobody has locked.
+#[tokio::test]
+async fn what_another_program_reads_stays_in_the_database() {
+    if let Ok(database) = std::env::var(OTHER_PROGRAM) {
+        let other = Connection::open(database).unwrap();
+        let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        other
+            .query_row("SELECT count(*) FROM sqlite_schema", [], count)
+            .unwrap();
+        return;
+    }
+    let bench = Bench::new().await;
+    let database = bench.path();
+    for _ in 0..3 {
+        commit(&bench).await.unwrap();
+        for suffix in ["", "-wal", "-shm"] {
+            assert!(open_file(&beside(&database, suffix)).is_err());
+        }
+        let other = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "held::what_another_program_reads_stays_in_the_database",
+            ])
+            .env(OTHER_PROGRAM, &database)
+            .status();
+        assert!(other.unwrap().success());
+        assert!(beside(&database, "-wal").exists());
+    }
+    commit(&bench).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_or_replaced_ends_the_writing() {
+    for suffix in ["", "-wal", "-shm"] {
+        for replaced in [false, true] {
+            let bench = Bench::new().await;
+            commit(&bench).await.unwrap();
+            let database = bench.path();
+            let file = beside(&database, suffix);
+            fs::rename(&file, file.with_file_name("moved")).unwrap();
+            if replaced {
+                fs::write(&file, "").unwrap();
+            }
+            for _ in 0..2 {
+                let refused = commit(&bench).await;
+                let Err(StoreError::Poisoned(reason)) = refused else {
+                    panic!("{suffix}, replaced: {replaced}: {refused:?}");
+                };
+                let name = file.file_name().unwrap().to_str().unwrap();
+                assert!(reason.contains(name), "{reason}");
+                assert!(reason.contains("was removed or replaced"), "{reason}");
+            }
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_removed_lock_lets_no_second_host_write() {
+    let bench = Bench::new().await;
+    let database = bench.path();
+    let before = locks(&database);
+    fs::remove_file(beside(&database, ".lock")).unwrap();
+    let refused = open(&database).await.map(drop).unwrap_err();
+    let OpenError::InUse { holder, .. } = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(holder, Holder::ThisProcess);
+    assert_eq!(locks(&database), before);
+    commit(&bench).await.unwrap();
+}
