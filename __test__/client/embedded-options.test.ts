@@ -126,6 +126,7 @@ test("everything that is given is kept", () => {
     trust: true,
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     keepAlive: false,
+    log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
   expect(resolveOptions(options)).toEqual({ ...options, trust: "always" });
   const decideTrust = () => false;

@@ -103,7 +103,7 @@ test("the log has the details of a failure under its reference", async () => {
 
 test("without the option grave entries are warnings of the process, the same one once", async () => {
   const warned = watchWarnings();
-  const { host, model, sessionID } = await setUpSession();
+  const { host, model, sessionID } = await setUpSession({ log: undefined });
   for (const text of ["One", "Two"]) {
     model.reply({ status: 400, error: "no" });
     await run(host, sessionID, text).catch(() => {});
