@@ -58,7 +58,7 @@ async function sampled(phase, database, times, work) {
   /** @type {Sample[]} */
   const samples = [measure(database)];
   const every = Math.max(1, Math.floor(times / SAMPLES));
-  for (let done = 0; done < times; ) {
+  for (let done = 0; done < times;) {
     const batch = Math.min(every, times - done);
     await work(batch);
     done += batch;

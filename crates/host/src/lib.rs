@@ -4,6 +4,8 @@
 //! request through the same router that [`Host::listen`] serves on a socket. Nothing above this
 //! crate knows how the runtime is made, nothing below it knows that it is embedded.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod dispatch;
 mod fetch;
 mod listeners;

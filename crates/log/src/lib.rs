@@ -4,6 +4,8 @@
 //! dispatcher that is the default while code of that host runs. A task or a thread gets the log of
 //! the code that starts it, as long as it is started by a function of [`carry`].
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod carry;
 mod collect;
 mod entry;

@@ -151,6 +151,7 @@ impl Resting {
 mod tests {
     use std::sync::Arc;
 
+    use opencode_llm::protocol::adapter;
     use opencode_llm::{LlmRequest, ProtocolId, ResolvedModel, ToolDefinition};
 
     use super::*;

@@ -64,6 +64,7 @@ pub(crate) fn live(connected: &str, subscription: LiveSubscription) -> Response<
                     Some((Ok(text.into()), Some((subscription, heartbeat))))
                 }
                 LiveBatch::Cut => {
+                    tracing::warn!("A reader of live events was too slow and is cut off");
                     let reason = "the subscriber was too slow and lost events";
                     Some((Err(io::Error::other(reason)), None))
                 }

@@ -8,6 +8,8 @@
 //! for who writes, `checkpoint` for when that reaches the file, [`tail`] for how readers learn of
 //! more, `replay` for logs that come from elsewhere.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod aggregate;
 mod assemble;
 mod calls;
