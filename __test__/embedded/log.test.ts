@@ -34,7 +34,7 @@ function watchWarnings() {
 /** A session whose only turn fails, which the log says. */
 async function failing(options: OpenCodeOptions) {
   const started = await setUpSession(options);
-  started.model.reply({ status: 400, error: `the key ${KEY} is not good` });
+  started.model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
   return started;
 }
 
@@ -43,7 +43,7 @@ afterEach(() => jest.restoreAllMocks());
 test("a failed Session Drain is an entry with its session and without secrets", async () => {
   const { entries, find, log } = recorder();
   const { host, model, sessionID } = await setUpSession({ log, env: { ...process.env, OTHER_API_KEY: KEY } });
-  model.reply({ status: 400, error: `the key ${KEY} is not good` });
+  model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
   await run(host, sessionID, "Go").catch(() => {});
   const entry = await find(({ message }) => message === "the Session Drain failed");
   expect(entry).toMatchObject({ level: "warn", target: "opencode::runtime", sessionID });
@@ -105,7 +105,7 @@ test("without the option grave entries are warnings of the process, the same one
   const warned = watchWarnings();
   const { host, model, sessionID } = await setUpSession({ log: undefined });
   for (const text of ["One", "Two"]) {
-    model.reply({ status: 400, error: "no" });
+    model.reply({ status: 400, body: { error: { message: "no" } } });
     await run(host, sessionID, text).catch(() => {});
   }
   await host.close();
@@ -134,7 +134,7 @@ test("a sink that throws or rejects loses its entries alone, and the process is 
     const warned = watchWarnings();
     const { host, model, sessionID } = await failing({ log });
     await run(host, sessionID, "Go").catch(() => {});
-    model.reply({ status: 400, error: "no" }, { text: "Done." });
+    model.reply({ status: 400, body: { error: { message: "no" } } }, { text: "Done." });
     await run(host, sessionID, "Again").catch(() => {});
     await host.close();
     const failure = 'The function of the option "log" failed and loses entries: Error: full';

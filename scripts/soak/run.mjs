@@ -86,9 +86,9 @@ await host.close();
 const other = path.join(root, "other.db");
 const ofHosts = await sampled("hosts", other, plan.hosts, async (hosts) => {
   for (let opened = 0; opened < hosts; opened++) {
-    const host = await open(other);
-    await runSession(host, 1);
-    await host.close();
+    const one = await open(other);
+    await runSession(one, 1);
+    await one.close();
   }
 });
 
