@@ -166,3 +166,30 @@ test("a wrong option is refused by name", async () => {
     expect(isInvalidOptionError(error) && error.option).toBe(option);
   }
 });
+
+test("functions of the program that fail are entries", async () => {
+  const { entries, log } = recorder();
+  const setup = await setUp();
+  const host = await setup.open({
+    log,
+    trust: () => {
+      throw new Error("no decision");
+    },
+    ptyEnvironment: () => {
+      throw new Error("no variables");
+    },
+  });
+  const { id: sessionID } = await host.sessions.create();
+  await rejection(host.ptys.create({ command: "true" }));
+  setup.model.reply({ text: "Done." });
+  await run(host, sessionID, "Go");
+  await host.close();
+  const said = entries.filter(({ target }) => target === "opencode::handlers");
+  const location = { directory: setup.directory };
+  expect(said).toContainEqual(
+    expect.objectContaining({ level: "warn", message: expect.stringContaining("no decision"), location }),
+  );
+  expect(said).toContainEqual(
+    expect.objectContaining({ level: "warn", message: expect.stringContaining("no variables"), location }),
+  );
+});

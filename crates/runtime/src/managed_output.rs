@@ -45,7 +45,7 @@ async fn sweep(
     closing: &CancellationToken,
 ) {
     let (place, closing) = (Arc::clone(directory), closing.clone());
-    let sweep = opencode_log::spawn_blocking_tracked(&tasks, move || {
+    let sweep = opencode_log::spawn_blocking_tracked(tasks, move || {
         sweep_managed_output(&place, now, &closing)
     });
     match sweep.await {

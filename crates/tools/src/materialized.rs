@@ -110,7 +110,7 @@ impl Materialized {
         let commitment = context.commitment.clone();
         let (session_id, tool) = (context.session_id.clone(), call.name.clone());
         let task =
-            opencode_log::spawn_tracked(&tasks, async move { tools.settle(call, context).await });
+            opencode_log::spawn_tracked(tasks, async move { tools.settle(call, context).await });
         let task = AbortOnDropHandle::new(task);
         async move {
             tokio::select! {
