@@ -192,10 +192,49 @@ export interface OpenCodeOptions {
   /** Bounds. A member that is left out has its default. */
   readonly limits?: Limits | undefined;
   /**
+   * The log: a function that gets entries from the level `"warn"` on, a level for process warnings, or `LogOptions`.
+   * The host never writes to standard output. Default: process warnings from the level `"warn"` on.
+   */
+  readonly log?: LogOptions["sink"] | LogOptions["level"] | LogOptions;
+  /**
    * Gives variables to the terminals of this host, from the first one on: as `ptys.environment` does, and under those
    * of functions that are registered there. Default: none.
    */
   readonly ptyEnvironment?: PtyEnvironmentHook | undefined;
+}
+
+/** How grave an entry of the log is. */
+export type LogLevel = "error" | "warn" | "info" | "debug" | "trace";
+
+/** One entry of the log of a host. It holds no known secret. */
+export interface LogEntry {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly level: LogLevel;
+  /** The part of the host, such as `"opencode::store"`: docs/log.md has the list. */
+  readonly target: string;
+  readonly message: string;
+  /** Values that belong to the message. Texts of more than 8 KiB are cut. */
+  readonly fields: Readonly<Record<string, JsonValue>>;
+  /** The session that the entry is about. */
+  readonly sessionID?: string;
+  /** The Location that the entry is about. */
+  readonly location?: { readonly directory: string };
+}
+
+/** Which entries of the log the program gets, and where. A member that is left out has its default. */
+export interface LogOptions {
+  /** The least grave level. Default: `"warn"`. */
+  readonly level?: LogLevel | "off" | undefined;
+  /** Other levels for some targets, such as `{ "opencode::llm": "debug" }`. Default: none. */
+  readonly targets?: Readonly<Record<string, LogLevel | "off" | undefined>> | undefined;
+  /**
+   * Gets each entry, in order, soon after the host logs it. `close` of the host waits up to 5 seconds until the function
+   * has had the last one. It does not keep the process alive. If it throws, the entry is lost; the process emits one
+   * warning with the code `OPENCODE_LOG_SINK`. If it is too slow, the host drops entries and says how many in an entry.
+   * Default: the host emits process warnings with the code `OPENCODE_LOG`, the same one once a minute and at most 30.
+   */
+  readonly sink?: ((entry: LogEntry) => void) | undefined;
 }
 
 /** Names of variables, in any case. `*` stands for any text. */

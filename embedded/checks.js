@@ -20,6 +20,30 @@ const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
 /** @type {Readonly<Record<keyof import("../index.js").CommandEnvironment, Check>>} */
 const COMMAND_ENVIRONMENT = { omit: checkTexts, keep: checkTexts };
 
+const checkLevel = oneOf("off", "error", "warn", "info", "debug", "trace");
+
+/** The parts of a host that write to the log. */
+const LOG_TARGETS = [
+  "context",
+  "guard",
+  "handlers",
+  "handles",
+  "host",
+  "llm",
+  "location",
+  "log",
+  "protocol",
+  "pty",
+  "runtime",
+  "server",
+  "snapshots",
+  "store",
+  "tools",
+].map((part) => `opencode::${part}`);
+
+/** @type {Readonly<Record<keyof import("../index.js").LogOptions, Check>>} */
+const LOG = { level: checkLevel, targets: checkTargets, sink: checkFunction };
+
 /** @type {Readonly<Record<keyof OpenCodeOptions, Check>>} */
 const OPTIONS = {
   directory: checkText,
@@ -40,6 +64,7 @@ const OPTIONS = {
   permissions: checkPermissions,
   trust: checkTrust,
   limits: checkLimits,
+  log: checkLog,
   ptyEnvironment: checkFunction,
 };
 
@@ -220,7 +245,9 @@ function checkJson(option, value) {
  * @param {unknown} value
  */
 function checkEnv(option, value) {
-  if (!isRecord(value)) throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
+  // process.env has a prototype of its own.
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(option, `Option "env" must be an object of strings, got ${describe(value)}`);
   for (const [name, text] of Object.entries(value)) {
     if (text === undefined || typeof text === "string") continue;
     throw invalid(option, `Option "env" must hold strings, but ${JSON.stringify(name)} is ${describe(text)}`);
@@ -309,6 +336,28 @@ function checkTrust(option, value) {
  * @param {string} option
  * @param {unknown} value
  */
+function checkLog(option, value) {
+  if (typeof value === "function") return;
+  if (typeof value === "string") return checkLevel(option, value);
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be a function, a level or an object, got ${describe(value)}`);
+  }
+  checkMembers(value, LOG, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkTargets(option, value) {
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
+  checkMembers(value, Object.fromEntries(LOG_TARGETS.map((target) => [target, checkLevel])), `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
 function checkUnanswered(option, value) {
   if (value === "wait" || value === "deny") return;
   if (!isRecord(value)) {
@@ -328,13 +377,23 @@ function checkCount(option, value) {
 }
 
 /**
- * Any object but an array, of whichever realm.
+ * An object without a class, of any realm. One with a class, such as a Date or a Map, has no members that count as options.
  *
  * @param {unknown} value
  * @returns {value is Record<string, unknown>}
  */
 function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
+}
+
+/**
+ * A prototype without a prototype is that of a realm's plain objects, which `instanceof` cannot tell.
+ *
+ * @param {object} value
+ */
+function isPlain(value) {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**
@@ -345,9 +404,18 @@ function isRecord(value) {
 function describe(value) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return "an object";
+  if (typeof value === "object") return describeObject(value);
   if (typeof value === "string") return value.length > 40 ? "a string" : JSON.stringify(value);
   return typeof value === "number" || typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+}
+
+/** @param {object} value */
+function describeObject(value) {
+  if (isPlain(value)) return "an object";
+  const name = /** @type {unknown} */ (value.constructor?.name);
+  return typeof name === "string" && /^\w{1,40}$/.test(name)
+    ? `an object of the class ${name}`
+    : "an object of a class";
 }
 
 /**

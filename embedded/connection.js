@@ -128,6 +128,16 @@ class NativeConnection {
     if (failure !== null) throw taggedError(JSON.parse(failure));
   }
 
+  /**
+   * Tells the log of a mistake of a function of the program.
+   *
+   * @param {string} message
+   * @param {Record<string, unknown>} fields `sessionID` and `directory` say what it is about.
+   */
+  warn(message, fields) {
+    this.#native.warn(message, JSON.stringify(fields));
+  }
+
   /** @param {NativeListener} listener */
   async closeListener(listener) {
     try {

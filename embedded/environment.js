@@ -58,6 +58,11 @@ class TerminalEnvironment {
       // No string holds what is too large.
       return encodeJson({ variables: given.flat() });
     } catch (error) {
+      const { cwd, directory } = context;
+      this.#connection.warn(`A function of ptys.environment failed and a terminal does not begin: ${words(error)}`, {
+        cwd,
+        directory,
+      });
       return encodeJson({ error: words(error) });
     }
   }

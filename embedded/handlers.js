@@ -22,11 +22,12 @@ const { registration, words } = require("./registration.js");
 /**
  * The functions of a host that answer requests of one kind. The one that came last is asked first.
  *
- * @template {{ id: string }} Request
+ * @template {{ id: string, sessionID: string }} Request
  */
 class Handlers {
   #kind;
   #attend;
+  #warn;
   /** @type {readonly Handler<Request>[]} */
   #handlers = [];
   /** @type {NativeAttendance | undefined} There is one while there is a handler. */
@@ -35,10 +36,12 @@ class Handlers {
   /**
    * @param {string} kind What is requested, for warnings.
    * @param {(callback: (request: string) => void) => NativeAttendance} attend Calls back with each request as JSON.
+   * @param {(message: string, fields: Record<string, unknown>) => void} warn Tells the log.
    */
-  constructor(kind, attend) {
+  constructor(kind, attend, warn) {
     this.#kind = kind;
     this.#attend = attend;
+    this.#warn = warn;
   }
 
   /**
@@ -87,9 +90,8 @@ class Handlers {
       }
     } catch (error) {
       if (isOver(error)) return;
-      process.emitWarning(`A handler of ${this.#kind} failed and leaves ${request.id} unanswered: ${words(error)}`, {
-        type: "OpenCodeWarning",
-      });
+      const { id, sessionID } = request;
+      this.#warn(`A handler of ${this.#kind} failed and leaves ${id} unanswered: ${words(error)}`, { sessionID });
     }
   }
 }
@@ -127,10 +129,12 @@ function checkFunction(kind, handler) {
  * @param {Pick<OpenCodeClient, "permissions" | "questions">} client
  */
 function createHandlers(connection, client) {
+  /** @type {(message: string, fields: Record<string, unknown>) => void} */
+  const warn = (message, fields) => connection.warn(message, fields);
   /** @type {Handlers<PermissionRequest>} */
-  const permissions = new Handlers("permissions", (callback) => connection.attend("askedPermissions", callback));
+  const permissions = new Handlers("permissions", (callback) => connection.attend("askedPermissions", callback), warn);
   /** @type {Handlers<QuestionRequest>} */
-  const questions = new Handlers("questions", (callback) => connection.attend("askedQuestions", callback));
+  const questions = new Handlers("questions", (callback) => connection.attend("askedQuestions", callback), warn);
   return {
     /** @param {"permission" | "question"} kind */
     isHandled: (kind) => !(kind === "permission" ? permissions : questions).isEmpty,

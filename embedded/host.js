@@ -9,6 +9,7 @@ const { TerminalEnvironment } = require("./environment.js");
 const { createFetch } = require("./fetch.js");
 const { createHandlers } = require("./handlers.js");
 const { listen } = require("./listen.js");
+const { createSink } = require("./log.js");
 const { resolveOptions } = require("./options.js");
 const { createNativeTransport } = require("./transport.js");
 const { answerTrust, createTrust } = require("./trust.js");
@@ -26,8 +27,8 @@ const { answerTrust, createTrust } = require("./trust.js");
  * @param {() => Addon} loadAddon
  */
 async function openHost(options, operations, loadAddon) {
-  const { keepAlive, ptyEnvironment, decideTrust, ...resolved } = resolveOptions(options);
-  const opened = await open(loadAddon(), encodeJson(resolved));
+  const { keepAlive, ptyEnvironment, decideTrust, log, ...resolved } = resolveOptions(options);
+  const opened = await open(loadAddon(), encodeJson(resolved), log);
   if (typeof opened === "string") throw taggedError(JSON.parse(opened));
   const isLimited =
     /** @type {import("../index.js").OpenCodeOptions} */ (options)?.permissions?.unanswered !== undefined;
@@ -41,10 +42,12 @@ async function openHost(options, operations, loadAddon) {
 /**
  * @param {Addon} addon
  * @param {string} options
+ * @param {import("./log.js").ResolvedLog} log
  */
-async function open(addon, options) {
+async function open(addon, options, log) {
+  const { level, targets } = log;
   try {
-    return await addon.open(options);
+    return await addon.open(options, encodeJson({ level, targets }), createSink(log));
   } catch (error) {
     throw transportError(error);
   }

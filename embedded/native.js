@@ -33,6 +33,8 @@ const { describePlatform } = require("./platform.js");
  *   `{error: reason}`.
  * @property {(directory: string | null, trusted: boolean) => Promise<string | null>} trust A string is a tagged failure
  *   as JSON.
+ * @property {(message: string, fields: string) => void} warn Takes a warning about a function of the program for the log.
+ *   `fields` is a JSON object.
  * @property {() => Promise<void>} close
  *
  * @typedef {object} NativeAttendance
@@ -56,7 +58,8 @@ const { describePlatform } = require("./platform.js");
  * @property {() => void} cancel
  *
  * @typedef {object} Addon
- * @property {(options: string) => Promise<string | NativeHost>} open A string is a tagged failure as JSON.
+ * @property {(options: string, logOptions: string, log: ((entries: string) => void) | null) => Promise<string | NativeHost>} open
+ *   A string is a tagged failure as JSON. `log` gets the entries of the log, as JSON arrays; null for no log.
  */
 
 /** @type {Addon | undefined} */

@@ -2,6 +2,7 @@
 
 const { os, path, url } = require("./builtins.js");
 const { checkOptions } = require("./checks.js");
+const { resolveLog } = require("./log.js");
 
 /**
  * @typedef {object} NativeOptions What the native host is opened with: nothing is left for it to look up.
@@ -23,7 +24,7 @@ const { checkOptions } = require("./checks.js");
  * @property {"never" | "always" | "ask"} trust
  * @property {{ inbox: number, steerBatch: number, subagentDepth: number, subagents: number }} limits
  *
- * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined, decideTrust: import("../index.js").TrustFunction | undefined }} ResolvedOptions
+ * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined, decideTrust: import("../index.js").TrustFunction | undefined, log: import("./log.js").ResolvedLog }} ResolvedOptions
  */
 
 /** Admitted Prompts that may wait in one session. */
@@ -69,6 +70,7 @@ function resolveOptions(given) {
     limits: resolveLimits(options.limits ?? {}),
     keepAlive: options.keepAlive ?? true,
     ptyEnvironment: options.ptyEnvironment,
+    log: resolveLog(options.log),
   };
 }
 

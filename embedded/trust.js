@@ -33,7 +33,11 @@ const attendances = new WeakMap();
 function answerTrust(connection, decide) {
   const attendance = connection.attend("askedTrust", async (question) => {
     const { id, directory } = JSON.parse(question);
-    connection.answerTrust(id, encodeJson(await ask(decide, directory)));
+    const answer = await ask(decide, directory);
+    if (answer.error !== undefined) {
+      connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
+    }
+    connection.answerTrust(id, encodeJson(answer));
   });
   attendances.set(connection, attendance);
 }

@@ -41,7 +41,26 @@ describe("defaults", () => {
       trust: "never",
       limits: { inbox: 10_000, steerBatch: 10_000, subagentDepth: 3, subagents: 8 },
       keepAlive: true,
+      log: { level: "warn", targets: {} },
     });
+  });
+
+  test("the log may be a function, a level or an object", () => {
+    const sink = () => {};
+    expect(resolveOptions({ log: sink }).log).toEqual({ level: "warn", targets: {}, sink });
+    expect(resolveOptions({ log: "debug" }).log).toEqual({ level: "debug", targets: {} });
+    const targets = { "opencode::store": "off" };
+    const log = { level: "info", targets: { ...targets, "opencode::llm": undefined }, sink };
+    expect(resolveOptions({ log }).log).toEqual({ level: "info", targets, sink });
+  });
+
+  test("an object of a class is no bag of options", () => {
+    for (const given of [new Date(), new Map(), Promise.resolve(), new AbortController()]) {
+      expect(refusal(given)).toMatchObject({ _tag: "InvalidOptionError", option: "options" });
+      expect(refusal({ limits: given })).toMatchObject({ _tag: "InvalidOptionError", option: "limits" });
+    }
+    expect(refusal(new Date()).message).toBe("The options must be an object, got an object of the class Date");
+    expect(resolveOptions(Object.create(null))).toEqual(resolveOptions({}));
   });
 
   test("one boundary promotes as many steers as may wait", () => {
@@ -107,6 +126,7 @@ test("everything that is given is kept", () => {
     trust: true,
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
     keepAlive: false,
+    log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
   expect(resolveOptions(options)).toEqual({ ...options, trust: "always" });
   const decideTrust = () => false;

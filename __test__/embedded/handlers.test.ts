@@ -14,7 +14,7 @@ const ASK = { tools: [{ name: "question", input: { questions: [QUESTION] }, id: 
 
 /** A session whose model is going to read a secret, for which somebody has to be asked. */
 async function aboutToRead(options?: OpenCodeOptions) {
-  const started = await setUpSession(options);
+  const started = await setUpSession({ log: undefined, ...options });
   started.setup.write(".env", "SECRET=1");
   started.model.reply(READ_SECRET, { text: "Done." });
   return started;
@@ -239,7 +239,7 @@ test("a function has as long as unanswered requests have", async () => {
 });
 
 test("a function is asked for the sessions of tasks, too", async () => {
-  const { host, model, setup, sessionID } = await setUpSession();
+  const { host, model, setup, sessionID } = await setUpSession({ log: undefined });
   setup.write(".env", "SECRET=1");
   const task = { name: "task", input: { description: "Read", prompt: "Read it", agent: "general" }, id: "c1" };
   model.reply({ tools: [task] }, READ_SECRET, { text: "Read." }, { text: "Done." });
@@ -259,7 +259,7 @@ test("a function is asked for the sessions of tasks, too", async () => {
 });
 
 test("a function answers questions, or refuses to", async () => {
-  const { host, model, sessionID } = await setUpSession();
+  const { host, model, sessionID } = await setUpSession({ log: undefined });
   model.reply(ASK, { text: "Red it is." });
   const answering = host.questions.handle(({ questions }) =>
     questions.map(({ options }) => options.map((it) => it.label)),
@@ -274,7 +274,7 @@ test("a function answers questions, or refuses to", async () => {
 });
 
 test("only functions handle, and only of a host that is open", async () => {
-  const { host } = await setUpSession();
+  const { host } = await setUpSession({ log: undefined });
   expect(() => host.permissions.handle("once" as unknown as () => "once")).toThrow(
     "A handler of permissions must be a function, got string",
   );

@@ -103,7 +103,11 @@ test.each<[string, PtyEnvironmentHook, string]>([
   ["gives nothing", giving(undefined), "TypeError: it must give an object of strings, got undefined"],
   ["gives null", giving(null), "TypeError: it must give an object of strings, got null"],
   ["gives an array", giving([["A", "x"]]), "TypeError: it must give an object of strings, got an array"],
-  ["gives a map", giving(new Map([["A", "x"]])), "TypeError: it must give an object of strings, got an object"],
+  [
+    "gives a map",
+    giving(new Map([["A", "x"]])),
+    "TypeError: it must give an object of strings, got an object of the class Map",
+  ],
   ["gives a number", giving({ A: 1 }), 'TypeError: it must give strings, but "A" is 1'],
   ["gives an absent one", giving({ A: undefined }), 'TypeError: it must give strings, but "A" is undefined'],
   [

@@ -42,10 +42,10 @@ export class Setup {
     return path.join(this.root, "opencode.db");
   }
 
-  /** What `open()` opens a host with. Nothing of the machine is in it. */
+  /** What `open()` opens a host with. Nothing of the machine is in it, and no warning is printed. */
   options(more: OpenCodeOptions = {}): OpenCodeOptions {
     const { directory, database, root: home } = this;
-    return { directory, database, home, env: {}, config: this.model.config(), ...more };
+    return { directory, database, home, env: {}, config: this.model.config(), log: "off", ...more };
   }
 
   /** Opens a host, which is closed after the test. */

@@ -70,7 +70,7 @@ impl Dispatcher {
         let closing = CancellationToken::new();
         let queued = Arc::new(AtomicUsize::new(0));
         let (routes, closed, waiting) = (router.clone(), closing.clone(), Arc::clone(&queued));
-        tokio::spawn(async move {
+        opencode_log::spawn(async move {
             loop {
                 tokio::select! {
                     biased;
@@ -151,7 +151,7 @@ fn begin(router: &Router, request: Request<Body>, mut caller: Caller, closed: &C
         Some(response) => caller.answer(response),
         None => {
             let closed = closed.clone();
-            tokio::spawn(async move {
+            opencode_log::spawn(async move {
                 let response = tokio::select! {
                     biased;
                     response = &mut response => response,

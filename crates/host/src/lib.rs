@@ -4,9 +4,13 @@
 //! request through the same router that [`Host::listen`] serves on a socket. Nothing above this
 //! crate knows how the runtime is made, nothing below it knows that it is embedded.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod dispatch;
 mod fetch;
 mod listeners;
+mod log;
+mod logged_body;
 mod options;
 mod panics;
 mod trust;
@@ -29,11 +33,13 @@ use opencode_schema::id::IdSource;
 use opencode_schema::location::LocationRef;
 use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, built_in_tools};
 use serde::Deserialize;
+use tracing::instrument::WithSubscriber as _;
 
 use crate::listeners::{Defaults, Listeners};
 use crate::trust::TrustQuestions;
 
 pub use dispatch::Closed;
+pub use log::{HostLog, LevelOption, LogBatches, LogOptions};
 pub use opencode_server::{ListenOptions, Listener, Login, Password};
 pub use options::HostOptions;
 pub use panics::report_panics;
@@ -45,21 +51,34 @@ pub struct Host {
     dispatcher: dispatch::Dispatcher,
     listeners: Listeners,
     trust: Arc<TrustQuestions>,
+    log: HostLog,
     /// The built-in tools, as long as the host lives.
     _tools: Registration,
 }
 
 impl Host {
-    /// Opens a host.
+    /// Opens a host without a log.
     ///
     /// # Errors
     ///
     /// A tagged failure that says which option or which file is at fault.
     pub async fn open(options: HostOptions) -> Result<Self, Failure> {
-        panics::caught(Self::compose(options)).await
+        Self::open_with_log(options, HostLog::off()).await
     }
 
-    async fn compose(options: HostOptions) -> Result<Self, Failure> {
+    /// Opens a host with a log, which is the caller's to end if this fails.
+    ///
+    /// # Errors
+    ///
+    /// A tagged failure that says which option or which file is at fault.
+    pub async fn open_with_log(options: HostOptions, log: HostLog) -> Result<Self, Failure> {
+        log.learn_options(&options);
+        let dispatch = log.log().dispatch();
+        let opening = panics::caught(Self::compose(options, log));
+        opening.with_subscriber(dispatch).await
+    }
+
+    async fn compose(options: HostOptions, log: HostLog) -> Result<Self, Failure> {
         let database = options.database_path();
         let path = options.database.clone();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -93,7 +112,8 @@ impl Host {
             locations: Arc::new(
                 Locations::new(Arc::new(environment), configuration)
                     .with_clock(Arc::clone(&clock))
-                    .with_trust(trust),
+                    .with_trust(trust)
+                    .with_learn_secrets(log.learner()),
             ),
             tools: Arc::new(tools),
             unanswered,
@@ -114,6 +134,7 @@ impl Host {
             dispatcher: dispatch::Dispatcher::start(routes.clone()),
             listeners: Listeners::new(routes, defaults),
             trust: questions,
+            log,
             _tools: registration,
         })
     }
@@ -124,7 +145,9 @@ impl Host {
         &self,
         request: Request<Body>,
     ) -> impl Future<Output = Result<Response<Body>, Closed>> + Send + use<> {
-        self.dispatcher.send(request)
+        let answer = self.log.log().run(|| self.dispatcher.send(request));
+        let dispatch = self.log.log().dispatch();
+        answer.map(|answer| answer.map(|response| logged_body::carried(response, dispatch)))
     }
 
     /// Answers requests on a socket, too, until the listener or the host is closed. What they set
@@ -135,7 +158,8 @@ impl Host {
     /// `InvalidOption` names an option that cannot be used, `AddressUnavailable` says why the
     /// address cannot be had, `ServiceUnavailable` that the host is closed.
     pub async fn listen(&self, options: ListenOptions) -> Result<Listener, Failure> {
-        panics::caught(self.listeners.listen(options)).await
+        let listening = panics::caught(self.listeners.listen(options));
+        listening.with_subscriber(self.log.log().dispatch()).await
     }
 
     /// The permission requests of all sessions, as JSON: those that wait, then those that come, each
@@ -189,8 +213,17 @@ impl Host {
             directory,
             workspace_id: None,
         };
-        let decided = self.runtime.trust_location(&location, trusted).await;
-        decided.map_err(opencode_server::failure)
+        let decided = self.runtime.trust_location(&location, trusted);
+        let decided = decided.with_subscriber(self.log.log().dispatch()).await;
+        self.log
+            .log()
+            .run(|| decided.map_err(opencode_server::failure))
+    }
+
+    /// Takes a warning about a function of the program, if the options of the log want it. The fields
+    /// are a JSON object; `sessionID` and `directory` in it say what the warning is about.
+    pub fn warn(&self, message: &str, fields: &str) {
+        self.log.warn(message, fields);
     }
 
     /// Done when nothing runs and no request that was sent before can change that, or when the host
@@ -206,6 +239,15 @@ impl Host {
     /// Stops listening, interrupts every Session Drain, waits until they have settled, ends the
     /// streams and closes the database. Closing twice is harmless.
     pub async fn close(&self) {
+        let closing = AssertUnwindSafe(self.end()).catch_unwind();
+        let closed = closing.with_subscriber(self.log.log().dispatch()).await;
+        self.log.end();
+        if let Err(panic) = closed {
+            resume_unwind(panic);
+        }
+    }
+
+    async fn end(&self) {
         let listeners = self.listeners.stop();
         self.trust.end();
         let closed = AssertUnwindSafe(self.runtime.close()).catch_unwind().await;
@@ -219,9 +261,12 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.trust.end();
-        self.runtime.abandon();
-        self.dispatcher.close();
+        self.log.log().run(|| {
+            self.trust.end();
+            self.runtime.abandon();
+            self.dispatcher.close();
+        });
+        self.log.end();
     }
 }
 

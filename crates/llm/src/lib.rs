@@ -48,6 +48,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod client;
 pub mod error;
 pub mod event;

@@ -29,6 +29,8 @@
 //! [`Location`]: location::Location
 //! [`Catalogue::resolve`]: catalogue::Catalogue::resolve
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod agents;
 mod bounded;
 pub mod catalogue;

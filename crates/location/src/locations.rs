@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use sha1::{Digest as _, Sha1};
 
+use opencode_llm::redact::Secrets;
 use opencode_schema::clock::{Clock, Millis, SystemClock};
 
 use crate::catalogue::{Catalogue, ModelsDevFile};
@@ -42,6 +43,8 @@ pub struct Locations {
     models: Arc<ModelsDevFile>,
     clock: Arc<dyn Clock>,
     trust: TrustDecisions,
+    /// Is told the secrets of every Location that is read.
+    learn_secrets: LearnSecrets,
     max_idle: usize,
     idle_time: Millis,
     /// By directory in normal form. Held for lookups and evictions, never while a Location opens.
@@ -51,6 +54,9 @@ pub struct Locations {
     /// When idle Locations were last looked for.
     swept: AtomicI64,
 }
+
+/// Takes the secrets of a Location.
+pub type LearnSecrets = Arc<dyn Fn(&Secrets) + Send + Sync>;
 
 /// The place of one Location.
 #[derive(Default)]
@@ -103,6 +109,7 @@ impl Locations {
             models: Arc::default(),
             clock: Arc::new(SystemClock),
             trust: TrustDecisions::new(Trust::Never),
+            learn_secrets: Arc::new(|_| {}),
             max_idle: MAX_IDLE_LOCATIONS,
             idle_time: IDLE_TIME.as_millis() as Millis,
             slots: Mutex::default(),
@@ -129,6 +136,13 @@ impl Locations {
     #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = TrustDecisions::new(trust);
+        self
+    }
+
+    /// Tells this function the secrets of every Location that is read, before anything is logged of it.
+    #[must_use]
+    pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
+        self.learn_secrets = learn_secrets;
         self
     }
 
@@ -237,6 +251,7 @@ impl Locations {
         let environment = Arc::clone(&self.environment);
         let host = Arc::clone(&self.host);
         let models = Arc::clone(&self.models);
+        let learn_secrets = Arc::clone(&self.learn_secrets);
         self.blocking(directory, move || {
             let unread = Configuration::default();
             let before = before.as_deref().map_or(&unread, |it| &it.configuration);
@@ -261,6 +276,7 @@ impl Locations {
                 &definitions.agents,
                 &environment,
             ));
+            learn_secrets(&secrets);
             let redactor = secrets.of_texts();
             let command_variables = host.command_environment.variables(
                 &environment,
@@ -269,6 +285,9 @@ impl Locations {
             );
             for diagnostic in &mut configuration.diagnostics {
                 redactor.clean(&mut diagnostic.message);
+                if !before.diagnostics.contains(diagnostic) {
+                    diagnostic.log();
+                }
             }
             definitions.agents.hide(&secrets);
             catalogue.hide(secrets);
@@ -296,7 +315,7 @@ impl Locations {
         directory: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, LocationError> {
-        tokio::task::spawn_blocking(work)
+        opencode_log::spawn_blocking(work)
             .await
             .map_err(|error| LocationError::Unreadable {
                 directory: directory.to_owned(),

@@ -17,22 +17,39 @@ use tokio_util::sync::CancellationToken;
 use crate::attendance::NativeAttendance;
 use crate::body::NativeBody;
 use crate::listener::NativeListener;
+use crate::log::NativeLog;
 use crate::request;
 
 /// Content types of answers that go on and on: events, and the lines of an export.
 const STREAMS: [&[u8]; 2] = [b"text/event-stream", b"application/x-ndjson"];
 
 /// Opens a host. The options are JSON and complete. A text instead of a host is a tagged failure
-/// as JSON.
-#[napi]
-pub async fn open(options: String) -> napi::Result<Either<String, NativeHost>> {
+/// as JSON. The callback gets the entries of the log as JSON arrays; without it there is no log.
+#[napi(
+    catch_unwind,
+    ts_args_type = "options: string, logOptions: string, log: ((entries: string) => void) | null",
+    ts_return_type = "Promise<string | NativeHost>"
+)]
+pub fn open<'env>(
+    env: &'env Env,
+    options: String,
+    log_options: String,
+    log: Option<Function<'_, String, ()>>,
+) -> napi::Result<PromiseRaw<'env, Either<String, NativeHost>>> {
     let options: HostOptions = read(&options)?;
-    Ok(match Host::open(options).await {
-        Ok(host) => Either::B(NativeHost {
-            host: Arc::new(host),
-            calls: Calls::default(),
-        }),
-        Err(failure) => Either::A(text(&failure)),
+    let log = NativeLog::begin(read(&log_options)?, log)?;
+    env.spawn_future(async move {
+        Ok(match Host::open_with_log(options, log.log.clone()).await {
+            Ok(host) => Either::B(NativeHost {
+                host: Arc::new(host),
+                log: Arc::new(log),
+                calls: Calls::default(),
+            }),
+            Err(failure) => {
+                log.end().await;
+                Either::A(text(&failure))
+            }
+        })
     })
 }
 
@@ -49,6 +66,7 @@ fn text(failure: &impl Serialize) -> String {
 #[napi]
 pub struct NativeHost {
     host: Arc<Host>,
+    log: Arc<NativeLog>,
     /// Pending requests that can be cancelled. Locked for a look-up.
     calls: Calls,
 }
@@ -209,12 +227,21 @@ impl NativeHost {
         })
     }
 
-    /// Settles what runs, ends the streams, closes the database. Twice is harmless.
+    /// Takes a warning about a function of the program for the log. The fields are a JSON object;
+    /// `sessionID` and `directory` in it say what the warning is about.
+    #[napi(catch_unwind)]
+    pub fn warn(&self, message: String, fields: String) {
+        self.host.warn(&message, &fields);
+    }
+
+    /// Settles what runs, ends the streams, closes the database, hands over the rest of the log.
+    /// Twice is harmless.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
-        let host = Arc::clone(&self.host);
+        let (host, log) = (Arc::clone(&self.host), Arc::clone(&self.log));
         env.spawn_future(async move {
             host.close().await;
+            log.end().await;
             Ok(())
         })
     }

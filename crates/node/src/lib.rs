@@ -13,6 +13,7 @@ mod attendance;
 mod body;
 mod host;
 mod listener;
+mod log;
 mod request;
 
 use napi::tokio::runtime::Builder;

@@ -7,6 +7,8 @@
 //! everything that belongs to it, `output` what the
 //! program wrote and who follows it, `buffer` the part of that which is kept, `utf8` its text,
 //! `tickets` who may connect, `request` what begins, `shell` that when nobody names it.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(not(unix), allow(dead_code, reason = "no terminal ever begins there"))]
 
 mod buffer;

@@ -48,7 +48,7 @@ impl Session {
         // The number is waited for and not a signal, because the embedding program may have its own
         // idea of what becomes of those.
         let thread = thread::Builder::new().name("opencode-pty".into());
-        let started = thread.stack_size(128 * 1024).spawn(move || {
+        let started = opencode_log::spawn_thread(thread.stack_size(128 * 1024), move || {
             let code = watched.wait(child, guard);
             // Nobody need wait for it any more.
             let _ = tell.send(code);

@@ -241,7 +241,7 @@ async fn stop(
 ) -> Result<u32, oneshot::error::RecvError> {
     let asked = Arc::clone(session);
     // One that cannot be asked is killed in the end.
-    let _ = tokio::task::spawn_blocking(move || asked.hang_up()).await;
+    let _ = opencode_log::spawn_blocking(move || asked.hang_up()).await;
     match tokio::time::timeout(HANG_UP, &mut ended).await {
         Ok(code) => code,
         Err(_) => {

@@ -135,7 +135,7 @@ impl Reservation {
         let Inner { ids, bounds, .. } = &*self.0.0;
         let id = PtyID::generate(ids);
         let place = request.place.clone();
-        let begun = tokio::task::spawn_blocking(move || request.begin(id));
+        let begun = opencode_log::spawn_blocking(move || request.begin(id));
         let (info, started) = begun.await.map_err(|_| TerminalError::Closed)??;
         let output = Arc::new(Output::new(bounds.output));
         let (controls, running) = started.connect(Arc::clone(&output));
@@ -214,7 +214,7 @@ impl Terminals {
         });
         drop(list);
         let (terminals, id) = (self.clone(), info.id.clone());
-        self.0.tasks.spawn(async move {
+        opencode_log::spawn_tracked(&self.0.tasks, async move {
             let code = running.run().await;
             terminals.exited(&id, code);
             // Who is connected finds it ended.

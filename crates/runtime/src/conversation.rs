@@ -72,9 +72,9 @@ impl Conversation {
         read.changes
     }
 
-    /// About what it takes: the messages, and the same again as they were written.
+    /// About what it takes: the messages, and the last request as it was written, with its tools.
     fn bytes(&self) -> usize {
-        OVERHEAD + 2 * self.transcript.bytes()
+        OVERHEAD + self.transcript.held_bytes() + self.prefix.bytes()
     }
 }
 
@@ -149,6 +149,11 @@ impl Resting {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use opencode_llm::protocol::adapter;
+    use opencode_llm::{LlmRequest, ProtocolId, ResolvedModel, ToolDefinition};
+
     use super::*;
 
     fn id(name: &str) -> SessionID {
@@ -188,6 +193,23 @@ mod tests {
         ] {
             assert_eq!(kept(story), expected, "{story:?}");
         }
+    }
+
+    #[test]
+    fn the_request_that_was_written_counts_as_well() {
+        let conversation = Conversation::default();
+        let protocol = ProtocolId::OpenAiChat;
+        let model = ResolvedModel::new("p", "m", protocol, "http://127.0.0.1");
+        let mut request = LlmRequest::new(Arc::new(model));
+        request.prefix = conversation.prefix.clone();
+        request.tools = Arc::from([ToolDefinition {
+            name: "tool".to_owned(),
+            description: "a".repeat(20_000),
+            input_schema: serde_json::json!({}),
+        }]);
+        let empty = conversation.bytes();
+        adapter(protocol).prefix(&request, None).unwrap();
+        assert!(conversation.bytes() > empty + 20_000);
     }
 
     #[test]

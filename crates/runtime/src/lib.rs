@@ -15,6 +15,8 @@
 //! waits in `waiting`. `tasks` is the work that one session gives to another. `sources` are what the
 //! System Context is made of; `metrics` counts how it fares, and `inspection` is for whoever looks.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod compaction;
 mod conversation;
 mod coordinator;

@@ -45,7 +45,9 @@ async fn sweep(
     closing: &CancellationToken,
 ) {
     let (place, closing) = (Arc::clone(directory), closing.clone());
-    let sweep = tasks.spawn_blocking(move || sweep_managed_output(&place, now, &closing));
+    let sweep = opencode_log::spawn_blocking_tracked(tasks, move || {
+        sweep_managed_output(&place, now, &closing)
+    });
     match sweep.await {
         Ok(Ok(0)) => {}
         Ok(Ok(files)) => tracing::debug!(files, "old Managed Tool Output Files are deleted"),

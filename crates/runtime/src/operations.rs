@@ -362,7 +362,7 @@ impl Runtime {
         if let Some(done) = (&mut work).now_or_never() {
             return done;
         }
-        tokio::spawn(work).await?
+        opencode_log::spawn(work).await?
     }
 }
 

@@ -159,15 +159,15 @@ impl Runtime {
         let coordinator = Coordinator::new(drains, tasks.clone(), closing.clone(), listener);
         if options.recovery == Recovery::Resume {
             let recovery = recover(Arc::clone(&core), coordinator.clone(), closing.clone());
-            tasks.spawn(recovery);
+            opencode_log::spawn_tracked(&tasks, recovery);
         }
         let timer = Arc::clone(&core.timer);
         let sweeping =
             sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
         let outputs = managed_output::sweep_regularly(&core, tasks.clone(), closing.clone());
         // They end with the host; whoever waits for idleness does not wait for the next time.
-        drop(tokio::spawn(sweeping));
-        drop(tokio::spawn(outputs));
+        drop(opencode_log::spawn(sweeping));
+        drop(opencode_log::spawn(outputs));
         let directory = options.directory.into();
         Ok(Self {
             core,

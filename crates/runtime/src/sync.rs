@@ -5,5 +5,5 @@
 
 pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 
-pub(crate) use tokio::spawn;
+pub(crate) use opencode_log::spawn;
 pub(crate) use tokio::sync::Notify;

@@ -112,6 +112,14 @@ impl Transcript {
         self.bytes
     }
 
+    /// About how much memory all of it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        /// The parts of a message beside their texts, and what is known of its outputs.
+        const PARTS: usize = 512;
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        self.bytes + entries + self.messages.len() * (size_of::<Message>() + PARTS)
+    }
+
     /// The newest entry of the log that is accounted for; 0 before anything was read.
     pub(crate) fn seq(&self) -> u64 {
         self.known.as_ref().map_or(0, HistoryPoint::seq)

@@ -200,7 +200,10 @@ impl Drop for Received {
         let rest = self.0.take().filter(|body| !body.is_end_stream());
         // Without a runtime there is no connection any more.
         if let (Some(rest), Ok(runtime)) = (rest, Handle::try_current()) {
-            runtime.spawn(tokio::time::timeout(THROWING_AWAY, throw_away(rest)));
+            opencode_log::spawn_on(
+                &runtime,
+                tokio::time::timeout(THROWING_AWAY, throw_away(rest)),
+            );
         }
     }
 }

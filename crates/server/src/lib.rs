@@ -9,6 +9,8 @@
 //! latter, `listen` opens sockets, `network` says what requests pass between a socket and the
 //! router; the other files are the handlers.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod authorization;
 mod bodies;
 mod catalogue;

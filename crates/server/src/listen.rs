@@ -113,7 +113,7 @@ impl Listener {
             .into_network(login, bounds.body_patience)
             .around(routes);
         let accepting = listener.clone().accept(socket, routes, bounds);
-        listener.tasks.spawn(accepting);
+        opencode_log::spawn_tracked(&listener.tasks, accepting);
         listener.tasks.close();
         Ok(listener)
     }
@@ -189,7 +189,7 @@ impl Listener {
                     place: Arc::new(place),
                 };
                 let served = connection::serve(stream, routes.clone(), bounds, sockets);
-                self.tasks.spawn(served);
+                opencode_log::spawn_tracked(&self.tasks, served);
             }
         };
         phases.stop.run_until_cancelled(taken).await;

@@ -10,6 +10,8 @@
 //! `opencode_handles` is the only way to the worktree's files, `repository` to the user's repository, and
 //! `objects` to what is stored.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod cache;
 mod capture;
 mod compare;

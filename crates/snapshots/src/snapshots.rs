@@ -76,7 +76,7 @@ impl Snapshots {
     fn review(&self) {
         let shared = Arc::clone(&self.0);
         // What it finds is noted as it goes, and it stops for whoever comes.
-        drop(tokio::task::spawn_blocking(move || {
+        drop(opencode_log::spawn_blocking(move || {
             if let Ok(mut engine) = shared.engine.try_lock() {
                 engine.review(|| shared.waiting.load(Ordering::Relaxed) > 0);
             }
@@ -198,7 +198,7 @@ fn only(mut looks: Looks) -> Result<Option<Entry>, SnapshotError> {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, SnapshotError> {
-    match tokio::task::spawn_blocking(work).await {
+    match opencode_log::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(SnapshotError::GivenUp(error.to_string())),
     }
@@ -223,7 +223,7 @@ mod tests {
         let (begun, begins) = mpsc::channel();
         let (end, ends) = mpsc::channel::<()>();
         let working = snapshots.clone();
-        let work = tokio::spawn(async move {
+        let work = opencode_log::spawn(async move {
             let wait = move |_: &mut Engine| {
                 begun.send(()).unwrap();
                 ends.recv().unwrap();

@@ -101,9 +101,8 @@ impl Inspection {
             }
             Ok(None) | Err(_) => {}
         };
-        let thread = std::thread::Builder::new()
-            .name("opencode-inspection".into())
-            .spawn(look)
+        let builder = std::thread::Builder::new().name("opencode-inspection".into());
+        let thread = opencode_log::spawn_thread(builder, look)
             .inspect_err(|error| tracing::error!(%error, "the database is not looked through"));
         Self {
             stop,

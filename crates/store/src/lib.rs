@@ -8,6 +8,8 @@
 //! for who writes, `checkpoint` for when that reaches the file, [`tail`] for how readers learn of
 //! more, `replay` for logs that come from elsewhere.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod aggregate;
 mod assemble;
 mod calls;
@@ -116,7 +118,7 @@ impl Store {
             DatabasePath::File(path) => path.clone(),
         };
         let unavailable = |reason: String| OpenError::Unavailable { path: name, reason };
-        let opened = tokio::task::spawn_blocking(move || open::open(&path, durability)).await;
+        let opened = opencode_log::spawn_blocking(move || open::open(&path, durability)).await;
         match opened {
             Ok(opened) => Self::start(opened?, options).map_err(unavailable),
             Err(error) => Err(unavailable(error.to_string())),
@@ -208,7 +210,7 @@ impl Store {
             .take();
         if let Some(inspection) = inspection {
             // An error means that the runtime ends, and its threads with it.
-            let _ = tokio::task::spawn_blocking(|| inspection.stop()).await;
+            let _ = opencode_log::spawn_blocking(|| inspection.stop()).await;
         }
         self.readers.close().await;
         self.writer.close().await;

@@ -49,9 +49,8 @@ impl Readers {
         let taken = Arc::new(Mutex::new(taken));
         for _ in 0..READERS {
             let taken = Arc::clone(&taken);
-            std::thread::Builder::new()
-                .name("opencode-reader".into())
-                .spawn(move || work(&taken))?;
+            let builder = std::thread::Builder::new().name("opencode-reader".into());
+            opencode_log::spawn_thread(builder, move || work(&taken))?;
         }
         Ok(Self::Pool(Arc::new(Pool {
             path,
@@ -74,7 +73,7 @@ impl Readers {
                 let (mut reply, answer) = oneshot::channel();
                 // A task of its own waits for the turn. A caller that nobody polls for a while, such
                 // as a stream whose reader pauses, would keep the turn it is given from all others.
-                tokio::spawn(async move {
+                opencode_log::spawn(async move {
                     let permit = tokio::select! {
                         () = reply.closed() => return,
                         permit = Arc::clone(&pool.permits).acquire_owned() => permit,

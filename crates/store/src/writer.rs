@@ -78,9 +78,8 @@ impl Writer {
         let poison = Arc::new(OnceLock::new());
         let watched = surroundings.watched.clone();
         let worker = Worker::new(connection, held, log, surroundings, Arc::clone(&poison));
-        std::thread::Builder::new()
-            .name("opencode-store".into())
-            .spawn(move || worker.run(tasks))
+        let builder = std::thread::Builder::new().name("opencode-store".into());
+        opencode_log::spawn_thread(builder, move || worker.run(tasks))
             .map_err(|error| error.to_string())?;
         Ok(Self {
             queue,

@@ -15,6 +15,8 @@
 //! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what
 //! they declare their parameters with.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod bounding;
 mod builtin;
 mod input;

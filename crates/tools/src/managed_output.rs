@@ -91,7 +91,7 @@ impl ManagedOutput {
             return Ok(text);
         }
         let path = self.directory.join(self.ids.next(PREFIX, false));
-        let work = tokio::task::spawn_blocking(move || shorten(&text, &path, limits));
+        let work = opencode_log::spawn_blocking(move || shorten(&text, &path, limits));
         Err(work.await.unwrap_or_else(|error| {
             // Only a runtime that is being torn down gives no answer.
             tracing::error!(%error, "bounding of a tool output did not finish");

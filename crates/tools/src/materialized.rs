@@ -109,7 +109,8 @@ impl Materialized {
         let (tools, cancel) = (Arc::clone(self), context.cancel.clone());
         let commitment = context.commitment.clone();
         let (session_id, tool) = (context.session_id.clone(), call.name.clone());
-        let task = tasks.spawn(async move { tools.settle(call, context).await });
+        let task =
+            opencode_log::spawn_tracked(tasks, async move { tools.settle(call, context).await });
         let task = AbortOnDropHandle::new(task);
         async move {
             tokio::select! {
@@ -128,6 +129,7 @@ impl Materialized {
     /// Carries out one call where the caller is, as [`Materialized::start`] does in a task: waits
     /// for a tool that does not notice its interruption. Dropping the future loses the settlement.
     #[tracing::instrument(
+        level = "error",
         name = "tool_call",
         skip_all,
         fields(

@@ -83,7 +83,8 @@ pub(super) fn encode<F: Form>(
         json::write(&mut out, value);
     }
     out.push(b'}');
-    request.prefix.store(written);
+    let bytes = written.bytes();
+    request.prefix.store(written, bytes);
     Ok(out)
 }
 
@@ -106,7 +107,8 @@ pub(super) fn prefix<F: Form>(
         Some((transcript, _)) => Some(transcript.form() == written.transcript.form()),
         None => (former.is_some() && reused > 0).then_some(true),
     };
-    request.prefix.store(written);
+    let bytes = written.bytes();
+    request.prefix.store(written, bytes);
     Ok(PrefixReport {
         prefix,
         reused,
@@ -155,6 +157,13 @@ fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversa
         tools,
     };
     Ok((written, replaced))
+}
+
+impl<F: Form> Written<F> {
+    /// About what it takes. The tools themselves are those of the Location.
+    fn bytes(&self) -> usize {
+        self.transcript.bytes() + self.tally.bytes() + self.tools.wire.capacity()
+    }
 }
 
 impl WrittenTools {

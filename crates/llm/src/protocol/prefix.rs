@@ -97,6 +97,11 @@ impl Default for Tally {
 }
 
 impl Tally {
+    /// What it takes beyond itself.
+    pub(super) fn bytes(&self) -> usize {
+        self.told.as_ref().map_or(0, |told| told.end.capacity())
+    }
+
     /// Reports the prefix of the next request. The text must begin with the one of the last report.
     /// `replaced` is the text that the former request was written from, where it was another.
     pub(super) fn report(

@@ -87,6 +87,16 @@ pub(super) struct Transcript<F: Form> {
 }
 
 impl<F: Form> Transcript<F> {
+    /// About what it takes. The texts of the messages are shared with the conversation.
+    pub(super) fn bytes(&self) -> usize {
+        /// The parts of a message, without their texts.
+        const PARTS: usize = 256;
+        let system = self.system.iter().map(|part| part.text.len());
+        let messages =
+            self.messages.capacity() * size_of::<Message>() + self.messages.len() * PARTS;
+        self.page.wire.capacity() + system.sum::<usize>() + messages
+    }
+
     /// A conversation of nothing but the opening system text.
     pub(super) fn new(form: F, system: &[SystemPart]) -> Self {
         let mut page = Page {

@@ -50,6 +50,15 @@ impl Secrets {
         }
     }
 
+    /// Learns what others know. Returns whether any of it is new.
+    pub fn learn_all(&mut self, others: &Self) -> bool {
+        let count = |it: &Self| it.credentials.len() + it.others.len();
+        let before = count(self);
+        self.credentials.extend(others.credentials.iter().cloned());
+        self.others.extend(others.others.iter().cloned());
+        count(self) > before
+    }
+
     /// Learns the value of a header, whole and in its parts: a server may repeat a credential without
     /// the scheme before it, or one cookie of several.
     pub fn learn_header(&mut self, name: &str, value: &str) {

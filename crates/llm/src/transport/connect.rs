@@ -40,7 +40,7 @@ impl Clients {
             let proxies = self.proxies.clone();
             let build = || async move {
                 // Certificates are read from disk, which must not hold up the runtime.
-                tokio::task::spawn_blocking(move || build(tls()?, timeout, &proxies))
+                opencode_log::spawn_blocking(move || build(tls()?, timeout, &proxies))
                     .await
                     .map_err(|error| error.to_string())?
             };

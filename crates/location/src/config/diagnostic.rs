@@ -45,20 +45,8 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic, also logged: a host that does not look at diagnostics has at least the log.
+    /// A diagnostic. What collects it logs it, once its message holds no secret.
     pub(crate) fn new(
-        path: &str,
-        kind: DiagnosticKind,
-        message: String,
-        position: Option<Position>,
-    ) -> Self {
-        let diagnostic = Self::unlogged(path, kind, message, position);
-        diagnostic.log();
-        diagnostic
-    }
-
-    /// A diagnostic that may be told already.
-    pub(crate) fn unlogged(
         path: &str,
         kind: DiagnosticKind,
         message: String,
@@ -82,6 +70,6 @@ impl Diagnostic {
             column,
             message,
         } = self;
-        tracing::warn!(path, ?kind, line, column, "configuration: {message}");
+        tracing::warn!(path, ?kind, line, column, "Configuration: {message}");
     }
 }

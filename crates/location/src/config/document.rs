@@ -145,7 +145,7 @@ impl Draft<'_> {
             let position = (self.locate)(path);
             let (origin, kind) = (&self.document.origin, DiagnosticKind::Ignored);
             self.notes
-                .push(Diagnostic::unlogged(origin, kind, message, position));
+                .push(Diagnostic::new(origin, kind, message, position));
         }
     }
 }

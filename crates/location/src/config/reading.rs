@@ -144,7 +144,7 @@ impl Reading<'_> {
     }
 
     fn diagnostic(&self, path: &[Step], kind: DiagnosticKind, message: String) -> Diagnostic {
-        Diagnostic::unlogged(self.origin, kind, message, (self.locate)(path))
+        Diagnostic::new(self.origin, kind, message, (self.locate)(path))
     }
 }
 

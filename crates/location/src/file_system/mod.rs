@@ -112,7 +112,7 @@ impl Location {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileSystemError> + Send + 'static,
 ) -> Result<T, FileSystemError> {
-    match tokio::task::spawn_blocking(work).await {
+    match opencode_log::spawn_blocking(work).await {
         Ok(outcome) => outcome,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),

@@ -166,7 +166,7 @@ impl Obstacle {
     /// The obstacle as a diagnostic that is not logged yet.
     pub(crate) fn diagnostic(&self) -> Diagnostic {
         let origin = self.path.display().to_string();
-        Diagnostic::unlogged(&origin, DiagnosticKind::Io, self.message.clone(), None)
+        Diagnostic::new(&origin, DiagnosticKind::Io, self.message.clone(), None)
     }
 }
 

@@ -99,7 +99,6 @@ impl Reader {
         let is_complete = obstacles.is_empty();
         for obstacle in obstacles {
             let diagnostic = obstacle.diagnostic();
-            diagnostic.log();
             self.diagnostics.push(diagnostic);
         }
         (found.unwrap_or_default(), is_complete)

@@ -119,7 +119,7 @@ impl Projects {
     /// Never fails: what cannot be read or understood is no repository or gives no identity.
     pub async fn resolve(&self, directory: &str) -> Project {
         let start = PathBuf::from(directory);
-        let found = tokio::task::spawn_blocking(move || {
+        let found = opencode_log::spawn_blocking(move || {
             let repository = repository::discover(&start)?;
             let id = recorded_id(&repository);
             Some((repository, id))

@@ -86,7 +86,7 @@ async fn has_regular_files(repository: &Repository) -> bool {
         let is_other = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|it| !it.is_file());
         !names.into_iter().any(|file| is_other(&file))
     };
-    tokio::task::spawn_blocking(check).await.unwrap_or(false)
+    opencode_log::spawn_blocking(check).await.unwrap_or(false)
 }
 
 /// The first hash of git's answer in the order of texts.
@@ -117,7 +117,7 @@ async fn run(repository: &Repository, environment: &Environment) -> io::Result<S
         .stderr(Stdio::null())
         .kill_on_drop(true);
     // Starting a process blocks until the system has made it.
-    let started = tokio::task::spawn_blocking(move || command.spawn()).await;
+    let started = opencode_log::spawn_blocking(move || command.spawn()).await;
     let mut child = started.map_err(io::Error::other)??;
     let output = child.stdout.take().expect("the output was asked for");
     let mut bytes = Vec::new();

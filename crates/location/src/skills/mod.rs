@@ -54,7 +54,7 @@ impl Skills {
             *lock(&last) = seen.clone();
             seen.skills
         };
-        let observed = tokio::task::spawn_blocking(look).await;
+        let observed = opencode_log::spawn_blocking(look).await;
         // Only a runtime that shuts down takes no work.
         observed.unwrap_or_else(|_| Arc::clone(&lock(&self.last).skills))
     }

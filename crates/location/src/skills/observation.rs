@@ -89,9 +89,7 @@ impl Observer {
         }
         self.files = look.files;
         for diagnostic in &look.diagnostics {
-            // What is wrong inside a file was logged when the file was read.
-            if diagnostic.kind == DiagnosticKind::Io && !self.seen.diagnostics.contains(diagnostic)
-            {
+            if !self.seen.diagnostics.contains(diagnostic) {
                 diagnostic.log();
             }
         }
@@ -297,5 +295,5 @@ fn short(value: &Value, most: usize) -> Decoded<String> {
 
 fn io_diagnostic(path: &Path, message: String) -> Diagnostic {
     let origin = path.display().to_string();
-    Diagnostic::unlogged(&origin, DiagnosticKind::Io, message, None)
+    Diagnostic::new(&origin, DiagnosticKind::Io, message, None)
 }

@@ -37,7 +37,7 @@ impl Runtime {
             core.compact_now(&id, held.stopped()).await
         });
         // A task of its own goes on although nobody waits for it, and lets others run in between.
-        tokio::spawn(compacting).await?
+        opencode_log::spawn(compacting).await?
     }
 }
 

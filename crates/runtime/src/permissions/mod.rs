@@ -173,7 +173,7 @@ impl Core {
         let patience = self.patience();
         match self.permissions.waiting.ask(pending) {
             Ok(asked) if self.unanswered == Unanswered::Wait => asked.leave(),
-            Ok(asked) => drop(tokio::spawn(asked.answer(patience))),
+            Ok(asked) => drop(opencode_log::spawn(asked.answer(patience))),
             Err(NotAsked::Taken) => return Err(RuntimeError::PermissionConflict(id)),
             Err(NotAsked::Ended) => return Err(RuntimeError::Closed),
             Err(NotAsked::Full) => {

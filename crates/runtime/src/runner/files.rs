@@ -30,7 +30,7 @@ impl Runner {
     pub(super) fn begin_step(&self, location: &Arc<Location>) -> Capturing {
         let (core, location) = (Arc::clone(&self.core), Arc::clone(location));
         let capturing = async move { core.begin_step(&location).await };
-        let capturing = self.shared.tasks.spawn(capturing);
+        let capturing = opencode_log::spawn_tracked(&self.shared.tasks, capturing);
         async move { capturing.await.ok().flatten() }.boxed()
     }
 }
@@ -60,7 +60,7 @@ impl StepFiles {
             return;
         }
         let capturing = Arc::clone(&self.core).end_step(Arc::clone(found), stopped.clone());
-        let capturing = self.tasks.spawn(capturing);
+        let capturing = opencode_log::spawn_tracked(&self.tasks, capturing);
         self.left = capturing.await.ok().flatten();
     }
 

@@ -48,7 +48,10 @@ impl Lookout {
             none => none.insert(threads()?),
         };
         let looking = async move { context.observe().await };
-        Ok(runtime.spawn(looking.in_current_span()))
+        Ok(opencode_log::spawn_on(
+            runtime.handle(),
+            looking.in_current_span(),
+        ))
     }
 }
 

@@ -162,7 +162,7 @@ impl Runner {
     }
 
     /// Drains the session. A forced drain makes at least one Provider Turn.
-    #[tracing::instrument(name = "session_drain", skip_all, fields(session_id = %self.session))]
+    #[tracing::instrument(level = "error", name = "session_drain", skip_all, fields(session_id = %self.session))]
     async fn drain(mut self, force: bool) -> DrainExit {
         let ended = AssertUnwindSafe(self.activities(force))
             .catch_unwind()

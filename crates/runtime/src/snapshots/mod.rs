@@ -126,7 +126,7 @@ impl Core {
         }
         let (root, private) = (self.snapshots.root.clone(), self.snapshots.private.clone());
         let wanted = place.clone();
-        let options = tokio::task::spawn_blocking(move || wanted.options(&root, private));
+        let options = opencode_log::spawn_blocking(move || wanted.options(&root, private));
         let options = options.await.ok()??;
         let mut open = self.snapshots.open();
         // Somebody else may have come before.

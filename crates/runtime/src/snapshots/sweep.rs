@@ -30,7 +30,8 @@ pub(crate) async fn sweep_regularly(
     let sweeping = async {
         timer.after(FIRST_SWEEP).await;
         while let Some(core) = core.upgrade() {
-            let sweep = tasks.spawn(async move { core.sweep_snapshots().await });
+            let sweep =
+                opencode_log::spawn_tracked(&tasks, async move { core.sweep_snapshots().await });
             if let Err(error) = sweep.await {
                 tracing::error!(%error, "a sweep of the snapshots panicked");
             }
@@ -54,7 +55,7 @@ impl Core {
             }
         };
         let root = self.snapshots.root.clone();
-        let stores = tokio::task::spawn_blocking(move || stores(&root)).await;
+        let stores = opencode_log::spawn_blocking(move || stores(&root)).await;
         for store in stores.unwrap_or_default() {
             match Snapshots::sweep(&store, RETENTION, &keep).await {
                 Ok(swept) => tracing::debug!(?swept, "the snapshots are swept"),

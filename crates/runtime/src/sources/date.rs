@@ -39,7 +39,7 @@ impl HostDate {
     async fn today(&self) -> String {
         let zone = match &self.zone {
             Zone::Named(zone) => zone.clone(),
-            Zone::Machine => tokio::task::spawn_blocking(of_machine)
+            Zone::Machine => opencode_log::spawn_blocking(of_machine)
                 .await
                 .unwrap_or(TimeZone::UTC),
         };

@@ -92,7 +92,7 @@ fn look(location: Arc<Location>, environment: Arc<Environment>, nearby: Vec<Path
             };
             Instructions::observe(&Place::of(&location, &environment), wanted)
         };
-        let observed = tokio::task::spawn_blocking(observe).await;
+        let observed = opencode_log::spawn_blocking(observe).await;
         observed.ok().map(Arc::new)
     };
     observing.boxed().shared()

@@ -186,7 +186,7 @@ impl RemoteText {
             return;
         };
         let text = Arc::clone(self);
-        tokio::spawn(async move {
+        opencode_log::spawn(async move {
             let closing = &text.access.closing;
             closing.run_until_cancelled(text.ask()).await;
             drop(permit);

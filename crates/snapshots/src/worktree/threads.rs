@@ -30,7 +30,7 @@ pub(crate) fn each<T: Send>(items: Vec<T>, few: usize, work: impl Fn(T) + Sync) 
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(run);
+            scope.spawn(opencode_log::within(run));
         }
         run();
     });

@@ -8,7 +8,7 @@ use crate::tool::ToolFailure;
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ToolFailure> {
-    let outcome = tokio::task::spawn_blocking(work).await;
+    let outcome = opencode_log::spawn_blocking(work).await;
     outcome.map_err(|error| match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
         // The runtime is shutting down and never started the work.

@@ -68,9 +68,8 @@ impl Drop for Process {
 /// Starts a command.
 pub(in super::super) async fn start(order: Order) -> io::Result<Running> {
     let (started, starting) = oneshot::channel();
-    thread::Builder::new()
-        .name("opencode-bash".to_owned())
-        .spawn(move || keep(&order, started))?;
+    let builder = thread::Builder::new().name("opencode-bash".to_owned());
+    opencode_log::spawn_thread(builder, move || keep(&order, started))?;
     let kept = starting.await.map_err(io::Error::other)??;
     Ok(Running {
         process: kept.process,

@@ -41,7 +41,7 @@ pub(in super::super) async fn start(order: Order) -> io::Result<Running> {
     let (exit, exited) = oneshot::channel();
     let (held, gone) = oneshot::channel();
     let stop = CancellationToken::new();
-    tokio::spawn(keep(child, exit, stop.clone(), held));
+    opencode_log::spawn(keep(child, exit, stop.clone(), held));
     Ok(Running {
         process: Process {
             stop: stop.drop_guard(),

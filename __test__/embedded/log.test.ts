@@ -1,0 +1,195 @@
+// The log of a host: which entries reach the program, and what a sink may do.
+
+import fs from "node:fs";
+import { isInvalidOptionError, type LogEntry, OpenCode, type OpenCodeOptions } from "../../index.js";
+import { rejection } from "../client/support";
+import { run, setUp, setUpSession } from "./support";
+
+const KEY = "sk-never-in-the-log-4711";
+
+/** Keeps the entries of a host. */
+function recorder() {
+  const entries: LogEntry[] = [];
+  let taken = () => {};
+  const log = (entry: LogEntry) => {
+    entries.push(entry);
+    taken();
+  };
+  /** Waits for an entry that fits. */
+  const find = async (fits: (entry: LogEntry) => boolean) => {
+    for (;;) {
+      const found = entries.find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => (taken = resolve));
+    }
+  };
+  return { entries, find, log };
+}
+
+/** Keeps warnings of the process from being printed. */
+function watchWarnings() {
+  return jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+}
+
+/** A session whose only turn fails, which the log says. */
+async function failing(options: OpenCodeOptions) {
+  const started = await setUpSession(options);
+  started.model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
+  return started;
+}
+
+afterEach(() => jest.restoreAllMocks());
+
+test("a failed Session Drain is an entry with its session and without secrets", async () => {
+  const { entries, find, log } = recorder();
+  const { host, model, sessionID } = await setUpSession({ log, env: { ...process.env, OTHER_API_KEY: KEY } });
+  model.reply({ status: 400, body: { error: { message: `the key ${KEY} is not good` } } });
+  await run(host, sessionID, "Go").catch(() => {});
+  const entry = await find(({ message }) => message === "the Session Drain failed");
+  expect(entry).toMatchObject({ level: "warn", target: "opencode::runtime", sessionID });
+  expect(Math.abs(entry.time - Date.now())).toBeLessThan(60_000);
+  expect(entry.fields.error).toContain("<redacted>");
+  expect(JSON.stringify(entries)).not.toContain(KEY);
+});
+
+test("hosts of one process have their own entries", async () => {
+  const [one, other] = [recorder(), recorder()];
+  const first = await failing({ log: one.log });
+  const second = await failing({ log: other.log });
+  await Promise.all([first, second].map(({ host, sessionID }) => run(host, sessionID, "Go").catch(() => {})));
+  await Promise.all([first.host.close(), second.host.close()]);
+  const sessions = ({ entries }: typeof one) => new Set(entries.flatMap(({ sessionID }) => sessionID ?? []));
+  expect(sessions(one)).toEqual(new Set([first.sessionID]));
+  expect(sessions(other)).toEqual(new Set([second.sessionID]));
+});
+
+test("closing delivers what was logged before it resolves", async () => {
+  const { entries, log } = recorder();
+  const { host, sessionID } = await failing({ log });
+  await run(host, sessionID, "Go").catch(() => {});
+  await host.close();
+  expect(entries.map(({ message }) => message)).toContain("the Session Drain failed");
+});
+
+test("a level for all targets, and one for each", async () => {
+  const { entries, log: sink } = recorder();
+  const { host, sessionID } = await failing({ log: { level: "off", targets: { "opencode::store": "debug" }, sink } });
+  await run(host, sessionID, "Go").catch(() => {});
+  await host.close();
+  expect(entries.filter(({ target }) => target !== "opencode::store")).toEqual([]);
+});
+
+test("a configuration file that is wrong is an entry", async () => {
+  const { entries, log } = recorder();
+  const setup = await setUp();
+  setup.write("opencode.json", '{ "modle": 1 }');
+  const host = await setup.open({ log, trust: true });
+  await host.location.diagnostics();
+  await host.close();
+  expect(entries).toContainEqual(
+    expect.objectContaining({ level: "warn", target: "opencode::location", message: expect.stringMatching(/^Config/) }),
+  );
+});
+
+test("the log has the details of a failure under its reference", async () => {
+  const { find, log } = recorder();
+  const { host, sessionID, setup } = await setUpSession({ log });
+  fs.truncateSync(setup.database, 0);
+  const error: any = await rejection(host.sessions.messages({ sessionID }));
+  expect(error.ref).toMatch(/^err_/);
+  const entry = await find(({ fields }) => fields.reference === error.ref);
+  expect(entry).toMatchObject({ level: "error", target: "opencode::server" });
+});
+
+test("without the option grave entries are warnings of the process, the same one once", async () => {
+  const warned = watchWarnings();
+  const { host, model, sessionID } = await setUpSession({ log: undefined });
+  for (const text of ["One", "Two"]) {
+    model.reply({ status: 400, body: { error: { message: "no" } } });
+    await run(host, sessionID, text).catch(() => {});
+  }
+  await host.close();
+  const said = warned.mock.calls.filter(([message]) => message === "the Session Drain failed");
+  const detail = expect.stringContaining(`sessionID="${sessionID}"`);
+  expect(said).toEqual([[expect.any(String), { type: "OpenCodeWarning", code: "OPENCODE_LOG", detail }]]);
+});
+
+test("off is silent", async () => {
+  const warned = watchWarnings();
+  const { host, sessionID } = await failing({ log: "off" });
+  await run(host, sessionID, "Go").catch(() => {});
+  await host.close();
+  expect(warned).not.toHaveBeenCalled();
+});
+
+test("a sink that throws or rejects loses its entries alone, and the process is warned once", async () => {
+  for (const log of [
+    () => {
+      throw new Error("full");
+    },
+    async () => {
+      throw new Error("full");
+    },
+  ]) {
+    const warned = watchWarnings();
+    const { host, model, sessionID } = await failing({ log });
+    await run(host, sessionID, "Go").catch(() => {});
+    model.reply({ status: 400, body: { error: { message: "no" } } }, { text: "Done." });
+    await run(host, sessionID, "Again").catch(() => {});
+    await host.close();
+    const failure = 'The function of the option "log" failed and loses entries: Error: full';
+    expect(warned.mock.calls).toEqual([[failure, { type: "OpenCodeWarning", code: "OPENCODE_LOG_SINK" }]]);
+    jest.restoreAllMocks();
+  }
+});
+
+test("a sink may call the host, and close it", async () => {
+  const closed: Promise<void>[] = [];
+  const { host, sessionID } = await failing({ log: () => void closed.push(host.close()) });
+  await run(host, sessionID, "Go").catch(() => {});
+  await host.close();
+  expect(closed.length).toBeGreaterThan(0);
+  await Promise.all(closed);
+});
+
+test("a wrong option is refused by name", async () => {
+  for (const [log, option] of [
+    [1, "log"],
+    ["loud", "log"],
+    [new Date(), "log"],
+    [{ level: "loud" }, "log.level"],
+    [{ sink: 1 }, "log.sink"],
+    [{ targets: { "opencode::stor": "warn" } }, "log.targets.opencode::stor"],
+    [{ targets: { "opencode::store": 1 } }, "log.targets.opencode::store"],
+  ]) {
+    const error = await rejection(OpenCode.create({ log } as OpenCodeOptions));
+    expect(isInvalidOptionError(error) && error.option).toBe(option);
+  }
+});
+
+test("functions of the program that fail are entries", async () => {
+  const { entries, log } = recorder();
+  const setup = await setUp();
+  const host = await setup.open({
+    log,
+    trust: () => {
+      throw new Error("no decision");
+    },
+    ptyEnvironment: () => {
+      throw new Error("no variables");
+    },
+  });
+  const { id: sessionID } = await host.sessions.create();
+  await rejection(host.ptys.create({ command: "true" }));
+  setup.model.reply({ text: "Done." });
+  await run(host, sessionID, "Go");
+  await host.close();
+  const said = entries.filter(({ target }) => target === "opencode::handlers");
+  const location = { directory: setup.directory };
+  expect(said).toContainEqual(
+    expect.objectContaining({ level: "warn", message: expect.stringContaining("no decision"), location }),
+  );
+  expect(said).toContainEqual(
+    expect.objectContaining({ level: "warn", message: expect.stringContaining("no variables"), location }),
+  );
+});

@@ -1,0 +1,82 @@
+//! Starting tasks and threads that keep the log of the code that starts them.
+//!
+//! Nothing else in a host may start one: what `tokio` and the standard library start has no log.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place where tasks and threads are started"
+)]
+
+use std::io;
+use std::thread::{self, JoinHandle as Thread};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+use tracing::dispatcher::{get_default, with_default};
+use tracing::instrument::WithSubscriber as _;
+
+/// The work, with the log of the caller wherever it is done.
+pub fn within<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let log = get_default(Clone::clone);
+    move || with_default(&log, work)
+}
+
+/// `tokio::spawn`.
+pub fn spawn<F>(work: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tokio::spawn(work.with_current_subscriber())
+}
+
+/// `Handle::spawn`.
+pub fn spawn_on<F>(runtime: &Handle, work: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    runtime.spawn(work.with_current_subscriber())
+}
+
+/// `TaskTracker::spawn`.
+pub fn spawn_tracked<F>(tasks: &TaskTracker, work: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tasks.spawn(work.with_current_subscriber())
+}
+
+/// `tokio::task::spawn_blocking`.
+pub fn spawn_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    tokio::task::spawn_blocking(with_log(work))
+}
+
+/// `TaskTracker::spawn_blocking`.
+pub fn spawn_blocking_tracked<T: Send + 'static>(
+    tasks: &TaskTracker,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    tasks.spawn_blocking(with_log(work))
+}
+
+/// `thread::Builder::spawn`.
+///
+/// # Errors
+///
+/// The system has no thread to give.
+pub fn spawn_thread<T: Send + 'static>(
+    builder: thread::Builder,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Thread<T>> {
+    builder.spawn(with_log(work))
+}
+
+fn with_log<T>(work: impl FnOnce() -> T + Send + 'static) -> impl FnOnce() -> T + Send + 'static {
+    let log = get_default(Clone::clone);
+    move || with_default(&log, work)
+}

@@ -1,0 +1,93 @@
+//! One entry of the log.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// How grave an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Something failed that was not to fail.
+    Error,
+    /// Something goes on with less than it was to have.
+    Warn,
+    /// What an operator may want to know of a healthy host.
+    Info,
+    /// What helps to find a defect.
+    Debug,
+    /// Every step.
+    Trace,
+}
+
+impl From<tracing::Level> for Level {
+    fn from(level: tracing::Level) -> Self {
+        match level {
+            tracing::Level::ERROR => Self::Error,
+            tracing::Level::WARN => Self::Warn,
+            tracing::Level::INFO => Self::Info,
+            tracing::Level::DEBUG => Self::Debug,
+            tracing::Level::TRACE => Self::Trace,
+        }
+    }
+}
+
+/// One entry of the log, as it crosses the border to JavaScript.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// How grave it is.
+    pub level: Level,
+    /// The part of the host that says it: one of [`TARGETS`](crate::TARGETS).
+    pub target: String,
+    /// A sentence without values.
+    pub message: String,
+    /// The values.
+    pub fields: Map<String, Value>,
+    /// The session that it concerns.
+    #[serde(rename = "sessionID", skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The Location that it concerns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub location: Option<EntryLocation>,
+}
+
+/// The Location of an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EntryLocation {
+    /// Its directory.
+    pub directory: String,
+}
+
+impl Entry {
+    /// An entry of now without fields.
+    #[must_use]
+    pub fn new(level: Level, target: &str, message: impl Into<String>) -> Self {
+        Self {
+            time: now(),
+            level,
+            target: target.to_owned(),
+            message: message.into(),
+            fields: Map::new(),
+            session_id: None,
+            location: None,
+        }
+    }
+
+    /// About the bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        const OVERHEAD: usize = 256;
+        let fields = self.fields.iter();
+        let fields =
+            fields.map(|(name, value)| name.len() + 64 + value.as_str().map_or(0, str::len));
+        OVERHEAD + self.message.len() + fields.sum::<usize>()
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX))
+}

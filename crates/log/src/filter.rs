@@ -1,0 +1,107 @@
+//! Which entries a log takes.
+
+use std::collections::BTreeMap;
+
+use crate::entry::Level;
+
+/// The targets of entries: the parts of a host. They stay the same when files move.
+pub const TARGETS: [&str; 15] = [
+    "opencode::context",
+    "opencode::guard",
+    "opencode::handlers",
+    "opencode::handles",
+    "opencode::host",
+    "opencode::llm",
+    "opencode::location",
+    "opencode::log",
+    "opencode::protocol",
+    "opencode::pty",
+    "opencode::runtime",
+    "opencode::server",
+    "opencode::snapshots",
+    "opencode::store",
+    "opencode::tools",
+];
+
+/// Levels: one for all targets, and exceptions from it. `None` takes nothing.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    level: Option<Level>,
+    targets: BTreeMap<String, Option<Level>>,
+}
+
+impl Filter {
+    /// A level for all targets, and exceptions.
+    #[must_use]
+    pub fn new(level: Option<Level>, targets: BTreeMap<String, Option<Level>>) -> Self {
+        Self { level, targets }
+    }
+
+    /// Takes nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        Self::new(None, BTreeMap::new())
+    }
+
+    /// Whether it takes nothing at all.
+    pub(crate) fn is_off(&self) -> bool {
+        self.most().is_none()
+    }
+
+    /// The level up to which it takes anything of any target.
+    pub(crate) fn most(&self) -> Option<Level> {
+        self.targets.values().copied().fold(self.level, Option::max)
+    }
+
+    /// Whether it takes entries of a target and a level.
+    pub(crate) fn takes(&self, target: &str, level: Level) -> bool {
+        let most = self.targets.get(target).copied().unwrap_or(self.level);
+        most.is_some_and(|most| level <= most)
+    }
+}
+
+/// The target of a module: the part of the host that the crate is. Libraries have none: their
+/// entries may hold texts of users.
+pub(crate) fn target_of(module: &str) -> Option<&'static str> {
+    let name = module.split("::").next()?.strip_prefix("opencode_")?;
+    let of_name = |target: &&'static str| target.strip_prefix("opencode::") == Some(name);
+    TARGETS.iter().copied().find(|target| of_name(target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_belong_to_the_target_of_their_crate() {
+        for (module, target) in [
+            ("opencode_store::worker", Some("opencode::store")),
+            ("opencode_llm", Some("opencode::llm")),
+            ("opencode_unknown", None),
+            ("h2::codec", None),
+            ("", None),
+        ] {
+            assert_eq!(target_of(module), target, "{module}");
+        }
+    }
+
+    #[test]
+    fn a_target_has_its_own_level_or_the_one_of_all() {
+        let targets = [
+            ("opencode::store".to_owned(), Some(Level::Debug)),
+            ("opencode::llm".to_owned(), None),
+        ];
+        let filter = Filter::new(Some(Level::Warn), targets.into());
+        assert_eq!(filter.most(), Some(Level::Debug));
+        for (target, level, taken) in [
+            ("opencode::store", Level::Debug, true),
+            ("opencode::store", Level::Trace, false),
+            ("opencode::llm", Level::Error, false),
+            ("opencode::runtime", Level::Warn, true),
+            ("opencode::runtime", Level::Info, false),
+        ] {
+            assert_eq!(filter.takes(target, level), taken, "{target} {level:?}");
+        }
+        assert!(Filter::off().is_off());
+    }
+}
