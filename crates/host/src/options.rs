@@ -222,7 +222,7 @@ pub struct RetryOptions {
     /// From the first request to the last one.
     pub max_elapsed_ms: u64,
     /// Requests in all, the first one included.
-    pub max_attempts: u32,
+    pub max_attempts: u64,
     /// The longest wait where the provider names none.
     pub max_delay_ms: u64,
 }
@@ -231,7 +231,7 @@ impl Default for RetryOptions {
     fn default() -> Self {
         Self {
             max_elapsed_ms: 300_000,
-            max_attempts: u32::MAX,
+            max_attempts: u64::MAX,
             max_delay_ms: 30_000,
         }
     }
@@ -241,7 +241,7 @@ impl From<RetryOptions> for RetryPolicy {
     fn from(options: RetryOptions) -> Self {
         Self {
             max_elapsed: Duration::from_millis(options.max_elapsed_ms),
-            max_attempts: options.max_attempts,
+            max_attempts: u32::try_from(options.max_attempts).unwrap_or(u32::MAX),
             max_delay: Duration::from_millis(options.max_delay_ms),
             ..Self::default()
         }
