@@ -1,5 +1,5 @@
 import type { OpenCodeHost, SessionNextStepFailed } from "../../index.js";
-import { readHistory, readTranscript, run, setUpSession, types } from "./support";
+import { readHistory, readTranscript, run, setUp, setUpSession, types } from "./support";
 
 async function readFailure(host: OpenCodeHost, sessionID: string) {
   const failed = (await readHistory(host, sessionID)).filter(
@@ -82,6 +82,30 @@ test("an interruption ends the wait for a provider", async () => {
   await host.sessions.interrupt({ sessionID });
   await host.sessions.wait({ sessionID });
   expect(model.requests).toHaveLength(1);
+});
+
+test("a deadline of the host ends a silent request", async () => {
+  const { host, model, sessionID } = await setUpSession({ deadlines: { firstByteMs: 100, idleMs: 100 } });
+  model.reply({ text: "Too late.", gate: "start" });
+  await run(host, sessionID, "Hi");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({
+    message: expect.stringContaining("did not answer in time"),
+    cause: { kind: "timeout" },
+  });
+});
+
+test("the timeouts of a provider's options count before the host's deadlines", async () => {
+  const setup = await setUp();
+  const config = setup.model.config();
+  const limits = { headerTimeout: 100, chunkTimeout: 100, timeout: false };
+  Object.assign(config.provider.mock.options, limits);
+  const host = await setup.open({ config, deadlines: { requestMs: 1 } });
+  const { id: sessionID } = await host.sessions.create();
+  setup.model.reply({ deltas: ["Hel", "lo."], delayMs: 20 }, { text: "Too late.", gate: "start" });
+  await run(host, sessionID, "Hi");
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
+  await run(host, sessionID, "Again");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "timeout" } });
 });
 
 test("a server that is not there fails the step", async () => {
