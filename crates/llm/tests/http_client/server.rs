@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::Instant;
 
 /// One request as the server saw it.
 pub(super) struct Seen {
-    pub(super) at: Instant,
     pub(super) connection: usize,
     pub(super) head: String,
     pub(super) body: Value,
