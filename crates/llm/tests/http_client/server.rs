@@ -31,9 +31,7 @@ impl Server {
             for connection in 0.. {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 while let Some((head, body)) = read_request(&mut stream).await {
-                    let at = Instant::now();
                     record.lock().unwrap().push(Seen {
-                        at,
                         connection,
                         head,
                         body,
