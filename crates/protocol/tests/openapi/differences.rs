@@ -294,6 +294,7 @@ const DIFFERENCES: &[Differences] = &[
         what: &[
             "SessionStatus | retry.action: is not there",
             "SessionStatus | busy.silentMs: is added",
+            "SessionStatus | retry.next: minimum is nothing, not 0",
         ],
     },
     Differences {
