@@ -38,6 +38,34 @@ export interface Limits {
 }
 
 /**
+ * When a turn sends a request again that the provider refused for now (rate limit, overload, an internal failure)
+ * before it gave any output. Each wait is recorded as `session.next.retried`. Whole numbers from 1 on.
+ */
+export interface RetryPolicy {
+  /**
+   * Milliseconds from the first request of a turn to its last one. A provider that names a later time fails the turn
+   * at once. Default: 300000.
+   */
+  readonly maxElapsedMs?: number | undefined;
+  /** Requests of one turn, the first one included. Default: as many as the time allows. */
+  readonly maxAttempts?: number | undefined;
+  /** The longest wait in milliseconds where the provider names no time. Waits double from 500 on. Default: 30000. */
+  readonly maxDelayMs?: number | undefined;
+}
+
+/** How long a provider may take, in milliseconds: whole numbers from 1 on, `false` for no limit. */
+export interface Deadlines {
+  /** Until a connection is there. Default: 10000. */
+  readonly connectMs?: number | false | undefined;
+  /** From the request to the headers of the answer. Default: no limit. */
+  readonly firstByteMs?: number | false | undefined;
+  /** Between two pieces of the answer. Default: no limit. */
+  readonly idleMs?: number | false | undefined;
+  /** From one request to the end of its answer. Default: no limit. */
+  readonly requestMs?: number | false | undefined;
+}
+
+/**
  * What becomes of permissions and questions that nobody answers. With `"wait"` they wait; with `"deny"` they are
  * refused at once, with `denyAfterMs` after so many milliseconds, a whole number from 1 on. A refusal is that of a
  * rule that denies: the call fails, and the model goes on.
@@ -196,6 +224,17 @@ export interface OpenCodeOptions {
    * The host never writes to standard output. Default: process warnings from the level `"warn"` on.
    */
   readonly log?: LogOptions["sink"] | LogOptions["level"] | LogOptions;
+  /**
+   * How long a turn waits for a provider that refuses its request for now. `false` sends every request once.
+   * Default: five minutes in all.
+   */
+  readonly retry?: false | RetryPolicy | undefined;
+  /**
+   * How long a provider may take. `"interactive"` is `{ firstByteMs: 120000, idleMs: 60000 }`. The options
+   * `headerTimeout`, `chunkTimeout` and `timeout` of a provider count instead where it has them. Default: ten
+   * seconds for the connection, and no other limit.
+   */
+  readonly deadlines?: "interactive" | Deadlines | undefined;
   /**
    * Gives variables to the terminals of this host, from the first one on: as `ptys.environment` does, and under those
    * of functions that are registered there. Default: none.

@@ -14,6 +14,17 @@ const { suggest } = require("../client/suggest.js");
 /** @type {Readonly<Record<keyof import("../index.js").Limits, Check>>} */
 const LIMITS = { inbox: checkCount, steerBatch: checkCount, subagentDepth: checkCount, subagents: checkCount };
 
+/** @type {Readonly<Record<keyof import("../index.js").RetryPolicy, Check>>} */
+const RETRY = { maxElapsedMs: checkCount, maxAttempts: checkCount, maxDelayMs: checkCount };
+
+/** @type {Readonly<Record<keyof import("../index.js").Deadlines, Check>>} */
+const DEADLINES = {
+  connectMs: checkDeadline,
+  firstByteMs: checkDeadline,
+  idleMs: checkDeadline,
+  requestMs: checkDeadline,
+};
+
 /** @type {Readonly<Record<keyof import("../index.js").PermissionOptions, Check>>} */
 const PERMISSIONS = { unanswered: checkUnanswered, ceiling: checkRules };
 
@@ -65,6 +76,8 @@ const OPTIONS = {
   trust: checkTrust,
   limits: checkLimits,
   log: checkLog,
+  retry: checkRetry,
+  deadlines: checkDeadlines,
   ptyEnvironment: checkFunction,
 };
 
@@ -300,6 +313,36 @@ function checkFunction(option, value) {
 function checkLimits(option, value) {
   if (!isRecord(value)) throw invalid(option, `Option "${option}" must be an object, got ${describe(value)}`);
   checkMembers(value, LIMITS, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkRetry(option, value) {
+  if (value === false) return;
+  if (!isRecord(value)) throw invalid(option, `Option "${option}" must be false or an object, got ${describe(value)}`);
+  checkMembers(value, RETRY, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkDeadlines(option, value) {
+  if (value === "interactive") return;
+  if (!isRecord(value)) {
+    throw invalid(option, `Option "${option}" must be "interactive" or an object, got ${describe(value)}`);
+  }
+  checkMembers(value, DEADLINES, `${option}.`);
+}
+
+/**
+ * @param {string} option
+ * @param {unknown} value
+ */
+function checkDeadline(option, value) {
+  if (value !== false) checkCount(option, value);
 }
 
 /**

@@ -23,6 +23,8 @@ const { resolveLog } = require("./log.js");
  * @property {{ unanswered: import("../index.js").Unanswered, ceiling: import("../index.js").PermissionRules | undefined }} permissions
  * @property {"never" | "always" | "ask"} trust
  * @property {{ inbox: number, steerBatch: number, subagentDepth: number, subagents: number }} limits
+ * @property {{ maxElapsedMs: number, maxAttempts: number, maxDelayMs: number }} retry
+ * @property {{ connectMs?: number, firstByteMs?: number, idleMs?: number, requestMs?: number }} deadlines Absent is no limit.
  *
  * @typedef {NativeOptions & { keepAlive: boolean, ptyEnvironment: import("../index.js").PtyEnvironmentHook | undefined, decideTrust: import("../index.js").TrustFunction | undefined, log: import("./log.js").ResolvedLog }} ResolvedOptions
  */
@@ -35,6 +37,18 @@ const SUBAGENT_DEPTH = 3;
 
 /** Tasks of one session that may run at the same time. */
 const SUBAGENTS = 8;
+
+/** Milliseconds that a turn waits in all for a provider that refuses its request for now. */
+const MAX_ELAPSED_MS = 300_000;
+
+/** Milliseconds between two requests at most, where the provider names no time. */
+const MAX_DELAY_MS = 30_000;
+
+/** Milliseconds until a connection to a provider is there. */
+const CONNECT_MS = 10_000;
+
+/** Deadlines for programs in which a user waits for the answer. */
+const INTERACTIVE = { firstByteMs: 120_000, idleMs: 60_000 };
 
 /**
  * Checks the options and fills in every default, so that the host reads nothing of this process by itself.
@@ -68,6 +82,8 @@ function resolveOptions(given) {
     permissions: { unanswered: options.permissions?.unanswered ?? "wait", ceiling: options.permissions?.ceiling },
     ...resolveTrust(options.trust ?? false),
     limits: resolveLimits(options.limits ?? {}),
+    retry: resolveRetry(options.retry ?? {}),
+    deadlines: resolveDeadlines(options.deadlines ?? {}),
     keepAlive: options.keepAlive ?? true,
     ptyEnvironment: options.ptyEnvironment,
     log: resolveLog(options.log),
@@ -106,6 +122,30 @@ function resolveCommandEnvironment({ omit = [], keep = [] }) {
 /** @param {import("../index.js").Limits} limits */
 function resolveLimits({ inbox = INBOX, steerBatch = inbox, subagentDepth = SUBAGENT_DEPTH, subagents = SUBAGENTS }) {
   return { inbox, steerBatch, subagentDepth, subagents };
+}
+
+/**
+ * @param {false | import("../index.js").RetryPolicy} retry
+ * @returns {NativeOptions["retry"]}
+ */
+function resolveRetry(retry) {
+  if (retry === false) return { maxElapsedMs: 0, maxAttempts: 1, maxDelayMs: 0 };
+  const { maxElapsedMs = MAX_ELAPSED_MS, maxAttempts = Number.MAX_SAFE_INTEGER, maxDelayMs = MAX_DELAY_MS } = retry;
+  return { maxElapsedMs, maxAttempts, maxDelayMs };
+}
+
+/**
+ * @param {"interactive" | import("../index.js").Deadlines} deadlines
+ * @returns {NativeOptions["deadlines"]}
+ */
+function resolveDeadlines(deadlines) {
+  const given = deadlines === "interactive" ? INTERACTIVE : deadlines;
+  /** @type {NativeOptions["deadlines"]} */
+  const resolved = {};
+  for (const [name, value] of Object.entries({ connectMs: CONNECT_MS, ...given })) {
+    if (typeof value === "number") resolved[/** @type {keyof NativeOptions["deadlines"]} */ (name)] = value;
+  }
+  return resolved;
 }
 
 /**

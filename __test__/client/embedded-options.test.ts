@@ -40,6 +40,8 @@ describe("defaults", () => {
       permissions: { unanswered: "wait" },
       trust: "never",
       limits: { inbox: 10_000, steerBatch: 10_000, subagentDepth: 3, subagents: 8 },
+      retry: { maxElapsedMs: 300_000, maxAttempts: Number.MAX_SAFE_INTEGER, maxDelayMs: 30_000 },
+      deadlines: { connectMs: 10_000 },
       keepAlive: true,
       log: { level: "warn", targets: {} },
     });
@@ -125,12 +127,21 @@ test("everything that is given is kept", () => {
     permissions: { unanswered: { denyAfterMs: 5 }, ceiling: { bash: "deny" } },
     trust: true,
     limits: { inbox: 1, steerBatch: 2, subagentDepth: 3, subagents: 4 },
+    retry: { maxElapsedMs: 1, maxAttempts: 2, maxDelayMs: 3 },
+    deadlines: { connectMs: 1, firstByteMs: 2, idleMs: 3, requestMs: 4 },
     keepAlive: false,
     log: { level: "info", targets: { "opencode::store": "trace" }, sink: () => {} },
   };
   expect(resolveOptions(options)).toEqual({ ...options, trust: "always" });
   const decideTrust = () => false;
   expect(resolveOptions({ trust: decideTrust })).toMatchObject({ trust: "ask", decideTrust });
+});
+
+test("waits for providers have a short form", () => {
+  expect(resolveOptions({ retry: false }).retry).toEqual({ maxElapsedMs: 0, maxAttempts: 1, maxDelayMs: 0 });
+  const interactive = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000 };
+  expect(resolveOptions({ deadlines: "interactive" }).deadlines).toEqual(interactive);
+  expect(resolveOptions({ deadlines: { connectMs: false, idleMs: 5 } }).deadlines).toEqual({ idleMs: 5 });
 });
 
 test("relative paths are resolved against the working directory", () => {
@@ -253,6 +264,8 @@ test.each<[option: string, value: unknown, message: string | RegExp]>([
   ["keepAlive", "no", 'Option "keepAlive" must be true or false, got "no"'],
   ["keepAlive", 0, 'Option "keepAlive" must be true or false, got 0'],
   ["limits", 5, 'Option "limits" must be an object, got 5'],
+  ["retry", true, 'Option "retry" must be false or an object, got true'],
+  ["deadlines", "fast", 'Option "deadlines" must be "interactive" or an object, got "fast"'],
   ["limits", [], 'Option "limits" must be an object, got an array'],
 ])("option %s refuses %p", (option, value, message) => {
   const error = refusal({ [option]: value });

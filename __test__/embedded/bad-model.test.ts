@@ -1,5 +1,5 @@
 import type { OpenCodeHost, SessionNextStepFailed } from "../../index.js";
-import { readHistory, readTranscript, run, setUpSession, types } from "./support";
+import { readHistory, readTranscript, run, setUp, setUpSession, types } from "./support";
 
 async function readFailure(host: OpenCodeHost, sessionID: string) {
   const failed = (await readHistory(host, sessionID)).filter(
@@ -33,7 +33,7 @@ describe("a refusal of the provider fails the step, and the next prompt works", 
 
   // The only slow test: the client waits between two attempts.
   test("500, after three attempts", async () => {
-    const { host, model, sessionID } = await setUpSession();
+    const { host, model, sessionID } = await setUpSession({ retry: { maxAttempts: 3 } });
     const refusal = { status: 500, body: { error: { message: "Out of order" } } };
     model.reply(refusal, refusal, refusal, { text: "Hello." });
     await run(host, sessionID, "Hi");
@@ -47,11 +47,65 @@ describe("a refusal of the provider fails the step, and the next prompt works", 
   });
 });
 
-test("a refusal that passes is not seen", async () => {
+test("a refusal that passes is a wait on record, and no message", async () => {
   const { host, model, sessionID } = await setUpSession();
-  model.reply({ status: 429, headers: { "retry-after-ms": "1" }, body: {} }, { text: "Hello." });
+  const refusal = { status: 429, headers: { "retry-after-ms": "1" }, body: {} };
+  model.reply(refusal, refusal, refusal, refusal, { text: "Hello." });
+  await run(host, sessionID, "Hi");
+  expect(model.requests).toHaveLength(5);
+  await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
+  const retried = (await readHistory(host, sessionID)).filter((event) => event.type === "session.next.retried");
+  expect(retried.map((event) => event.data.attempt)).toEqual([1, 2, 3, 4]);
+  expect(retried[0]?.data.error).toMatchObject({
+    statusCode: 429,
+    isRetryable: true,
+    responseHeaders: { "retry-after-ms": "1" },
+    metadata: { next: expect.stringMatching(/^\d+$/), reason: "rate-limit" },
+  });
+});
+
+test("a provider that wants to be left alone for an hour fails the turn at once", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ status: 429, headers: { "retry-after": "3600" }, body: {} });
+  await run(host, sessionID, "Hi");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({
+    message: expect.stringContaining("The provider asks to wait 3600 seconds"),
+    cause: { kind: "rate-limit", retryAfterMs: 3_600_000 },
+  });
+});
+
+test("an interruption ends the wait for a provider", async () => {
+  const { host, model, sessionID } = await setUpSession();
+  model.reply({ status: 503, headers: { "retry-after": "240" }, body: {} });
+  await host.sessions.prompt({ sessionID, prompt: { text: "Hi" } });
+  for await (const event of host.sessions.events({ sessionID })) if (event.type === "session.next.retried") break;
+  await host.sessions.interrupt({ sessionID });
+  await host.sessions.wait({ sessionID });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("a deadline of the host ends a silent request", async () => {
+  const { host, model, sessionID } = await setUpSession({ deadlines: { firstByteMs: 100, idleMs: 100 } });
+  model.reply({ text: "Too late.", gate: "start" });
+  await run(host, sessionID, "Hi");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({
+    message: expect.stringContaining("did not answer in time"),
+    cause: { kind: "timeout" },
+  });
+});
+
+test("the timeouts of a provider's options count before the host's deadlines", async () => {
+  const setup = await setUp();
+  const config = setup.model.config();
+  const limits = { headerTimeout: 100, chunkTimeout: 100, timeout: false };
+  Object.assign(config.provider.mock.options, limits);
+  const host = await setup.open({ config, deadlines: { requestMs: 1 } });
+  const { id: sessionID } = await host.sessions.create();
+  setup.model.reply({ deltas: ["Hel", "lo."], delayMs: 20 }, { text: "Too late.", gate: "start" });
   await run(host, sessionID, "Hi");
   await expect(readTranscript(host, sessionID)).resolves.toEqual(["user: Hi", "assistant: Hello."]);
+  await run(host, sessionID, "Again");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "timeout" } });
 });
 
 test("a server that is not there fails the step", async () => {

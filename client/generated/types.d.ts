@@ -2787,7 +2787,7 @@ export interface RequestSettings {
   readonly body: Record<string, unknown>;
 }
 
-/** What the catalogue calls `error{message, statusCode?, isRetryable, ...}`. */
+/** The failure that a retry follows. */
 export interface RetryError {
   /** What went wrong. */
   readonly message: string;
@@ -2795,6 +2795,15 @@ export interface RetryError {
   readonly statusCode?: number;
   /** Whether trying again may help. */
   readonly isRetryable: boolean;
+  /** What the provider's headers say about its limits, without secrets. */
+  readonly responseHeaders?: Record<string, string>;
+  /** The beginning of the provider's answer, without secrets. */
+  readonly responseBody?: string;
+  /**
+   * Of a wait: `next`, the time of the next request in milliseconds since 1970, and `reason`,
+   * the kind of the failure.
+   */
+  readonly metadata?: Record<string, string>;
 }
 
 /** A staged revert. */
@@ -3547,7 +3556,10 @@ export interface SessionNextReasoningStarted {
   readonly metadata?: Record<string, unknown>;
 }
 
-/** The host went on with a session that a crash had cut. */
+/**
+ * The host goes on with a session that a crash had cut, or a Provider Turn waits until it may
+ * send its request again.
+ */
 export interface SessionNextRetried {
   /** Its id, the same on every stream. */
   readonly id: string;
@@ -3562,7 +3574,7 @@ export interface SessionNextRetried {
     readonly timestamp: number;
     /** The session. */
     readonly sessionID: string;
-    /** Counts the attempts, from 1 on. */
+    /** Counts the recoveries without progress, or the waits of the Provider Turn, from 1 on. */
     readonly attempt: number;
     /** What went wrong. */
     readonly error: RetryError;
@@ -4100,11 +4112,14 @@ export interface SessionRecord {
 /** Whether a session works. */
 export type SessionStatus =
   | SessionStatusIdle
-  | SessionStatusBusy;
+  | SessionStatusBusy
+  | SessionStatusRetry;
 
 /** It has a Session Drain, a compaction or a revert under way. */
 export interface SessionStatusBusy {
   readonly type: "busy";
+  /** How long the provider has sent nothing, in milliseconds. Present from 30 seconds on. */
+  readonly silentMs?: number;
 }
 
 /** The session began to work, or has nothing more to do. */
@@ -4126,6 +4141,17 @@ export interface SessionStatusChanged {
 /** It has nothing to do. */
 export interface SessionStatusIdle {
   readonly type: "idle";
+}
+
+/** The provider refused a request for now; the host waits and sends it again. */
+export interface SessionStatusRetry {
+  readonly type: "retry";
+  /** Counts the waits of the Provider Turn, from 1 on. */
+  readonly attempt: number;
+  /** Why the provider refused. */
+  readonly message: string;
+  /** When the next request goes out, in milliseconds since 1970. */
+  readonly next: number;
 }
 
 /** Times of a session, epoch milliseconds. */

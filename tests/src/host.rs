@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use opencode_llm::ModelClient;
+use opencode_llm::RetryPolicy;
 use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
@@ -121,6 +122,7 @@ impl Host {
             unanswered: Unanswered::Wait,
             timer: Arc::new(SystemTimer),
             model,
+            retry: RetryPolicy::NEVER,
             fetch: Arc::new(ScriptedFetch::default()),
             web: Arc::new(ScriptedFetch::default()),
             clock,

@@ -94,6 +94,7 @@ impl Host {
         let durability = options.durability.into();
         let (limits, recovery) = (options.limits.into(), options.recovery.into());
         let unanswered = options.permissions.unanswered.into();
+        let (retry, deadlines) = (options.retry.into(), options.deadlines);
         let questions = Arc::new(TrustQuestions::new());
         let trust = options.trust.with(&questions);
         let (environment, configuration) = options.into_surroundings()?;
@@ -102,6 +103,8 @@ impl Host {
         let web = web::HttpWeb::new(proxies.clone());
         let model = HttpModelClient::new(HttpOptions {
             proxies,
+            connect_timeout: deadlines.connect(),
+            timeouts: deadlines.timeouts(),
             ..HttpOptions::default()
         });
         let defaults = Defaults::from_variables(|name| environment.variable(name));
@@ -119,6 +122,7 @@ impl Host {
             unanswered,
             timer: Arc::new(SystemTimer),
             model: Arc::new(model),
+            retry,
             fetch: Arc::new(fetch),
             web: Arc::new(web),
             clock,

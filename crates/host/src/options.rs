@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::Secret;
+use opencode_llm::model::Timeouts;
+use opencode_llm::{RetryPolicy, Secret};
 use opencode_location::command_environment::CommandEnvironment;
 use opencode_location::config::{
     HostConfiguration, HostModel, WrongRules, parse_model, permission_rules, problems,
@@ -74,6 +75,12 @@ pub struct HostOptions {
     /// How much the host holds and takes at once.
     #[serde(default)]
     pub limits: LimitOptions,
+    /// How long a Provider Turn waits for a provider that refuses its request for now.
+    #[serde(default)]
+    pub retry: RetryOptions,
+    /// How long a provider may take.
+    #[serde(default)]
+    pub deadlines: DeadlineOptions,
 }
 
 /// Which variables the processes of agents and clients get.
@@ -204,6 +211,67 @@ impl From<LimitOptions> for Limits {
             steer_batch: limits.steer_batch,
             subagent_depth: limits.subagent_depth,
             subagents: limits.subagents,
+        }
+    }
+}
+
+/// How long a Provider Turn waits for a provider that refuses its request for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct RetryOptions {
+    /// From the first request to the last one.
+    pub max_elapsed_ms: u64,
+    /// Requests in all, the first one included.
+    pub max_attempts: u64,
+    /// The longest wait where the provider names none.
+    pub max_delay_ms: u64,
+}
+
+impl Default for RetryOptions {
+    fn default() -> Self {
+        Self {
+            max_elapsed_ms: 300_000,
+            max_attempts: u64::MAX,
+            max_delay_ms: 30_000,
+        }
+    }
+}
+
+impl From<RetryOptions> for RetryPolicy {
+    fn from(options: RetryOptions) -> Self {
+        Self {
+            max_elapsed: Duration::from_millis(options.max_elapsed_ms),
+            max_attempts: u32::try_from(options.max_attempts).unwrap_or(u32::MAX),
+            max_delay: Duration::from_millis(options.max_delay_ms),
+            ..Self::default()
+        }
+    }
+}
+
+/// How long a provider may take, in milliseconds. Without a number there is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct DeadlineOptions {
+    /// Until a connection is there.
+    pub connect_ms: Option<u64>,
+    /// From the request to the headers of the answer.
+    pub first_byte_ms: Option<u64>,
+    /// Between two pieces of the answer.
+    pub idle_ms: Option<u64>,
+    /// From the request to the end of the answer.
+    pub request_ms: Option<u64>,
+}
+
+impl DeadlineOptions {
+    pub(crate) fn connect(self) -> Option<Duration> {
+        self.connect_ms.map(Duration::from_millis)
+    }
+
+    pub(crate) fn timeouts(self) -> Timeouts {
+        Timeouts {
+            header: self.first_byte_ms.map(Duration::from_millis),
+            chunk: self.idle_ms.map(Duration::from_millis),
+            total: self.request_ms.map(Duration::from_millis),
         }
     }
 }

@@ -18,7 +18,7 @@
 //!   one more folder there and one more arm in [`protocol::adapter`].
 //! - `sse`: framing shared by the adapters.
 //! - [`error`] and [`redact`]: what a failure says, and what it must never say.
-//! - [`transport`]: the only part with a network: request, retry, body, cancellation by drop; and
+//! - [`transport`]: the only part with a network: request, body, cancellation by drop; and
 //!   documents that are had the same way.
 //!
 //! ```no_run
@@ -59,6 +59,7 @@ pub mod model;
 pub mod protocol;
 pub mod redact;
 pub mod request;
+pub mod retry;
 pub mod secret;
 pub mod sources;
 mod sse;
@@ -79,10 +80,10 @@ pub use request::{
     ReasoningPart, Role, SystemPart, TextPart, ToolCallPart, ToolChoice, ToolContent,
     ToolDefinition, ToolResultPart, ToolResultValue,
 };
+pub use retry::{Retry, RetryPolicy};
 pub use secret::Secret;
 pub use sources::Sources;
 pub use transport::{
     DownloadError, HttpDownloads, HttpModelClient, HttpOptions, HttpRequest, HttpResponse, Proxies,
-    RetryPolicy,
 };
 pub use usage::{TokenCounts, Usage};

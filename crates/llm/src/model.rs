@@ -278,12 +278,25 @@ pub enum ToolSchema {
 /// Time limits of one attempt. A model may think for minutes, so there are none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the response headers are there.
+    /// Until the response headers are there. `Duration::MAX` is no limit, also where the host has
+    /// one; so it is for the others.
     pub header: Option<Duration>,
     /// Between two pieces of the body.
     pub chunk: Option<Duration>,
     /// From the request to the end of the body.
     pub total: Option<Duration>,
+}
+
+impl Timeouts {
+    /// These limits, and the other ones where these leave a limit open.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            header: self.header.or(other.header),
+            chunk: self.chunk.or(other.chunk),
+            total: self.total.or(other.total),
+        }
+    }
 }
 
 #[cfg(test)]

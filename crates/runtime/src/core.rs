@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use opencode_llm::ModelClient;
+use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::locations::Locations;
 use opencode_pty::Terminals;
 use opencode_schema::clock::{Clock, Millis};
@@ -55,6 +55,7 @@ pub(crate) struct Core {
     pub(crate) web: Arc<dyn Web>,
     pub(crate) search: Arc<SearchServices>,
     pub(crate) model: Arc<dyn ModelClient>,
+    pub(crate) retry: RetryPolicy,
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     pub(crate) imports: ImportBudget,
@@ -136,18 +137,23 @@ impl Core {
 
     /// Tells connected clients whether a session works.
     pub(crate) fn announce_status(&self, session: &SessionID, active: bool) {
-        let session_id = session.clone();
         let status = if active {
-            SessionStatus::Busy
+            SessionStatus::Busy { silent_ms: None }
         } else {
             SessionStatus::Idle
         };
-        let changed = SessionStatusChanged { session_id, status };
-        self.notify(None, &Notice::SessionStatusChanged(changed));
+        self.announce_status_change(session, status);
         if !active {
             let session_id = session.clone();
             self.notify(None, &Notice::SessionIdle(SessionIdle { session_id }));
         }
+    }
+
+    /// Tells connected clients the status of a session.
+    pub(crate) fn announce_status_change(&self, session: &SessionID, status: SessionStatus) {
+        let session_id = session.clone();
+        let changed = SessionStatusChanged { session_id, status };
+        self.notify(None, &Notice::SessionStatusChanged(changed));
     }
 
     /// Tells connected clients something that is never stored.

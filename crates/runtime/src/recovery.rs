@@ -106,6 +106,9 @@ fn record(
             message: explain(interrupted.state).to_owned(),
             status_code: None,
             is_retryable: true,
+            response_headers: None,
+            response_body: None,
+            metadata: None,
         },
     };
     append(transaction, &session, now, payload)?;

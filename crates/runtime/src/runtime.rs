@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use opencode_llm::ModelClient;
+use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::locations::Locations;
 use opencode_schema::clock::Clock;
 use opencode_schema::envelope;
@@ -59,6 +59,8 @@ pub struct RuntimeOptions {
     pub timer: Arc<dyn Timer>,
     /// Who answers model requests.
     pub model: Arc<dyn ModelClient>,
+    /// How long a Provider Turn waits for a provider that refuses its request for now.
+    pub retry: RetryPolicy,
     /// Who gets the instructions that configuration names by their address.
     pub fetch: Arc<dyn Fetch>,
     /// The way of tools to servers of the web.
@@ -141,6 +143,7 @@ impl Runtime {
             live,
             ids: options.ids,
             model: options.model,
+            retry: options.retry,
             limits: Limits {
                 steer_batch: options.limits.steer_batch.max(1),
                 ..options.limits

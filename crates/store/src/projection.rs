@@ -152,6 +152,8 @@ impl Transaction<'_> {
                     }
                 }
             }
+            // The waits of a running turn are no attempts to recover.
+            SessionEvent::Retried(retried) if retried.error.is_wait() => {}
             SessionEvent::Retried(_) => self.run(
                 "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
                 [aggregate],

@@ -64,14 +64,10 @@ impl LiveLog {
     }
 
     fn keep(&mut self, event: Value) {
-        let status = match event["type"].as_str() {
-            Some("session.status") => event["data"]["status"]["type"].as_str(),
-            Some(idle @ "session.idle") => Some(idle),
-            _ => None,
-        };
-        match status {
-            Some(status) => self.statuses.push(status.to_owned()),
-            None => self.seen.push(event),
+        match event["type"].as_str() {
+            Some("session.status") => self.statuses.push(status(&event["data"]["status"])),
+            Some(idle @ "session.idle") => self.statuses.push(idle.to_owned()),
+            _ => self.seen.push(event),
         }
     }
 
@@ -88,6 +84,15 @@ impl LiveLog {
             }
         }
         self.waiting.pop_front()
+    }
+}
+
+/// The type of a status, and the silence of a busy one.
+fn status(status: &Value) -> String {
+    let kind = status["type"].as_str().unwrap_or_default();
+    match &status["silentMs"] {
+        Value::Null => kind.to_owned(),
+        silent => format!("{kind} {silent}"),
     }
 }
 

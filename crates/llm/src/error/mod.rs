@@ -222,6 +222,14 @@ impl LlmError {
         self
     }
 
+    /// Adds a sentence to the message.
+    #[must_use]
+    pub fn explained(mut self, sentence: &str) -> Self {
+        self.message.push_str(". ");
+        self.message.push_str(sentence);
+        self
+    }
+
     /// Removes the request's secrets from what the provider sent back.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         self.message = redactor.text(&self.message);

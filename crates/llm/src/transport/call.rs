@@ -1,4 +1,4 @@
-//! One request, ready to be sent as often as the retry policy allows.
+//! One request, ready to be sent.
 
 use std::time::{Duration, SystemTime};
 
@@ -44,7 +44,12 @@ pub(super) struct Opened {
 }
 
 impl Call {
-    pub(super) fn new(request: &LlmRequest, wire: WireRequest) -> Result<Self, LlmError> {
+    /// `timeouts` hold where the model has none of its own.
+    pub(super) fn new(
+        request: &LlmRequest,
+        wire: WireRequest,
+        timeouts: Timeouts,
+    ) -> Result<Self, LlmError> {
         let url = address(request, &wire.path)?;
         let headers = headers(request, &wire)?;
         let redactor = secrets(request, &headers, &url).of_failures();
@@ -53,7 +58,7 @@ impl Call {
             model: format!("{}/{}", request.model.provider_id, request.model.model_id),
             url,
             redactor,
-            timeouts: request.model.timeouts,
+            timeouts: request.model.timeouts.or(timeouts),
         };
         Ok(Self {
             target,

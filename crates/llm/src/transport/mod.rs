@@ -1,12 +1,10 @@
-//! The part with a network: one HTTP request per provider turn, retried only while nothing was
-//! produced.
+//! The part with a network: one HTTP request per call.
 
 mod call;
 mod connect;
 mod download;
 mod proxies;
 mod reply;
-mod retry;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +13,10 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;
-pub use retry::RetryPolicy;
 
 use crate::client::{EventStream, ModelClient};
 use crate::error::LlmError;
+use crate::model::Timeouts;
 use crate::protocol;
 use crate::request::LlmRequest;
 use crate::sources::Sources;
@@ -29,11 +27,10 @@ use reply::Reply;
 /// How the HTTP client behaves.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// When and how long to wait before asking again.
-    pub retry: RetryPolicy,
-    /// How long a connection may take to come up. This is no limit on the answer, which has none by
-    /// default.
+    /// How long a connection may take to come up. This is no limit on the answer.
     pub connect_timeout: Option<Duration>,
+    /// Time limits of models that have none of their own. There are none by default.
+    pub timeouts: Timeouts,
     /// Proxies on the way to a model.
     pub proxies: Proxies,
     /// Clock and randomness.
@@ -43,8 +40,8 @@ pub struct HttpOptions {
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
-            retry: RetryPolicy::default(),
             connect_timeout: Some(Duration::from_secs(10)),
+            timeouts: Timeouts::default(),
             proxies: Proxies::default(),
             sources: Sources::default(),
         }
@@ -97,34 +94,15 @@ impl ModelClient for HttpModelClient {
 }
 
 impl Shared {
-    /// Sends the request until there is an answer to read.
+    /// Sends the request once.
     async fn open(&self, request: LlmRequest) -> Result<Reply, LlmError> {
         let protocol = protocol::adapter(request.model.protocol);
-        let call = Call::new(&request, protocol.encode(&request)?)?;
+        let wire = protocol.encode(&request)?;
+        let call = Call::new(&request, wire, self.options.timeouts)?;
         let client = self.clients.get(&call.target.url).await;
         let client = client.map_err(|problem| call.target.not_set_up(&problem))?;
-        let mut retries = 0;
-        loop {
-            let error = match call.send(&client, self.options.sources.now()).await {
-                Ok(response) => {
-                    let decoder = protocol.decoder(&request, &self.options.sources);
-                    return Ok(Reply::new(call.target, response, decoder));
-                }
-                Err(error) => error,
-            };
-            let wait = self
-                .options
-                .retry
-                .wait(&error, retries, &self.options.sources);
-            let Some(wait) = wait else { return Err(error) };
-            tracing::debug!(
-                route = call.target.route,
-                kind = error.kind().as_str(),
-                wait_ms = wait.as_millis(),
-                "asking the provider again"
-            );
-            tokio::time::sleep(wait).await;
-            retries += 1;
-        }
+        let response = call.send(&client, self.options.sources.now()).await?;
+        let decoder = protocol.decoder(&request, &self.options.sources);
+        Ok(Reply::new(call.target, response, decoder))
     }
 }

@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::Instant;
 
 /// One request as the server saw it.
 pub(super) struct Seen {
-    pub(super) at: Instant,
     pub(super) connection: usize,
     pub(super) head: String,
     pub(super) body: Value,
@@ -33,9 +31,7 @@ impl Server {
             for connection in 0.. {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 while let Some((head, body)) = read_request(&mut stream).await {
-                    let at = Instant::now();
                     record.lock().unwrap().push(Seen {
-                        at,
                         connection,
                         head,
                         body,

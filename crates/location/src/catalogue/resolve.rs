@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use opencode_llm::{Auth, Compatibility, Endpoint, ProtocolId, ResolvedModel, Secret, Timeouts};
 use opencode_schema::model::ModelRef;
@@ -234,6 +235,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
     let key = api_key(&mut options, &model.api.settings).or_else(|| provider.key.clone());
     let (auth, headers) = authenticate(protocol, key, &headers);
     let compatibility = compatibility(model, &mut options);
+    let timeouts = timeouts(model, &mut options);
     let (generation, provider_options, body) = options.into_parts();
     let resolved = ResolvedModel {
         id: model.wire_id.clone(),
@@ -257,7 +259,7 @@ fn resolve(provider: &Provider, model: &Model, variant: Option<&Variant>) -> Res
             input: model.capabilities.input.clone(),
         },
         compatibility,
-        timeouts: Timeouts::default(),
+        timeouts,
     };
     Ok(ResolvedModelOutcome {
         selection: ModelRef {
@@ -335,6 +337,22 @@ fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
         reasoning_field: model.reasoning_field.clone(),
         mid_conversation_system: mid_conversation_system(options),
         ..Compatibility::default()
+    }
+}
+
+/// The time limits that configuration sets. `false` is no limit, also where the host has one.
+fn timeouts(model: &Model, options: &mut Options) -> Timeouts {
+    let mut limit = |name| {
+        let in_body = options.take_body(name);
+        match in_body.as_ref().or(model.api.settings.get(name))? {
+            Value::Bool(false) => Some(Duration::MAX),
+            value => value.as_u64().map(Duration::from_millis),
+        }
+    };
+    Timeouts {
+        header: limit("headerTimeout"),
+        chunk: limit("chunkTimeout"),
+        total: limit("timeout"),
     }
 }
 

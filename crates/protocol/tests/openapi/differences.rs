@@ -297,8 +297,12 @@ const DIFFERENCES: &[Differences] = &[
         ],
     },
     Differences {
-        why: "The wait before a retry is not announced.",
-        what: &["SessionStatus | retry: is not there"],
+        why: "A wait before a retry needs no action of the user; a busy session says when its provider is silent.",
+        what: &[
+            "SessionStatus | retry.action: is not there",
+            "SessionStatus | busy.silentMs: is added",
+            "SessionStatus | retry.next: minimum is nothing, not 0",
+        ],
     },
     Differences {
         why: "A session that could not run says so in one of the older shapes of errors.",
@@ -376,9 +380,6 @@ const DIFFERENCES: &[Differences] = &[
         what: &[
             "SessionMessageToolStateCompleted.attachments: is not there",
             "SessionMessageSystem.metadata: is not there",
-            "SessionNextRetry_error.metadata: is not there",
-            "SessionNextRetry_error.responseBody: is not there",
-            "SessionNextRetry_error.responseHeaders: is not there",
         ],
     },
     Differences {

@@ -120,7 +120,7 @@ impl Core {
 
     /// Selects, and makes a checkpoint of it.
     pub(crate) async fn compact(
-        &self,
+        self: &Arc<Self>,
         grounds: &Grounds,
         reason: CompactionReason,
         stopped: &CancellationToken,
@@ -136,7 +136,7 @@ impl Core {
     /// Asks the model for a summary and records it. What is recorded is always awaited, so that an
     /// interruption leaves nothing behind that is still to happen.
     pub(super) async fn checkpoint(
-        &self,
+        self: &Arc<Self>,
         grounds: &Grounds,
         selection: Selection,
         reason: CompactionReason,
@@ -207,7 +207,7 @@ impl Core {
     /// Asks for the summary of one part after the other, each merged with what was before. The last
     /// one stands for everything.
     async fn summarise(
-        &self,
+        self: &Arc<Self>,
         grounds: &Grounds,
         parts: &mut Parts,
         message_id: &MessageID,
@@ -235,12 +235,16 @@ impl Core {
     /// Reads the answer to its end, or as far as a summary may go. Announces it as it comes if it is
     /// the whole summary: what is announced is what will be recorded.
     async fn summary(
-        &self,
+        self: &Arc<Self>,
         grounds: &Grounds,
         part: &Part,
         message_id: &MessageID,
     ) -> Result<String, Unfinished> {
-        let mut stream = self.model.stream(summary_request(grounds, part));
+        let mut stream = self.ask(
+            summary_request(grounds, part),
+            grounds.session.clone(),
+            grounds.secrets.clone(),
+        );
         let most = part.answer.saturating_mul(MAX_BYTES_PER_TOKEN);
         let mut summary = Summary::new(usize::try_from(most).unwrap_or(usize::MAX));
         loop {

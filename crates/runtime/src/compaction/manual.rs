@@ -43,7 +43,7 @@ impl Runtime {
 
 impl Core {
     async fn compact_now(
-        &self,
+        self: &Arc<Self>,
         id: &SessionID,
         stopped: &CancellationToken,
     ) -> Result<(), RuntimeError> {

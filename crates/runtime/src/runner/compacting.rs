@@ -73,7 +73,7 @@ impl Relief {
     /// Compacts because the provider refused the request. Returns whether the turn begins anew.
     pub(super) async fn recover(
         &mut self,
-        core: &Core,
+        core: &Arc<Core>,
         grounds: &Grounds,
         stopped: &CancellationToken,
     ) -> Result<bool, Stop> {
@@ -200,7 +200,7 @@ fn is_automatic(sampled: &Sampled) -> bool {
 
 /// Makes a checkpoint that nobody asked for. A turn goes on without one.
 async fn compact(
-    core: &Core,
+    core: &Arc<Core>,
     grounds: &Grounds,
     stopped: &CancellationToken,
 ) -> Result<Outcome, Stop> {

@@ -1,5 +1,6 @@
 //! A Session Drain: Provider Turns until nothing is left to do.
 
+mod attempts;
 mod base_instructions;
 mod boundary;
 mod calls;

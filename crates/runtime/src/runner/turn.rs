@@ -116,10 +116,12 @@ impl Runner {
         self.pass(&boundary.fence).await?;
         // From here to the request there is no await: what a caller does now applies to the next turn.
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
+        let asked = boundary.session.clone();
+        let secrets = boundary.sampled.location.secrets.clone();
         let mut turn = self.begun(boundary, local, recovers);
         turn.publisher.remember_report(report.record);
         turn.begin(found);
-        let stream = core.model.stream(request);
+        let stream = core.ask(request, asked, secrets);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
             if relief.recover(&core, &grounds, &stopped).await? {

@@ -113,6 +113,8 @@ mod vanished;
 #[cfg(test)]
 mod waiting;
 #[cfg(test)]
+mod waits;
+#[cfg(test)]
 mod wire;
 
 /// The events that say what ran for which input: promotions, and the beginnings of steps.

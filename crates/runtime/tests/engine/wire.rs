@@ -4,9 +4,8 @@
 mod server;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use opencode_llm::{HttpModelClient, HttpOptions, RetryPolicy};
+use opencode_llm::{HttpModelClient, RetryPolicy};
 use opencode_runtime::CreateSession;
 use opencode_schema::id::SessionID;
 use opencode_schema::model::ModelRef;
@@ -18,14 +17,11 @@ use self::server::{OK, Script, Server, refuse, says};
 /// A session whose model is at the server, asked again at once where it is asked again.
 async fn at(server: &Server) -> (Fixture, SessionID) {
     let f = Fixture::with(|options| {
-        let retry = RetryPolicy {
-            cap: Duration::ZERO,
-            ..RetryPolicy::default()
+        options.retry = RetryPolicy {
+            max_attempts: 3,
+            ..RetryPolicy::NEVER
         };
-        options.model = Arc::new(HttpModelClient::new(HttpOptions {
-            retry,
-            ..HttpOptions::default()
-        }));
+        options.model = Arc::new(HttpModelClient::default());
     })
     .await;
     let provider = json!({"provider": {"wire": {
@@ -63,8 +59,16 @@ fn stop() -> String {
     format!("data: {chunk}\n\ndata: [DONE]\n\n")
 }
 
-/// What precedes every answer and every failure.
+/// What precedes every answer and every failure of a request that is sent once.
 const ASKED: [&str; 3] = ["prompt.admitted Hi", "prompted Hi", "step.started"];
+
+/// What precedes the answer or failure of the last of so many requests.
+fn asked(requests: usize) -> Vec<String> {
+    let [admitted, prompted, started] = ASKED.map(str::to_owned);
+    let retried = (1..requests).map(|attempt| format!("retried {attempt}"));
+    let before = [admitted, prompted].into_iter();
+    before.chain(retried).chain([started]).collect()
+}
 
 const HELLO: [&str; 3] = ["text.started", "text.ended Hello.", "step.ended stop"];
 
@@ -97,7 +101,7 @@ async fn a_refusal_is_a_failed_step_and_names_its_kind() {
         let (events, cause, made) = outcome(refusals).await;
         let said = if body.is_empty() { "" } else { ": " };
         let failed = format!("step.failed Provider request failed with HTTP {status}{said}{body}");
-        assert_eq!(events, [&ASKED[..], &[&failed]].concat());
+        assert_eq!(events, [asked(requests), vec![failed]].concat());
         assert_eq!(made, requests, "{status} {body}");
         assert_eq!(
             cause,
@@ -108,7 +112,7 @@ async fn a_refusal_is_a_failed_step_and_names_its_kind() {
 
 #[tokio::test]
 async fn a_server_that_says_when_to_come_back_is_quoted() {
-    let refusals = vec![refuse(429, "retry-after: 3\r\n", "no"); 3];
+    let refusals = vec![refuse(429, "retry-after: 3\r\n", "no")];
     let (_, cause, _) = outcome(refusals).await;
     assert_eq!(
         cause,
@@ -117,7 +121,7 @@ async fn a_server_that_says_when_to_come_back_is_quoted() {
 }
 
 #[tokio::test]
-async fn requests_that_are_made_again_leave_no_trace() {
+async fn requests_that_are_made_again_are_on_record() {
     let answer = Script::Answer(format!("{OK}{}{}", says("Hello."), stop()));
     for refusals in [
         vec![refuse(429, "", "no"), refuse(429, "", "no")],
@@ -127,7 +131,8 @@ async fn requests_that_are_made_again_leave_no_trace() {
         let scripts = [refusals, vec![answer.clone()]].concat();
         let (events, cause, requests) = outcome(scripts).await;
         assert_eq!((cause, requests), (Value::Null, expected));
-        assert_eq!(events, [ASKED, HELLO].concat());
+        let hello = HELLO.map(str::to_owned).to_vec();
+        assert_eq!(events, [asked(expected), hello].concat());
     }
 }
 

@@ -303,9 +303,10 @@ events! {
         /// Who ran the call, and what the provider attached.
         provider: EventProvider,
     }
-    /// The host went on with a session that a crash had cut.
+    /// The host goes on with a session that a crash had cut, or a Provider Turn waits until it may
+    /// send its request again.
     35 "session.next.retried" 1 Retried {
-        /// Counts the attempts, from 1 on.
+        /// Counts the recoveries without progress, or the waits of the Provider Turn, from 1 on.
         attempt: u32,
         /// What went wrong.
         error: RetryError,

@@ -1,15 +1,18 @@
 //! Values inside payloads that belong to no message and no session.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::Millis;
 use crate::id::{MessageID, SessionID, WorkspaceID};
 use crate::message::{ErrorCause, ProviderMetadata};
 use crate::model::ModelRef;
 use crate::permission::{PermissionEffect, PermissionRule};
 use crate::session::SessionTime;
 
-/// What the catalogue calls `error{message, statusCode?, isRetryable, ...}`.
+/// The failure that a retry follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryError {
@@ -20,6 +23,28 @@ pub struct RetryError {
     pub status_code: Option<u16>,
     /// Whether trying again may help.
     pub is_retryable: bool,
+    /// What the provider's headers say about its limits, without secrets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_headers: Option<BTreeMap<String, String>>,
+    /// The beginning of the provider's answer, without secrets.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_body: Option<String>,
+    /// Of a wait: `next`, the time of the next request in milliseconds since 1970, and `reason`,
+    /// the kind of the failure.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub metadata: Option<BTreeMap<String, String>>,
+}
+
+impl RetryError {
+    /// The member of `metadata` that only the wait of a running Provider Turn has.
+    pub const NEXT: &str = "next";
+
+    /// Whether a running Provider Turn waits, as opposed to a recovery after a crash.
+    #[must_use]
+    pub fn is_wait(&self) -> bool {
+        let metadata = self.metadata.as_ref();
+        metadata.is_some_and(|metadata| metadata.contains_key(Self::NEXT))
+    }
 }
 
 /// One tool call of one assistant message.
@@ -136,7 +161,20 @@ pub enum SessionStatus {
     /// It has nothing to do.
     Idle,
     /// It has a Session Drain, a compaction or a revert under way.
-    Busy,
+    Busy {
+        /// How long the provider has sent nothing, in milliseconds. Present from 30 seconds on.
+        #[serde(rename = "silentMs", skip_serializing_if = "Option::is_none", default)]
+        silent_ms: Option<u64>,
+    },
+    /// The provider refused a request for now; the host waits and sends it again.
+    Retry {
+        /// Counts the waits of the Provider Turn, from 1 on.
+        attempt: u32,
+        /// Why the provider refused.
+        message: String,
+        /// When the next request goes out, in milliseconds since 1970.
+        next: Millis,
+    },
 }
 
 /// A session that has nothing more to do: a live event.

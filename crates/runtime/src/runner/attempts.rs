@@ -1,0 +1,274 @@
+//! The requests of one Provider Turn: sent again, after an announced wait, while the provider
+//! refuses them for now and has produced nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use futures::{FutureExt, StreamExt, stream};
+use opencode_llm::{EventStream, LlmError, LlmEvent, LlmRequest, Retry, Sources};
+use opencode_location::secret::Redactor;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{Retried, RetryError, SessionStatus};
+use opencode_store::{Draft, SessionRow};
+
+use crate::core::Core;
+
+/// How long a provider may send nothing before clients learn of it, and how often they do then.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Characters of a provider's answer that are recorded.
+const MAX_BODY: usize = 2_000;
+
+/// What a stream gives.
+type Item = Result<Vec<LlmEvent>, LlmError>;
+
+/// The requests of one turn.
+struct Attempts {
+    core: Arc<Core>,
+    /// The session as the turn was prepared for it.
+    session: SessionRow,
+    secrets: Redactor,
+    /// What is sent again; nothing once the provider has produced something.
+    request: Option<LlmRequest>,
+    stream: EventStream,
+    began: Millis,
+    retries: u32,
+}
+
+impl Core {
+    /// Sends a request as often as the retry policy allows. Dropping the stream ends the request
+    /// and the wait.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        request: LlmRequest,
+        session: SessionRow,
+        secrets: Redactor,
+    ) -> EventStream {
+        let attempts = Attempts {
+            stream: self.model.stream(request.clone()),
+            began: self.now(),
+            core: Arc::clone(self),
+            session,
+            secrets,
+            request: Some(request),
+            retries: 0,
+        };
+        Box::pin(stream::unfold(attempts, |mut attempts| async {
+            let item = attempts.next().await?;
+            Some((item, attempts))
+        }))
+    }
+}
+
+impl Attempts {
+    async fn next(&mut self) -> Option<Item> {
+        loop {
+            let item = self.listen().await?;
+            let Some(request) = &self.request else {
+                return Some(item);
+            };
+            let Some(error) = refusal(&item) else {
+                if has_output(&item) {
+                    self.request = None;
+                }
+                return Some(item);
+            };
+            let (request, elapsed) = (request.clone(), self.elapsed());
+            let asked = error.retry_after_ms.map(Duration::from_millis);
+            let fraction = Sources::default().fraction();
+            let policy = self.core.retry;
+            let wait = match policy.next(asked, self.retries, elapsed, fraction) {
+                Retry::After(wait) => wait,
+                Retry::TooLate(wait) => return Some(item.map_err(|error| too_late(error, wait))),
+                Retry::Never => return Some(item),
+            };
+            if !self.wait(error, wait).await {
+                return Some(item);
+            }
+            self.stream = self.core.model.stream(request);
+        }
+    }
+
+    /// The next item. Tells clients when the provider sends nothing for long.
+    async fn listen(&mut self) -> Option<Item> {
+        let mut silent = Duration::ZERO;
+        let mut next = self.stream.next();
+        if let Some(item) = (&mut next).now_or_never() {
+            return item;
+        }
+        loop {
+            match select(next, self.core.timer.after(SILENCE)).await {
+                Either::Left((item, _)) => {
+                    if !silent.is_zero() {
+                        announce_busy(&self.core, &self.session, None);
+                    }
+                    return item;
+                }
+                Either::Right(((), waiting)) => {
+                    silent += SILENCE;
+                    announce_busy(&self.core, &self.session, Some(silent));
+                    next = waiting;
+                }
+            }
+        }
+    }
+
+    /// Records and announces a wait, and lets it pass. Returns whether the request still stands:
+    /// the wait could not be recorded, or the session was changed meanwhile, where it does not.
+    async fn wait(&mut self, refused: Refused, wait: Duration) -> bool {
+        self.retries += 1;
+        // It counts from here, so that it ends when it is said to.
+        let passed = self.core.timer.after(wait);
+        let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        let next = self.core.now().saturating_add(millis);
+        let error = refused.recorded(next, &self.secrets);
+        let status = SessionStatus::Retry {
+            attempt: self.retries,
+            message: error.message.clone(),
+            next,
+        };
+        let retried = Retried {
+            attempt: self.retries,
+            error,
+        };
+        let drafts = vec![Draft::new(self.core.now(), retried)];
+        let recorded = self.core.commit(&self.session, drafts, Vec::new());
+        // Where the store fails, so does the record of the refusal, which says why.
+        if recorded.await.is_err() {
+            return false;
+        }
+        let id = &self.session.info.id;
+        self.core.announce_status_change(id, status);
+        passed.await;
+        announce_busy(&self.core, &self.session, None);
+        is_current(&self.core, &self.session).await
+    }
+
+    fn elapsed(&self) -> Duration {
+        let elapsed = self.core.now().saturating_sub(self.began);
+        Duration::from_millis(u64::try_from(elapsed).unwrap_or(0))
+    }
+}
+
+/// Whether the session still has the Location, agent and model that the request was prepared for.
+async fn is_current(core: &Core, session: &SessionRow) -> bool {
+    let prepared = &session.info;
+    core.session(&prepared.id).await.is_ok_and(|now| {
+        let now = now.info;
+        now.location == prepared.location
+            && now.agent == prepared.agent
+            && now.model == prepared.model
+    })
+}
+
+fn announce_busy(core: &Core, session: &SessionRow, silent: Option<Duration>) {
+    let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
+    let status = SessionStatus::Busy { silent_ms };
+    core.announce_status_change(&session.info.id, status);
+}
+
+/// A refusal that may pass.
+struct Refused {
+    message: String,
+    reason: opencode_llm::ErrorKind,
+    status: Option<u16>,
+    retry_after_ms: Option<u64>,
+    headers: BTreeMap<String, String>,
+    body: Option<String>,
+}
+
+impl Refused {
+    fn of(error: &LlmError) -> Self {
+        let http = error.http();
+        let headers = http.map(|http| http.response_headers.as_slice());
+        let headers = headers.unwrap_or_default().iter();
+        let said = headers.filter(|(name, _)| speaks_of_limits(name));
+        Self {
+            message: error.to_string(),
+            reason: error.kind(),
+            status: error.status(),
+            retry_after_ms: error.retry_after_ms(),
+            headers: said.cloned().collect(),
+            body: http.map(|http| http.body.chars().take(MAX_BODY).collect()),
+        }
+    }
+
+    /// What is recorded of it, without the Location's secrets.
+    fn recorded(self, next: Millis, secrets: &Redactor) -> RetryError {
+        let clean = |mut text: String| {
+            secrets.clean(&mut text);
+            text
+        };
+        let headers = self.headers.into_iter();
+        let headers: BTreeMap<_, _> = headers.map(|(name, value)| (name, clean(value))).collect();
+        let metadata = [
+            (RetryError::NEXT, next.to_string()),
+            ("reason", self.reason.as_str().to_owned()),
+        ];
+        let metadata = metadata.map(|(name, value)| (name.to_owned(), value));
+        RetryError {
+            message: clean(self.message),
+            status_code: self.status,
+            is_retryable: true,
+            response_headers: (!headers.is_empty()).then_some(headers),
+            response_body: self.body.filter(|body| !body.is_empty()).map(clean),
+            metadata: Some(metadata.into()),
+        }
+    }
+}
+
+/// Whether a response header says when to come back, or whose request it was.
+fn speaks_of_limits(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["retry-after", "x-ratelimit-", "anthropic-ratelimit-"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(name.as_str(), "request-id" | "x-request-id")
+}
+
+/// The refusal in an item, if it may pass and the item holds nothing else.
+fn refusal(item: &Item) -> Option<Refused> {
+    match item {
+        Err(error) => error.retryable().then(|| Refused::of(error)),
+        Ok(events) => {
+            let (last, before) = events.split_last()?;
+            let LlmEvent::ProviderError {
+                message,
+                kind,
+                retryable: true,
+                ..
+            } = last
+            else {
+                return None;
+            };
+            let is_first = before.iter().all(is_beginning);
+            is_first.then(|| Refused {
+                message: message.clone(),
+                reason: *kind,
+                status: None,
+                retry_after_ms: None,
+                headers: BTreeMap::new(),
+                body: None,
+            })
+        }
+    }
+}
+
+fn has_output(item: &Item) -> bool {
+    let events = item.as_ref().map(Vec::as_slice).unwrap_or_default();
+    !events.iter().all(is_beginning)
+}
+
+const fn is_beginning(event: &LlmEvent) -> bool {
+    matches!(event, LlmEvent::StepStart { .. })
+}
+
+fn too_late(error: LlmError, wait: Duration) -> LlmError {
+    let seconds = wait.as_millis().div_ceil(1000);
+    let sentence = format!(
+        "The provider asks to wait {seconds} seconds, which is longer than the option retry.maxElapsedMs allows; prompt again after that"
+    );
+    error.explained(&sentence)
+}

@@ -1,0 +1,172 @@
+//! Providers that refuse a request for now, or say nothing for long.
+
+use opencode_llm::{ErrorKind, LlmError, LlmErrorReason, LlmEvent, RetryPolicy};
+use opencode_schema::id::SessionID;
+use opencode_testkit::{Fixture, Gate, Reply};
+use serde_json::json;
+
+const ASKED: [&str; 2] = ["prompt.admitted Hi", "prompted Hi"];
+const HELLO: [&str; 4] = [
+    "step.started",
+    "text.started",
+    "text.ended Hello",
+    "step.ended stop",
+];
+
+/// A session whose host waits as it does by default, without jitter.
+async fn patient() -> (Fixture, SessionID) {
+    let f = Fixture::with(|options| {
+        options.retry = RetryPolicy {
+            jitter: 0.0,
+            ..RetryPolicy::default()
+        };
+    })
+    .await;
+    let session = f.session().await;
+    (f, session)
+}
+
+fn slow_down(retry_after_ms: Option<u64>) -> Reply {
+    let reason = LlmErrorReason::RateLimit { retry_after_ms };
+    Reply::fails(LlmError::new(reason, "slow down"))
+}
+
+fn overloaded() -> LlmEvent {
+    LlmEvent::ProviderError {
+        message: "overloaded".to_owned(),
+        kind: ErrorKind::Overloaded,
+        retryable: true,
+        provider_metadata: None,
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_is_sent_again_when_the_provider_says() {
+    let (f, session) = patient().await;
+    let mut live = f.live();
+    f.model.reply(slow_down(Some(120_000)));
+    f.model
+        .reply(Reply::nothing().events([LlmEvent::StepStart { index: 0 }, overloaded()]));
+    f.model.reply(Reply::says("Hello"));
+    f.prompt(&session, "Hi").await;
+    f.heard(&mut live, "retried 1").await;
+    assert_eq!(f.model.requests().len(), 1);
+    f.clock.advance(120_000);
+    f.heard(&mut live, "retried 2").await;
+    assert_eq!(f.model.requests().len(), 2);
+    f.clock.advance(1000);
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 3);
+    let waits = ["retried 1", "retried 2"];
+    let expected = [&ASKED[..], &waits, &HELLO].concat();
+    assert_eq!(f.events(&session).await, expected);
+    let retried = f.payloads(&session, "retried").await;
+    assert_eq!(
+        retried[0]["error"],
+        json!({
+            "message": "slow down",
+            "isRetryable": true,
+            "metadata": {"next": "1795179422007", "reason": "rate-limit"},
+        })
+    );
+    assert_eq!(retried[1]["error"]["metadata"]["reason"], "overloaded");
+    f.close().await;
+    f.heard_all(&mut live).await;
+    let statuses = [
+        "busy",
+        "retry",
+        "busy",
+        "retry",
+        "busy",
+        "idle",
+        "session.idle",
+    ];
+    assert_eq!(live.statuses(), statuses);
+}
+
+#[tokio::test]
+async fn an_interruption_ends_a_wait_at_once() {
+    let (f, session) = patient().await;
+    let mut live = f.live();
+    f.model.reply(slow_down(Some(240_000)));
+    f.prompt(&session, "Hi").await;
+    f.heard(&mut live, "retried 1").await;
+    f.interrupt(&session).await;
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_provider_that_wants_to_be_left_alone_for_longer_fails_the_turn_and_says_so() {
+    let (f, session) = patient().await;
+    f.model.reply(slow_down(Some(3_600_000)));
+    f.ask(&session, "Hi").await;
+    let failed = "step.failed slow down. The provider asks to wait 3600 seconds, which is longer than the option retry.maxElapsedMs allows; prompt again after that";
+    let expected = [&ASKED[..], &["step.started", failed]].concat();
+    assert_eq!(f.events(&session).await, expected);
+    let failed = f.payloads(&session, "step.failed").await;
+    assert_eq!(failed[0]["error"]["cause"]["retryAfterMs"], 3_600_000);
+}
+
+#[tokio::test]
+async fn what_broke_after_its_first_output_is_not_sent_again() {
+    let (f, session) = patient().await;
+    f.model
+        .reply(Reply::new().text("Hel").events([overloaded()]));
+    f.ask(&session, "Hi").await;
+    assert_eq!(f.model.requests().len(), 1);
+    assert_eq!(f.payloads(&session, "retried").await.len(), 0);
+    assert_eq!(f.payloads(&session, "step.failed").await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_exhausted_quota_is_not_waited_for() {
+    let (f, session) = patient().await;
+    let error = LlmError::new(LlmErrorReason::QuotaExceeded, "nothing left");
+    f.model.reply(Reply::fails(error));
+    f.ask(&session, "Hi").await;
+    assert_eq!(f.payloads(&session, "retried").await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_session_that_changed_during_a_wait_sends_no_stale_request() {
+    let (f, session) = patient().await;
+    let mut live = f.live();
+    f.model.reply(slow_down(Some(60_000)));
+    f.prompt(&session, "Hi").await;
+    f.heard(&mut live, "retried 1").await;
+    f.switch_agent(&session, "plan").await;
+    f.clock.advance(60_000);
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 1);
+    let failed = f.payloads(&session, "step.failed").await;
+    assert_eq!(failed[0]["error"]["cause"]["kind"], "rate-limit");
+}
+
+#[tokio::test]
+async fn a_silent_provider_is_told_of() {
+    let (f, session) = patient().await;
+    let mut live = f.live();
+    let gate = Gate::new();
+    f.model
+        .reply(Reply::nothing().hold(&gate).text("Hello").stop());
+    f.prompt(&session, "Hi").await;
+    f.reached(&gate).await;
+    f.clock.advance(30_000);
+    tokio::task::yield_now().await;
+    f.clock.advance(30_000);
+    tokio::task::yield_now().await;
+    gate.release();
+    f.wait(&session).await;
+    f.close().await;
+    f.heard_all(&mut live).await;
+    let statuses = [
+        "busy",
+        "busy 30000",
+        "busy 60000",
+        "busy",
+        "idle",
+        "session.idle",
+    ];
+    assert_eq!(live.statuses(), statuses);
+}
