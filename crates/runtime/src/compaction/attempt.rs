@@ -17,7 +17,7 @@ use super::parts::{Part, Parts};
 use super::selection::Selection;
 use crate::core::{Core, append};
 use crate::error::DrainError;
-use crate::runner::{Fence, cause_of, kind_of};
+use crate::runner::{AskError, Fence, cause_of, kind_of};
 
 /// How long a model may take for a summary. Local ones read for minutes before they write.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -33,6 +33,8 @@ const MAX_BYTES_PER_TOKEN: u64 = 8;
 const CUT: &str = "\n[truncated]";
 
 const BLANK: &str = "the model answered with nothing";
+const OUTDATED: &str =
+    "the Location, agent or model of the session changed while the provider had to be waited for";
 const NO_FINISH: &str = "the answer ended without saying that it was done";
 
 /// What a checkpoint is made with.
@@ -242,7 +244,7 @@ impl Core {
     ) -> Result<String, Unfinished> {
         let mut stream = self.ask(
             summary_request(grounds, part),
-            grounds.session.clone(),
+            grounds.fence.clone(),
             grounds.secrets.clone(),
         );
         let most = part.answer.saturating_mul(MAX_BYTES_PER_TOKEN);
@@ -252,7 +254,10 @@ impl Core {
             tokio::task::coop::consume_budget().await;
             let events = match stream.next().await {
                 Some(Ok(events)) => events,
-                Some(Err(error)) => {
+                Some(Err(AskError::Outdated)) => {
+                    return Err(Failure::new(ErrorKind::Unknown, OUTDATED).into());
+                }
+                Some(Err(AskError::Failed(error))) => {
                     let cause = cause_of(&error);
                     let message = error.to_string();
                     return Err(summary.broken(Failure { message, cause }));

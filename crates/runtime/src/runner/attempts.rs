@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{Either, select};
+use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, stream};
 use opencode_llm::{EventStream, LlmError, LlmEvent, LlmRequest, Retry, Sources};
 use opencode_location::secret::Redactor;
@@ -13,7 +14,9 @@ use opencode_schema::clock::Millis;
 use opencode_schema::event::{Retried, RetryError, SessionStatus};
 use opencode_store::{Draft, SessionRow};
 
+use super::fence::Fence;
 use crate::core::Core;
+use crate::error::DrainError;
 
 /// How long a provider may send nothing before clients learn of it, and how often they do then.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -24,11 +27,24 @@ const MAX_BODY: usize = 2_000;
 /// What a stream gives.
 type Item = Result<Vec<LlmEvent>, LlmError>;
 
+/// Why a turn has no further output.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// The provider refused the request, or the exchange broke.
+    Failed(LlmError),
+    /// A caller moved the session, or switched its agent or model, while the turn waited for the
+    /// provider. Nothing was produced, so the turn can be prepared anew.
+    Outdated,
+}
+
+/// The output of one turn.
+pub(crate) type Answer = BoxStream<'static, Result<Vec<LlmEvent>, AskError>>;
+
 /// The requests of one turn.
 struct Attempts {
     core: Arc<Core>,
-    /// The session as the turn was prepared for it.
-    session: SessionRow,
+    /// What the request was prepared for.
+    fence: Fence,
     secrets: Redactor,
     /// What is sent again; nothing once the provider has produced something.
     request: Option<LlmRequest>,
@@ -43,14 +59,14 @@ impl Core {
     pub(crate) fn ask(
         self: &Arc<Self>,
         request: LlmRequest,
-        session: SessionRow,
+        fence: Fence,
         secrets: Redactor,
-    ) -> EventStream {
+    ) -> Answer {
         let attempts = Attempts {
             stream: self.model.stream(request.clone()),
             began: self.now(),
             core: Arc::clone(self),
-            session,
+            fence,
             secrets,
             request: Some(request),
             retries: 0,
@@ -63,17 +79,17 @@ impl Core {
 }
 
 impl Attempts {
-    async fn next(&mut self) -> Option<Item> {
-        loop {
+    async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, AskError>> {
+        let item = loop {
             let item = self.listen().await?;
             let Some(request) = &self.request else {
-                return Some(item);
+                break item;
             };
             let Some(error) = refusal(&item) else {
                 if has_output(&item) {
                     self.request = None;
                 }
-                return Some(item);
+                break item;
             };
             let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);
@@ -81,14 +97,17 @@ impl Attempts {
             let policy = self.core.retry;
             let wait = match policy.next(asked, self.retries, elapsed, fraction) {
                 Retry::After(wait) => wait,
-                Retry::TooLate(wait) => return Some(item.map_err(|error| too_late(error, wait))),
-                Retry::Never => return Some(item),
+                Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
+                Retry::Never => break item,
             };
-            if !self.wait(error, wait).await {
-                return Some(item);
+            match self.wait(error, wait).await {
+                Ok(true) => self.stream = self.core.model.stream(request),
+                Ok(false) => return Some(Err(AskError::Outdated)),
+                // The store that fails fails the record of the refusal too, which says why.
+                Err(_) => break item,
             }
-            self.stream = self.core.model.stream(request);
-        }
+        };
+        Some(item.map_err(AskError::Failed))
     }
 
     /// The next item. Tells clients when the provider sends nothing for long.
@@ -102,22 +121,22 @@ impl Attempts {
             match select(next, self.core.timer.after(SILENCE)).await {
                 Either::Left((item, _)) => {
                     if !silent.is_zero() {
-                        announce_busy(&self.core, &self.session, None);
+                        announce_busy(&self.core, self.fence.session(), None);
                     }
                     return item;
                 }
                 Either::Right(((), waiting)) => {
                     silent += SILENCE;
-                    announce_busy(&self.core, &self.session, Some(silent));
+                    announce_busy(&self.core, self.fence.session(), Some(silent));
                     next = waiting;
                 }
             }
         }
     }
 
-    /// Records and announces a wait, and lets it pass. Returns whether the request still stands:
-    /// the wait could not be recorded, or the session was changed meanwhile, where it does not.
-    async fn wait(&mut self, refused: Refused, wait: Duration) -> bool {
+    /// Records and announces a wait, and lets it pass. Returns whether the fence holds after it, as
+    /// before the first request.
+    async fn wait(&mut self, refused: Refused, wait: Duration) -> Result<bool, DrainError> {
         self.retries += 1;
         // It counts from here, so that it ends when it is said to.
         let passed = self.core.timer.after(wait);
@@ -134,33 +153,19 @@ impl Attempts {
             error,
         };
         let drafts = vec![Draft::new(self.core.now(), retried)];
-        let recorded = self.core.commit(&self.session, drafts, Vec::new());
-        // Where the store fails, so does the record of the refusal, which says why.
-        if recorded.await.is_err() {
-            return false;
-        }
-        let id = &self.session.info.id;
+        let session = self.fence.session();
+        self.core.commit(session, drafts, Vec::new()).await?;
+        let id = &session.info.id;
         self.core.announce_status_change(id, status);
         passed.await;
-        announce_busy(&self.core, &self.session, None);
-        is_current(&self.core, &self.session).await
+        announce_busy(&self.core, session, None);
+        self.core.is_current(&self.fence).await
     }
 
     fn elapsed(&self) -> Duration {
         let elapsed = self.core.now().saturating_sub(self.began);
         Duration::from_millis(u64::try_from(elapsed).unwrap_or(0))
     }
-}
-
-/// Whether the session still has the Location, agent and model that the request was prepared for.
-async fn is_current(core: &Core, session: &SessionRow) -> bool {
-    let prepared = &session.info;
-    core.session(&prepared.id).await.is_ok_and(|now| {
-        let now = now.info;
-        now.location == prepared.location
-            && now.agent == prepared.agent
-            && now.model == prepared.model
-    })
 }
 
 fn announce_busy(core: &Core, session: &SessionRow, silent: Option<Duration>) {

@@ -13,10 +13,10 @@ use opencode_schema::model::ModelRef;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::Boundary;
+use super::ends::Turned;
 use super::fence::Fence;
 use super::request::headers;
 use super::sample::Sampled;
-use super::turn::Turned;
 use super::{Owed, Runner, Stop};
 use crate::compaction::{Budget, Failure, Grounds, Outcome, Pause, request_tokens};
 use crate::core::Core;

@@ -66,6 +66,16 @@ impl Fence {
 }
 
 impl Core {
+    /// Whether the session is what a request was prepared for, in a transaction of the writer.
+    pub(super) async fn is_current(&self, fence: &Fence) -> Result<bool, DrainError> {
+        let fence = fence.clone();
+        let compared = self.store.write(move |transaction| {
+            let holds = fence.holds(&transaction.reader())?;
+            Ok(Ok::<bool, DrainError>(holds))
+        });
+        compared.await?
+    }
+
     /// What a request for the session would be prepared for now.
     pub(crate) async fn fence(&self, id: &SessionID) -> Result<Fence, RuntimeError> {
         let wanted = id.clone();
@@ -89,12 +99,7 @@ impl Runner {
     ///
     /// `Outdated`: the turn must be prepared anew. `Interrupted`: it must not be sent.
     pub(super) async fn pass(&mut self, fence: &Fence) -> Result<(), Stop> {
-        let fence = fence.clone();
-        let passed = self.core.store.write(move |transaction| {
-            let holds = fence.holds(&transaction.reader())?;
-            Ok(Ok::<bool, DrainError>(holds))
-        });
-        let holds = passed.await??;
+        let holds = self.core.is_current(fence).await?;
         if self.stopper.stopped().is_cancelled() {
             return Err(Stop::Interrupted);
         }

@@ -6,6 +6,7 @@ mod boundary;
 mod calls;
 mod cleaning;
 mod compacting;
+mod ends;
 mod entry;
 mod epoch;
 mod fence;
@@ -41,6 +42,7 @@ use opencode_schema::prompt::Delivery;
 use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
 use tokio_util::task::TaskTracker;
 
+pub(crate) use self::attempts::AskError;
 use self::compacting::Answered;
 pub(crate) use self::epoch::Change;
 pub(crate) use self::fence::Fence;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use opencode_llm::{EventStream, FinishReason, LlmError, LlmEvent, Usage};
+use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
 use opencode_schema::event::StepEnded;
 use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
 use opencode_tools::ToolCall;
 
+use super::attempts::{Answer, AskError};
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::compacting::Relief;
+use super::ends::{Refusal, StreamEnd, Turned};
 use super::files::StepFiles;
 use super::publisher::{FragmentKind, Publisher};
 use super::repetition::Repetition;
@@ -29,38 +31,6 @@ const INTERRUPTED_TURN: &str = "Provider turn interrupted";
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
 const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
-
-/// How the provider's stream ended.
-enum StreamEnd {
-    /// With a finish, or with a failure that the provider reported in it.
-    Complete,
-    /// The exchange broke.
-    Failed(LlmError),
-    /// The provider refused the request for its size, before it gave anything, and the turn may
-    /// become smaller yet.
-    Overflow(Refusal),
-    /// Somebody interrupted the session.
-    Interrupted,
-}
-
-/// How a provider refused a request.
-enum Refusal {
-    Error(LlmError),
-    /// Inside its stream.
-    Event(LlmEvent),
-}
-
-/// How a turn ends.
-pub(super) enum Turned {
-    /// It has its durable outcome.
-    Settled {
-        /// The model waits for results, so that another must follow.
-        continues: bool,
-    },
-    /// Nothing was sent, or the provider refused it for its size, and the turn begins anew: there is
-    /// a checkpoint now, or the session is not what the turn was prepared for.
-    Anew,
-}
 
 /// What a turn has so far.
 struct Turn<'a> {
@@ -116,12 +86,12 @@ impl Runner {
         self.pass(&boundary.fence).await?;
         // From here to the request there is no await: what a caller does now applies to the next turn.
         self.conversation.sent = report.sent.or(self.conversation.sent.take());
-        let asked = boundary.session.clone();
+        let fence = boundary.fence.clone();
         let secrets = boundary.sampled.location.secrets.clone();
         let mut turn = self.begun(boundary, local, recovers);
         turn.publisher.remember_report(report.record);
         turn.begin(found);
-        let stream = core.ask(request, asked, secrets);
+        let stream = core.ask(request, fence, secrets);
         let mut end = turn.follow(stream).await?;
         if let StreamEnd::Overflow(refusal) = end {
             if relief.recover(&core, &grounds, &stopped).await? {
@@ -181,7 +151,7 @@ impl Turn<'_> {
     }
 
     /// Reads the stream to its end while calls run and settle beside it.
-    async fn follow(&mut self, mut stream: EventStream) -> Result<StreamEnd, Stop> {
+    async fn follow(&mut self, mut stream: Answer) -> Result<StreamEnd, Stop> {
         let cancelled = self.calls.cancelled().clone();
         loop {
             // A stream that always has more must not keep its thread from everybody else.
@@ -201,10 +171,13 @@ impl Turn<'_> {
                             return Ok(end);
                         }
                     }
-                    Some(Err(error)) if self.holds_back(error.is_context_overflow()) => {
+                    Some(Err(AskError::Outdated)) => return Err(Stop::Outdated),
+                    Some(Err(AskError::Failed(error)))
+                        if self.holds_back(error.is_context_overflow()) =>
+                    {
                         return Ok(StreamEnd::Overflow(Refusal::Error(error)));
                     }
-                    Some(Err(error)) => return Ok(StreamEnd::Failed(error)),
+                    Some(Err(AskError::Failed(error))) => return Ok(StreamEnd::Failed(error)),
                     None if self.finish.is_none() => {
                         let error = LlmError::invalid_output(&self.route, NO_FINISH);
                         return Ok(StreamEnd::Failed(error));

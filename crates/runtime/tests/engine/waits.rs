@@ -129,21 +129,6 @@ async fn an_exhausted_quota_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_session_that_changed_during_a_wait_sends_no_stale_request() {
-    let (f, session) = patient().await;
-    let mut live = f.live();
-    f.model.reply(slow_down(Some(60_000)));
-    f.prompt(&session, "Hi").await;
-    f.heard(&mut live, "retried 1").await;
-    f.switch_agent(&session, "plan").await;
-    f.clock.advance(60_000);
-    f.wait(&session).await;
-    assert_eq!(f.model.requests().len(), 1);
-    let failed = f.payloads(&session, "step.failed").await;
-    assert_eq!(failed[0]["error"]["cause"]["kind"], "rate-limit");
-}
-
-#[tokio::test]
 async fn a_silent_provider_is_told_of() {
     let (f, session) = patient().await;
     let mut live = f.live();
@@ -169,4 +154,22 @@ async fn a_silent_provider_is_told_of() {
         "session.idle",
     ];
     assert_eq!(live.statuses(), statuses);
+}
+
+#[tokio::test]
+async fn a_switch_during_a_wait_prepares_the_turn_anew() {
+    let (f, session) = patient().await;
+    let mut live = f.live();
+    f.model.reply(slow_down(Some(60_000)));
+    f.model.reply(Reply::says("Hello"));
+    f.prompt(&session, "Hi").await;
+    f.heard(&mut live, "retried 1").await;
+    f.switch_agent(&session, "plan").await;
+    f.clock.advance(60_000);
+    f.wait(&session).await;
+    let started = f.payloads(&session, "step.started").await;
+    assert_eq!(started.len(), 1);
+    assert_eq!(started[0]["agent"], "plan");
+    assert_eq!(f.payloads(&session, "step.failed").await.len(), 0);
+    assert_eq!(f.model.requests().len(), 2);
 }

@@ -1,0 +1,35 @@
+//! How a Provider Turn and the stream of its provider end.
+
+use opencode_llm::{LlmError, LlmEvent};
+
+/// How the provider's stream ended.
+pub(super) enum StreamEnd {
+    /// With a finish, or with a failure that the provider reported in it.
+    Complete,
+    /// The exchange broke.
+    Failed(LlmError),
+    /// The provider refused the request for its size, before it gave anything, and the turn may
+    /// become smaller yet.
+    Overflow(Refusal),
+    /// A caller interrupted the session.
+    Interrupted,
+}
+
+/// How a provider refused a request.
+pub(super) enum Refusal {
+    Error(LlmError),
+    /// Inside its stream.
+    Event(LlmEvent),
+}
+
+/// How a turn ends.
+pub(super) enum Turned {
+    /// It has its durable outcome.
+    Settled {
+        /// The model waits for results, so that another must follow.
+        continues: bool,
+    },
+    /// Nothing was sent, or the provider refused it for its size, and the turn begins anew: there is
+    /// a checkpoint now, or the session is not what the turn was prepared for.
+    Anew,
+}
