@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
     "session.prompt",
     200,
     (v2, { sessionID, messageID }) =>
-      v2.session.prompt({ sessionID, id: messageID, prompt: { text: "Hi", agents: [] } }),
+      v2.session.prompt({ sessionID, id: messageID, prompt: { text: "Hi", agents: [{ name: "plan" }] } }),
   ],
   ["session.wait", 204, (v2, at) => v2.session.wait(at)],
   ["session.active", 200, (v2) => v2.session.active()],

@@ -72,11 +72,6 @@ pub enum RuntimeError {
         /// The bound.
         limit: usize,
     },
-    /// A prompt that mentions agents. Nothing would come of them.
-    #[error(
-        "Mentions of agents in a prompt are not supported yet; leave out prompt.agents, and name the agent in the text or choose it with sessions.switchAgent"
-    )]
-    AgentsNotSupported,
     /// A run of a session in which nothing has been said.
     #[error("The session {0} has no history and no pending input to run with; prompt it first")]
     NothingToRun(SessionID),

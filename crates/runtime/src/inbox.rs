@@ -59,10 +59,6 @@ impl Core {
         &self,
         request: PromptRequest,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
-        let mentions = request.prompt.agents.as_deref().unwrap_or_default();
-        if !mentions.is_empty() {
-            return Err(RuntimeError::AgentsNotSupported);
-        }
         let prompt = request.prompt.admit();
         let bytes = json_bytes(&prompt);
         if bytes > MAX_PROMPT_BYTES {

@@ -69,7 +69,6 @@ pub fn failure(error: RuntimeError) -> Failure {
         },
         RuntimeError::Import(error) => import_failure(&error),
         RuntimeError::PromptTooLarge { .. } => Failure::invalid_field("prompt", message),
-        RuntimeError::AgentsNotSupported => Failure::invalid_field("prompt.agents", message),
         RuntimeError::NothingToRun(_) => Failure::invalid_field("sessionID", message),
         RuntimeError::NameTooLong { field, .. } => Failure::invalid_field(field, message),
         RuntimeError::OtherProject { .. } => Failure::invalid_field("location", message),

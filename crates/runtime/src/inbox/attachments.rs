@@ -1,4 +1,5 @@
-//! The text of attached files: read once, before a Prompt Promotion, and stored with it.
+//! The text that goes with a prompt: of attached files, and guidance for mentioned agents. It is made
+//! once, before a Prompt Promotion, and stored with it.
 //!
 //! The prompt keeps the URI that its caller gave, so that a retry stays exact. The text is a synthetic
 //! message of its own right before the prompt. Later requests send those bytes, whatever became of
@@ -21,10 +22,14 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::permissions::TurnPermissions;
+use crate::tasks::mention;
 
 /// Bytes of one file at most, and its lines: those that the tool `read` returns at once.
 const MAX_BYTES: usize = 51_200;
 const MAX_LINES: usize = 2_000;
+
+/// Mentioned agents of one prompt that get guidance.
+const MAX_MENTIONS: usize = 50;
 
 /// Bytes of all files that one boundary reads.
 const MAX_TOTAL: usize = 2 * 1024 * 1024;
@@ -82,9 +87,9 @@ fn is_textual(mime: &str) -> bool {
         )
 }
 
-/// Whether a prompt has texts that are read before it is promoted.
+/// Whether a prompt has texts that are made before it is promoted.
 pub(crate) fn has_text(prompt: &Prompt) -> bool {
-    prompt.files.iter().flatten().any(is_text)
+    prompt.files.iter().flatten().any(is_text) || prompt.agents.iter().flatten().next().is_some()
 }
 
 impl Attached {
@@ -111,7 +116,7 @@ impl<'a> Reading<'a> {
     pub(crate) async fn all(mut self, inputs: &[SessionInputAdmitted]) -> Attached {
         let mut texts = HashMap::new();
         for input in inputs {
-            let mut pieces = Vec::new();
+            let mut pieces = self.mentions(&input.prompt);
             for file in input.prompt.files.iter().flatten() {
                 if self.room == 0 {
                     break;
@@ -128,13 +133,25 @@ impl<'a> Reading<'a> {
         Attached(texts)
     }
 
+    /// What the model is told of the agents that a prompt mentions, each once.
+    fn mentions(&self, prompt: &Prompt) -> Vec<String> {
+        let mut names: Vec<&str> = Vec::new();
+        for agent in prompt.agents.iter().flatten() {
+            if names.len() < MAX_MENTIONS && !names.contains(&agent.name.as_str()) {
+                names.push(&agent.name);
+            }
+        }
+        let judge = &self.permissions.judge;
+        names.iter().map(|name| mention(judge, name)).collect()
+    }
+
     async fn piece(&mut self, file: &PromptFileAttachment, input: &SessionInputAdmitted) -> String {
         let name = self.name(file);
         let text = match Url::parse(&file.uri) {
             Ok(url) if url.scheme() == "file" => self.file(&url, input).await,
             _ => {
                 let uri = file.uri.clone();
-                let decoding = tokio::task::spawn_blocking(move || data(&uri));
+                let decoding = opencode_log::spawn_blocking(move || data(&uri));
                 decoding.await.unwrap_or(Err(NO_DATA))
             }
         };
@@ -142,6 +159,8 @@ impl<'a> Reading<'a> {
             Ok(mut text) => {
                 self.permissions.judge.location.secrets.clean(&mut text);
                 let (text, is_cut) = bounded(&text);
+                // A file cannot end its own element.
+                let text = text.replace("</attachment", "&lt;/attachment");
                 let cut = if is_cut {
                     "\n[cut here; the attachment goes on]"
                 } else {
@@ -180,7 +199,7 @@ impl<'a> Reading<'a> {
     async fn file(&self, url: &Url, input: &SessionInputAdmitted) -> Result<String, &'static str> {
         let path = url.to_file_path().map_err(|()| NOT_FOUND)?;
         let directory = self.directory.to_owned();
-        let resolving = tokio::task::spawn_blocking(move || {
+        let resolving = opencode_log::spawn_blocking(move || {
             resolve(
                 Path::new(&directory),
                 &path.to_string_lossy(),
@@ -199,7 +218,7 @@ impl<'a> Reading<'a> {
                 return Err(NOT_ALLOWED);
             }
         }
-        let reading = tokio::task::spawn_blocking(move || read(&target));
+        let reading = opencode_log::spawn_blocking(move || read(&target));
         reading.await.unwrap_or(Err(NOT_FOUND))
     }
 }

@@ -29,7 +29,7 @@ use crate::inbox::PromptRequest;
 use crate::permissions::Judge;
 
 pub(crate) use self::running::RunningTasks;
-pub(crate) use self::subagents::subagents;
+pub(crate) use self::subagents::{mention, subagents};
 
 /// Runs the tasks that the calls of one turn give.
 pub(crate) struct TurnTasks {

@@ -8,6 +8,9 @@ use crate::permissions::Judge;
 /// Agents that are listed. The list is part of what a request begins with, so it stays short.
 const MAX_LISTED: usize = 50;
 
+/// Characters of a mentioned name that are repeated.
+const MAX_NAME: usize = 200;
+
 /// Characters of a description that are shown.
 const MAX_DESCRIPTION: usize = 300;
 
@@ -38,6 +41,28 @@ pub(crate) fn subagents(judge: &Judge) -> String {
         text += &format!("\n{} more", agents.len() - MAX_LISTED);
     }
     text
+}
+
+/// The guidance for an agent that a prompt mentions.
+pub(crate) fn mention(judge: &Judge, name: &str) -> String {
+    let agents = judge.location.agents.list();
+    let found = agents
+        .iter()
+        .find(|agent| agent.id == name && takes_tasks(agent));
+    let name: String = name.chars().take(MAX_NAME).collect();
+    let Some(agent) = found else {
+        return format!(
+            "The user mentions the agent {name:?}, but no agent of that name takes tasks."
+        );
+    };
+    match evaluate("task", &agent.id, &judge.rules()) {
+        PermissionEffect::Deny => format!(
+            "The user mentions the agent {name:?}, but the permission rules do not allow tasks for it."
+        ),
+        _ => format!(
+            "The user mentions the agent {name:?}. Give it the work that the prompt asks of it, with the tool task."
+        ),
+    }
 }
 
 fn line(agent: &AgentInfo) -> String {

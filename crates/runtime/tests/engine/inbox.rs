@@ -2,7 +2,7 @@
 //! their own.
 
 use futures::future::join_all;
-use opencode_runtime::{DrainOutcome, PromptRequest, RuntimeError};
+use opencode_runtime::{DrainOutcome, PromptRequest};
 use opencode_schema::prompt::{Delivery, PromptAgentAttachment};
 use opencode_testkit::{Fixture, Gate, Reply, compact, output, prompt_request};
 use serde_json::json;
@@ -369,25 +369,35 @@ async fn runs_at_one_time_share_one_drain() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_mentions_agents_is_refused_and_nothing_is_recorded() {
+async fn a_mentioned_agent_gives_guidance_in_front_of_the_prompt() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let mut request = prompt_request(&session, "Hi");
-    let agent = PromptAgentAttachment {
-        name: "plan".to_owned(),
+    let mention = |name: &str| PromptAgentAttachment {
+        name: name.to_owned(),
         source: None,
     };
-    request.prompt.agents = Some(vec![agent]);
-    let refused = f.try_admit(request.clone()).await.unwrap_err();
-    assert!(
-        matches!(refused, RuntimeError::AgentsNotSupported),
-        "{refused:?}"
-    );
-    assert_eq!(f.events(&session).await, [""; 0]);
-    request.prompt.agents = Some(Vec::new());
-    f.admit(PromptRequest {
-        resume: false,
-        ..request
-    })
-    .await;
+    let agents = ["general", "general", "plan", "nothing\nof"].map(mention);
+    request.prompt.agents = Some(agents.to_vec());
+    f.model.reply(Reply::says("Hello"));
+    let first = f.admit(request.clone()).await;
+    f.wait(&session).await;
+    let texts = f.payloads(&session, "synthetic").await;
+    assert_eq!(texts.len(), 1);
+    let expected = [
+        "The user mentions the agent \"general\". Give it the work that the prompt asks of it, with the tool task.",
+        "The user mentions the agent \"plan\", but no agent of that name takes tasks.",
+        "The user mentions the agent \"nothing\\nof\", but no agent of that name takes tasks.",
+    ];
+    assert_eq!(texts[0]["text"], expected.join("\n\n"));
+    let again = f
+        .admit(PromptRequest {
+            id: Some(first.id.clone()),
+            ..request
+        })
+        .await;
+    assert_eq!(again.id, first.id);
+    f.wait(&session).await;
+    assert_eq!(f.payloads(&session, "synthetic").await.len(), 1);
+    assert_eq!(f.model.requests().len(), 1);
 }
