@@ -174,8 +174,8 @@ function checkDatabase(option, value) {
   const expected = `Option "${option}" must be a path, a "file:" URL or ":memory:"`;
   if (scheme.toLowerCase() !== "file:") throw invalid(option, `${expected}, got a value with the scheme "${scheme}"`);
   const { protocol, host, search, hash } = URL.canParse(String(value)) ? new URL(String(value)) : new URL("none:");
-  const isPlain = protocol === "file:" && host === "" && search === "" && hash === "";
-  if (isPlain && /^file:\/\/\/./i.test(String(value))) return;
+  const isPathOnly = protocol === "file:" && host === "" && search === "" && hash === "";
+  if (isPathOnly && /^file:\/\/\/./i.test(String(value))) return;
   throw invalid(option, `${expected}; a URL must be absolute, without host, query and fragment`);
 }
 

@@ -40,13 +40,13 @@ test("a preflight needs no credentials", async () => {
 
 test("pages of this machine, and those one names, may read; in memory nobody asks", async () => {
   const { url, host } = await setUpListener({ password: false, cors: ["https://app.example"] });
-  for (const [origin, reader] of [
-    [page.origin, page.origin],
-    ["https://app.example", "https://app.example"],
-    ["https://evil.example", null],
+  for (const [origin, reader, status] of [
+    [page.origin, page.origin, 200],
+    ["https://app.example", "https://app.example", 200],
+    ["https://evil.example", null, 400],
   ] as const) {
     const response = await fetch(`${url}/api/health`, { headers: { origin } });
-    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([200, reader]);
+    expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([status, reader]);
     expect(response.headers.get("vary")).toBe("Origin");
     const inMemory = await host.fetch("http://host/api/health", { headers: { origin } });
     expect(Object.fromEntries(inMemory.headers)).toEqual({

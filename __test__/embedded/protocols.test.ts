@@ -155,7 +155,8 @@ test.each(PROTOCOLS)("%s: a failure in the stream fails the step, and history is
       ? { type: "error", code: "server_error", message: "busy" }
       : { type: "error", error: { type: "overloaded_error", message: "busy" } };
   setup.model.reply({ text: "One." }, { raw: `data: ${JSON.stringify(overloaded)}\n\n` }, { text: "A summary." });
-  const host = await setup.open({ config: setup.model.config({ compaction: { keep: { tokens: 1 } } }, npm) });
+  const config = setup.model.config({ compaction: { keep: { tokens: 1 } } }, npm);
+  const host = await setup.open({ config, retry: false });
   const { id: sessionID } = await host.sessions.create({});
   await ask(host, sessionID, "One?");
   await ask(host, sessionID, "Two?");

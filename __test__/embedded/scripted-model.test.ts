@@ -194,9 +194,12 @@ test("what Anthropic would not accept is a violation", () => {
 test("what OpenAI would not accept of Responses is a violation", () => {
   const call = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
   const output = { type: "function_call_output", call_id: "c", output: "A" };
+  const thought = { type: "reasoning", id: "rs", summary: [], encrypted_content: "E" };
   const rows: [RegExp | undefined, object[]][] = [
     [undefined, [user, call, output]],
-    [undefined, [user, { type: "reasoning", summary: [], encrypted_content: "E" }]],
+    [undefined, [user, thought, call, output]],
+    [/led to nothing/, [user, thought]],
+    [/has no id/, [user, { type: "reasoning", summary: [], encrypted_content: "E" }, call, output]],
     [/no input/, []],
     [/c have no results/, [user, call]],
     [/answers no call/, [user, output]],

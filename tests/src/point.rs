@@ -36,7 +36,7 @@ pub const SINGLE: [&str; 6] = [
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
 /// The kinds of events that the load produces, which are all that the engine commits.
-pub const EVENTS: [&str; 28] = [
+pub const EVENTS: [&str; 29] = [
     "session.created",
     "agent.switched",
     "model.switched",
@@ -44,6 +44,7 @@ pub const EVENTS: [&str; 28] = [
     "prompt.admitted",
     "prompt.withdrawn",
     "prompt.redelivered",
+    "synthetic",
     "prompted",
     "context.updated",
     "step.started",

@@ -2,7 +2,7 @@
 //!
 //! Several hosts run in one process, on the same threads. Each has a [`Log`] of its own, a `tracing`
 //! dispatcher that is the default while code of that host runs. A task or a thread gets the log of
-//! the code that starts it, as long as it is started by a function of [`carry`].
+//! the code that starts it, as long as it is started by a function of this crate.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -30,6 +30,7 @@ const EXTENSIONS: &[&str] = &[
     "session.next.prompt.redelivered",
     "session.next.pruned",
     "session.next.interrupted",
+    "server.heartbeat",
 ];
 
 impl JsonSchema for SessionDurableEvent {
