@@ -32,9 +32,10 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
 /// How many locks of POSIX this process holds on a file.
 #[cfg(target_os = "linux")]
 fn locks(file: &Path) -> usize {
-    let inode = format!(":{} ", file.metadata().unwrap().ino());
+    let found = file.metadata().expect("the file is there");
+    let inode = format!(":{} ", found.ino());
     let pid = format!(" {} ", std::process::id());
-    let locks = fs::read_to_string("/proc/locks").unwrap();
+    let locks = fs::read_to_string("/proc/locks").expect("the system tells its locks");
     let is_ours =
         |line: &&str| line.contains("POSIX") && line.contains(&inode) && line.contains(&pid);
     locks.lines().filter(is_ours).count()
