@@ -52,6 +52,15 @@ impl RetryPolicy {
         jitter: 0.0,
     };
 
+    /// The policy for failures that no wait mends: at most three requests.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        Self {
+            max_attempts: self.max_attempts.min(3),
+            ..self
+        }
+    }
+
     /// What follows a failure that may pass, after so many retries and so much time.
     /// `asked` is the wait that the provider names; `fraction` is a random number in `0.0..1.0`.
     #[must_use]
@@ -113,6 +122,9 @@ mod tests {
             ),
             (few, Some(1), 1, 0, Retry::After(seconds(1))),
             (few, Some(1), 2, 0, Retry::Never),
+            (policy.brief(), None, 1, 0, Retry::After(seconds(1))),
+            (policy.brief(), None, 2, 0, Retry::Never),
+            (RetryPolicy::NEVER.brief(), None, 0, 0, Retry::Never),
             (RetryPolicy::NEVER, None, 0, 0, Retry::Never),
             (RetryPolicy::NEVER, Some(0), 0, 0, Retry::Never),
         ];

@@ -94,7 +94,10 @@ impl Attempts {
             let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);
             let fraction = Sources::default().fraction();
-            let policy = self.core.retry;
+            let policy = match error.is_brief() {
+                true => self.core.retry.brief(),
+                false => self.core.retry,
+            };
             let wait = match policy.next(asked, self.retries, elapsed, fraction) {
                 Retry::After(wait) => wait,
                 Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
@@ -134,12 +137,16 @@ impl Attempts {
         }
     }
 
-    /// Records and announces a wait, and lets it pass. Returns whether the fence holds after it, as
-    /// before the first request.
+    /// Lets a wait pass, recorded and announced unless it is brief. Returns whether the fence holds
+    /// after it, as before the first request.
     async fn wait(&mut self, refused: Refused, wait: Duration) -> Result<bool, DrainError> {
         self.retries += 1;
         // It counts from here, so that it ends when it is said to.
         let passed = self.core.timer.after(wait);
+        if refused.is_brief() {
+            passed.await;
+            return self.core.is_current(&self.fence).await;
+        }
         let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
         let next = self.core.now().saturating_add(millis);
         let error = refused.recorded(next, &self.secrets);
@@ -198,6 +205,13 @@ impl Refused {
             headers: said.cloned().collect(),
             body: http.map(|http| http.body.chars().take(MAX_BODY).collect()),
         }
+    }
+
+    /// Whether the server failed, without a word about load or time. That passes at once or not at
+    /// all, so it is not worth a long wait.
+    fn is_brief(&self) -> bool {
+        let failed = |status: u16| status >= 500 && !matches!(status, 503 | 529);
+        self.status.is_some_and(failed) && self.retry_after_ms.is_none()
     }
 
     /// What is recorded of it, without the Location's secrets.

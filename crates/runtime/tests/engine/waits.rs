@@ -173,3 +173,28 @@ async fn a_switch_during_a_wait_prepares_the_turn_anew() {
     assert_eq!(f.payloads(&session, "step.failed").await.len(), 0);
     assert_eq!(f.model.requests().len(), 2);
 }
+
+#[tokio::test]
+async fn a_failure_of_the_server_is_retried_twice_without_an_announcement() {
+    let (f, session) = patient().await;
+    for _ in 0..3 {
+        let reason = LlmErrorReason::ProviderInternal {
+            status: 500,
+            retry_after_ms: None,
+        };
+        f.model.reply(Reply::fails(LlmError::new(reason, "boom")));
+    }
+    f.prompt(&session, "Hi").await;
+    // Nothing announces these waits, so time passes in small steps until the last request.
+    for _ in 0..100 {
+        if f.model.requests().len() == 3 {
+            break;
+        }
+        f.clock.advance(100);
+        f.events(&session).await;
+    }
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 3);
+    let expected = [&ASKED[..], &["step.started", "step.failed boom"]].concat();
+    assert_eq!(f.events(&session).await, expected);
+}
