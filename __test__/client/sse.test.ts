@@ -127,7 +127,8 @@ describe("the limit of an event", () => {
   test("260 MiB are refused before they have arrived", async () => {
     const parser = new EventParser();
     const push = () => {
-      for (let megabytes = 0; megabytes < 260; megabytes += 1) parser.push(megabytes === 0 ? `data: ${filler}` : filler);
+      for (let megabytes = 0; megabytes < 260; megabytes += 1)
+        parser.push(megabytes === 0 ? `data: ${filler}` : filler);
     };
     expect(push).toThrow(tooLarge);
     await expect(subscribe(event(260))).rejects.toEqual(tooLarge);
