@@ -44,7 +44,7 @@ class Signals {
   }
 
   abortAll() {
-    for (const id of [...this.#controllers.keys()]) this.abort(id);
+    for (const id of this.#controllers.keys()) this.abort(id);
   }
 }
 
