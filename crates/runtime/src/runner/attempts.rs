@@ -73,7 +73,7 @@ impl Attempts {
                 if has_output(&item) {
                     self.request = None;
                 }
-                return Some(item);
+                return Some(item.map_err(LlmError::without_output));
             };
             let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);
