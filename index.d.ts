@@ -88,12 +88,23 @@ export type PermissionRules =
   | "ask"
   | "deny";
 
+/** The second argument of a function that answers requests of the host. */
+export interface HandlerOptions {
+  /**
+   * Aborts when the request ends otherwise: another function or client answered it, the session was interrupted, its
+   * time ran out, the caller gave up, or the host closes. An answer that comes later has no effect, and a function that
+   * rejects after the abort causes no warning. After the function's own answer the signal stays quiet.
+   */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Decides whether the host trusts the project of a Location.
  *
  * @param directory The directory of the Location, absolute and in normal form.
+ * @param options The signal that aborts when the host needs the decision no more.
  */
-export type TrustFunction = (directory: string) => boolean | Promise<boolean>;
+export type TrustFunction = (directory: string, options: HandlerOptions) => boolean | Promise<boolean>;
 
 /** The input of `location.trust`. */
 export interface LocationTrustInput {
@@ -372,6 +383,7 @@ export type PermissionAnswer =
 /** Answers a permission request. `undefined` leaves it to others. */
 export type PermissionHandler = (
   request: PermissionRequest,
+  options: HandlerOptions,
 ) => PermissionAnswer | undefined | Promise<PermissionAnswer | undefined>;
 
 /**
@@ -383,6 +395,7 @@ export type QuestionAnswers = readonly (readonly string[])[] | "reject";
 /** Answers questions. `undefined` leaves them to others. */
 export type QuestionHandler = (
   request: QuestionRequest,
+  options: HandlerOptions,
 ) => QuestionAnswers | undefined | Promise<QuestionAnswers | undefined>;
 
 /** The terminal that is about to begin. */
@@ -396,6 +409,7 @@ export interface PtyEnvironmentContext {
 /** Gives variables to a terminal: an object of strings, empty where there are none. */
 export type PtyEnvironmentHook = (
   context: PtyEnvironmentContext,
+  options: HandlerOptions,
 ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
 
 /**
@@ -430,6 +444,9 @@ export interface OpenCodeHost extends OpenCodeClient, AsyncDisposable {
      *
      * A function that throws, rejects or answers what is no answer leaves the request waiting, without asking further
      * ones, and causes a warning of the process (`OpenCodeWarning`). Functions do not keep the process alive.
+     *
+     * The signal of the second argument aborts when the request ends otherwise, or when the function is taken back.
+     * Pass it to a prompt of a terminal, so that a late "y" answers nothing.
      *
      * @example
      * ```ts

@@ -18,6 +18,14 @@ const LAST_CALL = 0xffffffff;
  */
 
 /**
+ * Answers requests of one kind.
+ *
+ * @template Request
+ * @template Id
+ * @typedef {{ asked: (request: Request) => void, ended: (id: Id) => void }} Attendant
+ */
+
+/**
  * Hosts that listen. A program may hold neither the host nor the listener any more, and still be a server.
  *
  * @type {Set<NativeConnection>}
@@ -90,14 +98,21 @@ class NativeConnection {
   }
 
   /**
-   * Calls back with each request of one kind, as JSON. It does not keep the process alive.
+   * Calls back with each request of one kind, and with the id of each that waits no more: for permissions and
+   * questions of every request, otherwise of those without an answer. It does not keep the process alive.
    *
+   * @template Request
+   * @template Id
    * @param {"askedPermissions" | "askedQuestions" | "askedEnvironments" | "askedTrust"} kind
-   * @param {(request: string) => void} callback
+   * @param {Attendant<Request, Id>} attendant
    */
-  attend(kind, callback) {
+  attend(kind, attendant) {
     if (this.#closing !== undefined) throw closedError();
-    return this.#native[kind](callback);
+    return this.#native[kind]((text) => {
+      const notice = JSON.parse(text);
+      if ("asked" in notice) attendant.asked(notice.asked);
+      else attendant.ended(notice.ended);
+    });
   }
 
   /**

@@ -3,8 +3,10 @@
 const { encodeJson } = require("../client/request.js");
 const { describe } = require("./checks.js");
 const { registration, words } = require("./registration.js");
+const { Signals } = require("./signals.js");
 
 /**
+ * @typedef {import("../index.js").HandlerOptions} HandlerOptions
  * @typedef {import("../index.js").PtyEnvironmentContext} PtyEnvironmentContext
  * @typedef {import("../index.js").PtyEnvironmentHook} PtyEnvironmentHook
  */
@@ -14,8 +16,10 @@ class TerminalEnvironment {
   #connection;
   /** @type {readonly PtyEnvironmentHook[]} In the order of their registration. */
   #hooks = [];
-  /** @type {import("./native.js").NativeAttendance | undefined} There is one while there is a function. */
+  /** @type {import("./native.js").NativeAttendance | undefined} There is one while there is a function, or one is asked. */
   #attendance = undefined;
+  /** @type {Signals<number>} Of the terminals that wait. */
+  #signals = new Signals();
 
   /** @param {import("./connection.js").NativeConnection} connection */
   constructor(connection) {
@@ -26,8 +30,12 @@ class TerminalEnvironment {
   register(given) {
     if (typeof given !== "function") throw new TypeError(`ptys.environment takes a function, got ${describe(given)}`);
     // Not the caller's own function, which may be registered twice.
-    const hook = (/** @type {PtyEnvironmentContext} */ context) => given(context);
-    this.#attendance ??= this.#connection.attend("askedEnvironments", (request) => void this.#answer(request));
+    /** @type {PtyEnvironmentHook} */
+    const hook = (context, options) => given(context, options);
+    this.#attendance ??= this.#connection.attend("askedEnvironments", {
+      asked: (request) => void this.#answer(request),
+      ended: (id) => this.#end(id),
+    });
     this.#hooks = [...this.#hooks, hook];
     return registration(() => this.#remove(hook));
   }
@@ -35,15 +43,32 @@ class TerminalEnvironment {
   /** @param {PtyEnvironmentHook} hook */
   #remove(hook) {
     this.#hooks = this.#hooks.filter((other) => other !== hook);
-    if (this.#hooks.length > 0) return;
+    this.#stopUnlessNeeded();
+  }
+
+  /** A function that was asked is heard, and hears the end of its request, although it is taken back. */
+  #stopUnlessNeeded() {
+    if (this.#hooks.length > 0 || !this.#signals.isEmpty) return;
     this.#attendance?.stop();
     this.#attendance = undefined;
   }
 
-  /** @param {string} request */
-  async #answer(request) {
-    const { id, ...context } = JSON.parse(request);
-    this.#connection.answerEnvironment(id, await this.#collect(context));
+  /** @param {PtyEnvironmentContext & { id: number }} request */
+  async #answer({ id, ...context }) {
+    const signal = this.#signals.begin(id);
+    const answer = await this.#collect(context, signal);
+    if (signal.aborted) return;
+    this.#connection.answerEnvironment(id, answer.text);
+    // Where one function failed, the others need not go on.
+    if (answer.isFailure) this.#signals.abort(id);
+    else this.#signals.finish(id);
+    this.#stopUnlessNeeded();
+  }
+
+  /** @param {number} id */
+  #end(id) {
+    this.#signals.abort(id);
+    this.#stopUnlessNeeded();
   }
 
   /**
@@ -51,19 +76,23 @@ class TerminalEnvironment {
    * or the wrong server.
    *
    * @param {PtyEnvironmentContext} context
+   * @param {AbortSignal} signal
    */
-  async #collect(context) {
+  async #collect(context, signal) {
     try {
-      const given = await Promise.all(this.#hooks.map(async (hook) => readVariables(await hook({ ...context }))));
+      const given = await Promise.all(
+        this.#hooks.map(async (hook) => readVariables(await hook({ ...context }, { signal }))),
+      );
       // No string holds what is too large.
-      return encodeJson({ variables: given.flat() });
+      return { text: encodeJson({ variables: given.flat() }), isFailure: false };
     } catch (error) {
+      if (signal.aborted) return { text: "", isFailure: true };
       const { cwd, directory } = context;
       this.#connection.warn(`A function of ptys.environment failed and a terminal does not begin: ${words(error)}`, {
         cwd,
         directory,
       });
-      return encodeJson({ error: words(error) });
+      return { text: encodeJson({ error: words(error) }), isFailure: true };
     }
   }
 }

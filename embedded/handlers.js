@@ -2,8 +2,10 @@
 
 const { HOST_CLOSED, isClientError, isTagged } = require("../client/errors.js");
 const { registration, words } = require("./registration.js");
+const { Signals } = require("./signals.js");
 
 /**
+ * @typedef {import("../index.js").HandlerOptions} HandlerOptions
  * @typedef {import("../index.js").OpenCodeClient} OpenCodeClient
  * @typedef {import("../index.js").PermissionHandler} PermissionHandler
  * @typedef {import("../index.js").PermissionRequest} PermissionRequest
@@ -15,8 +17,19 @@ const { registration, words } = require("./registration.js");
 
 /**
  * @template Request
- * @typedef {(request: Request) => Promise<(() => Promise<void>) | undefined>} Handler What a function answers, ready to
- *   be sent; undefined where it leaves that to others.
+ * @typedef {(request: Request, options: HandlerOptions) => Promise<(() => Promise<void>) | undefined>} Answer What a
+ *   function answers, ready to be sent; undefined where it leaves that to others.
+ */
+
+/**
+ * @template Request
+ * @typedef {import("./connection.js").Attendant<Request, string>} Attendant
+ */
+
+/**
+ * @template Request
+ * @typedef {{ answer: Answer<Request>, signals: Signals<string> }} Handler A function, and the signals of its calls for
+ *   requests that wait.
  */
 
 /**
@@ -32,10 +45,12 @@ class Handlers {
   #handlers = [];
   /** @type {NativeAttendance | undefined} There is one while there is a handler. */
   #attendance = undefined;
+  /** @type {Set<string>} The ids of the requests that wait. */
+  #waiting = new Set();
 
   /**
    * @param {string} kind What is requested, for warnings.
-   * @param {(callback: (request: string) => void) => NativeAttendance} attend Calls back with each request as JSON.
+   * @param {(attendant: Attendant<Request>) => NativeAttendance} attend Calls back with each request.
    * @param {(message: string, fields: Record<string, unknown>) => void} warn Tells the log.
    */
   constructor(kind, attend, warn) {
@@ -45,11 +60,13 @@ class Handlers {
   }
 
   /**
-   * @param {Handler<Request>} handler Not the caller's own function, which may be registered twice.
+   * @param {Answer<Request>} answer
    * @returns {Registration}
    */
-  register(handler) {
+  register(answer) {
     this.#attendance ??= this.#begin();
+    // A function may be registered twice.
+    const handler = { answer, signals: new Signals() };
     this.#handlers = [handler, ...this.#handlers];
     return registration(() => this.#remove(handler));
   }
@@ -59,9 +76,15 @@ class Handlers {
   }
 
   #begin() {
-    const attendance = this.#attend((request) => {
-      // What was on its way when the last function went comes once more to the next one.
-      if (this.#attendance === attendance) void this.#handle(JSON.parse(request));
+    // What was on its way when the last function went comes once more to the next one.
+    const isCurrent = () => this.#attendance === attendance;
+    const attendance = this.#attend({
+      asked: (request) => {
+        if (isCurrent()) void this.#handle(request);
+      },
+      ended: (id) => {
+        if (isCurrent()) this.#end(id);
+      },
     });
     return attendance;
   }
@@ -69,9 +92,18 @@ class Handlers {
   /** @param {Handler<Request>} handler */
   #remove(handler) {
     this.#handlers = this.#handlers.filter((other) => other !== handler);
-    if (this.#handlers.length > 0) return;
-    this.#attendance?.stop();
-    this.#attendance = undefined;
+    if (this.#handlers.length === 0) {
+      this.#attendance?.stop();
+      this.#attendance = undefined;
+      this.#waiting.clear();
+    }
+    handler.signals.abortAll();
+  }
+
+  /** @param {string} id */
+  #end(id) {
+    this.#waiting.delete(id);
+    for (const { signals } of this.#handlers) signals.abort(id);
   }
 
   /**
@@ -81,17 +113,26 @@ class Handlers {
    * @param {Request} request
    */
   async #handle(request) {
-    try {
-      for (const handler of this.#handlers) {
-        // One before it may have taken its time.
-        if (!this.#handlers.includes(handler)) continue;
-        const send = await handler(request);
-        if (send !== undefined) return await send();
+    const { id, sessionID } = request;
+    this.#waiting.add(id);
+    for (const handler of this.#handlers) {
+      // One before it may have taken its time.
+      if (!this.#waiting.has(id)) return;
+      if (!this.#handlers.includes(handler)) continue;
+      const signal = handler.signals.begin(id);
+      try {
+        const send = await handler.answer(request, { signal });
+        // An answer after the abort comes too late.
+        if (send === undefined || signal.aborted) continue;
+        handler.signals.finish(id);
+        return await send();
+      } catch (error) {
+        if (signal.aborted) continue;
+        if (!isOver(error)) {
+          this.#warn(`A handler of ${this.#kind} failed and leaves ${id} unanswered: ${words(error)}`, { sessionID });
+        }
+        return;
       }
-    } catch (error) {
-      if (isOver(error)) return;
-      const { id, sessionID } = request;
-      this.#warn(`A handler of ${this.#kind} failed and leaves ${id} unanswered: ${words(error)}`, { sessionID });
     }
   }
 }
@@ -132,17 +173,17 @@ function createHandlers(connection, client) {
   /** @type {(message: string, fields: Record<string, unknown>) => void} */
   const warn = (message, fields) => connection.warn(message, fields);
   /** @type {Handlers<PermissionRequest>} */
-  const permissions = new Handlers("permissions", (callback) => connection.attend("askedPermissions", callback), warn);
+  const permissions = new Handlers("permissions", (given) => connection.attend("askedPermissions", given), warn);
   /** @type {Handlers<QuestionRequest>} */
-  const questions = new Handlers("questions", (callback) => connection.attend("askedQuestions", callback), warn);
+  const questions = new Handlers("questions", (given) => connection.attend("askedQuestions", given), warn);
   return {
     /** @param {"permission" | "question"} kind */
     isHandled: (kind) => !(kind === "permission" ? permissions : questions).isEmpty,
     /** @param {PermissionHandler} handler */
     handlePermissions(handler) {
       checkFunction("permissions", handler);
-      return permissions.register(async (request) => {
-        const answer = await handler(request);
+      return permissions.register(async (request, options) => {
+        const answer = await handler(request, options);
         if (answer === undefined) return undefined;
         const { id: requestID, sessionID } = request;
         const { reply, message } = typeof answer === "object" && answer !== null ? answer : { reply: answer };
@@ -153,8 +194,8 @@ function createHandlers(connection, client) {
     /** @param {QuestionHandler} handler */
     handleQuestions(handler) {
       checkFunction("questions", handler);
-      return questions.register(async (request) => {
-        const answer = await handler(request);
+      return questions.register(async (request, options) => {
+        const answer = await handler(request, options);
         if (answer === undefined) return undefined;
         const { id: requestID, sessionID } = request;
         if (answer === "reject") return () => client.questions.reject({ sessionID, requestID });

@@ -21,14 +21,14 @@ const { describePlatform } = require("./platform.js");
  * @property {() => Promise<void> | null} untilIdle Null when no Session Drain runs, else a promise for the moment
  *   when none does.
  * @property {(callback: (request: string) => void) => NativeAttendance} askedPermissions Calls back with each permission
- *   request as JSON: those that wait, then those that come.
+ *   request, those that wait, then those that come, as JSON `{asked: request}`, and the end of each as `{ended: id}`.
  * @property {(callback: (request: string) => void) => NativeAttendance} askedQuestions
  * @property {(callback: (request: string) => void) => NativeAttendance} askedEnvironments Calls back with each terminal
- *   that wants variables, as JSON `{id, directory, cwd}`.
+ *   that wants variables, as JSON `{asked: {id, directory, cwd}}`, and `{ended: id}` when it ends without an answer.
  * @property {(id: number, answer: string) => void} answerEnvironment Answers one of these: with JSON
  *   `{variables: [[name, value], ...]}` or `{error: message}`.
  * @property {(callback: (request: string) => void) => NativeAttendance} askedTrust Calls back with each Location that the
- *   program is to trust or not, as JSON `{id, directory}`.
+ *   program is to trust or not, as JSON `{asked: {id, directory}}`, and `{ended: id}` when it ends without an answer.
  * @property {(id: number, answer: string) => void} answerTrust Answers one of these: with JSON `{trusted: boolean}` or
  *   `{error: reason}`.
  * @property {(directory: string | null, trusted: boolean) => Promise<string | null>} trust A string is a tagged failure

@@ -5,6 +5,7 @@ const { encodeJson } = require("../client/request.js");
 const { invalidRequest } = require("../client/shape.js");
 const { describe } = require("./checks.js");
 const { words } = require("./registration.js");
+const { Signals } = require("./signals.js");
 
 const METHOD = "location.trust";
 
@@ -31,13 +32,23 @@ const attendances = new WeakMap();
  * @param {TrustFunction} decide
  */
 function answerTrust(connection, decide) {
-  const attendance = connection.attend("askedTrust", async (question) => {
-    const { id, directory } = JSON.parse(question);
-    const answer = await ask(decide, directory);
+  /** @type {Signals<number>} */
+  const signals = new Signals();
+  /** @param {{ id: number, directory: string }} question */
+  const answerOne = async ({ id, directory }) => {
+    const signal = signals.begin(id);
+    const answer = await ask(decide, directory, signal);
+    // A late answer is none, and a failure after the abort no mistake.
+    if (signal.aborted) return;
+    signals.finish(id);
     if (answer.error !== undefined) {
       connection.warn(`The function of the option "trust" decides nothing: ${answer.error}`, { directory });
     }
     connection.answerTrust(id, encodeJson(answer));
+  };
+  const attendance = connection.attend("askedTrust", {
+    asked: (question) => void answerOne(question),
+    ended: (id) => signals.abort(id),
   });
   attendances.set(connection, attendance);
 }
@@ -47,10 +58,11 @@ function answerTrust(connection, decide) {
  *
  * @param {TrustFunction} decide
  * @param {string} directory
+ * @param {AbortSignal} signal
  */
-async function ask(decide, directory) {
+async function ask(decide, directory, signal) {
   try {
-    const trusted = /** @type {unknown} */ (await decide(directory));
+    const trusted = /** @type {unknown} */ (await decide(directory, { signal }));
     if (typeof trusted === "boolean") return { trusted };
     return { error: `it must return true or false, got ${describe(trusted)}` };
   } catch (error) {

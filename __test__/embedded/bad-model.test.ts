@@ -90,8 +90,15 @@ test("a deadline of the host ends a silent request", async () => {
   await run(host, sessionID, "Hi");
   await expect(readFailure(host, sessionID)).resolves.toMatchObject({
     message: expect.stringContaining("did not answer in time"),
-    cause: { kind: "timeout" },
+    cause: { kind: "timeout", retryable: true },
   });
+});
+
+test("a deadline that passes after the first output is not retryable", async () => {
+  const { host, model, sessionID } = await setUpSession({ deadlines: { requestMs: 1_000 } });
+  model.reply({ deltas: Array.from({ length: 40 }, () => "Hello. "), delayMs: 50 });
+  await run(host, sessionID, "Hi");
+  await expect(readFailure(host, sessionID)).resolves.toMatchObject({ cause: { kind: "timeout", retryable: false } });
 });
 
 test("the timeouts of a provider's options count before the host's deadlines", async () => {

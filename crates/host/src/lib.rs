@@ -166,8 +166,8 @@ impl Host {
         listening.with_subscriber(self.log.log().dispatch()).await
     }
 
-    /// The permission requests of all sessions, as JSON: those that wait, then those that come, each
-    /// once. Ends when the host closes.
+    /// The permission requests of all sessions: those that wait, then those that come, each once, as
+    /// JSON `{"asked": request}`, and the end of each as `{"ended": id}`. Ends when the host closes.
     pub fn asked_permissions(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_permissions().map(|it| text(&it))
     }
@@ -177,8 +177,9 @@ impl Host {
         self.runtime.asked_questions().map(|it| text(&it))
     }
 
-    /// The terminals that want variables of the program, as JSON `{id, directory, cwd}`, from now on.
-    /// Whoever calls this is asked alone. Ends when the host closes.
+    /// The terminals that want variables of the program, as JSON `{"asked": {id, directory, cwd}}`, from
+    /// now on, and `{"ended": id}` for each that waits no more and has no answer. Whoever calls this is
+    /// asked alone. Ends when the host closes.
     pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_environments().map(|it| text(&it))
     }
@@ -194,8 +195,9 @@ impl Host {
         self.runtime.answer_environment(id, answer);
     }
 
-    /// The Locations that the program is asked about, as JSON `{id, directory}`: those that wait, then
-    /// those that come. Ends when the host closes.
+    /// The Locations that the program is asked about, as JSON `{"asked": {id, directory}}`: those that
+    /// wait, then those that come; and `{"ended": id}` for each that waits no more and has no answer.
+    /// Ends when the host closes.
     pub fn asked_trust(&self) -> impl Stream<Item = String> + Send + use<> {
         self.trust.attend()
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, stream};
 use opencode_location::trust::AskTrust;
+use opencode_runtime::Attended;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,14 +41,29 @@ enum TrustAnswer {
 
 type Answer = Result<bool, String>;
 
+type Notice = Attended<TrustQuestion, u32>;
+
+/// A question that waits. Dropping it ends the question.
+struct Waits {
+    id: u32,
+    state: Arc<Mutex<State>>,
+    answered: oneshot::Receiver<Answer>,
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        lock(&self.state).give_up(self.id);
+    }
+}
+
 /// The questions of one host. They wait for the program, which may begin to answer later.
 pub(crate) struct TrustQuestions(Arc<Mutex<State>>);
 
 struct State {
     /// The way to the program; none when the host closes.
-    questions: Option<mpsc::UnboundedSender<TrustQuestion>>,
+    questions: Option<mpsc::UnboundedSender<Notice>>,
     /// Taken by the program when it begins to answer.
-    asked: Option<mpsc::UnboundedReceiver<TrustQuestion>>,
+    asked: Option<mpsc::UnboundedReceiver<Notice>>,
     last: u32,
     waiting: HashMap<u32, oneshot::Sender<Answer>>,
 }
@@ -63,13 +79,14 @@ impl TrustQuestions {
         })))
     }
 
-    /// The questions as JSON `{id, directory}`. Only the first caller gets any. Ends with the host.
+    /// The questions as JSON `{"asked": {id, directory}}`, and `{"ended": id}` for each that ends without
+    /// an answer. Only the first caller gets any. Ends with the host.
     pub(crate) fn attend(&self) -> impl Stream<Item = String> + Send + use<> {
         let asked = lock(&self.0).asked.take();
         stream::unfold(asked, |asked| async {
             let mut asked = asked?;
-            let question = asked.recv().await?;
-            let text = serde_json::to_string(&question).expect("a question is plain data");
+            let notice = asked.recv().await?;
+            let text = serde_json::to_string(&notice).expect("a question is plain data");
             Some((text, Some(asked)))
         })
     }
@@ -91,16 +108,25 @@ impl TrustQuestions {
     /// Answers every question with no.
     pub(crate) fn end(&self) {
         let mut state = lock(&self.0);
+        let waiting: Vec<_> = state.waiting.keys().copied().collect();
+        for id in waiting {
+            state.give_up(id);
+        }
         state.questions = None;
-        state.waiting.clear();
     }
 }
 
 impl AskTrust for TrustQuestions {
     fn ask(&self, directory: &str) -> BoxFuture<'static, Answer> {
-        let answered = lock(&self.0).ask(directory);
+        let asked = lock(&self.0).ask(directory);
+        let waits = asked.map(|(id, answered)| Waits {
+            id,
+            state: Arc::clone(&self.0),
+            answered,
+        });
         async move {
-            match tokio::time::timeout(TIME_LIMIT, answered?).await {
+            let mut waits = waits?;
+            match tokio::time::timeout(TIME_LIMIT, &mut waits.answered).await {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(_)) => Err("the host closes".to_owned()),
                 Err(_) => Err(format!(
@@ -114,8 +140,7 @@ impl AskTrust for TrustQuestions {
 }
 
 impl State {
-    fn ask(&mut self, directory: &str) -> Result<oneshot::Receiver<Answer>, String> {
-        self.waiting.retain(|_, answer| !answer.is_closed());
+    fn ask(&mut self, directory: &str) -> Result<(u32, oneshot::Receiver<Answer>), String> {
         if self.waiting.len() >= MAX_WAITING {
             return Err(format!("more than {MAX_WAITING} questions wait"));
         }
@@ -125,12 +150,23 @@ impl State {
             id: self.last,
             directory: directory.to_owned(),
         };
-        let sent = self.questions.as_ref().map(|way| way.send(question));
+        let asked = Attended::Asked(question);
+        let sent = self.questions.as_ref().map(|way| way.send(asked));
         if !matches!(sent, Some(Ok(()))) {
             return Err("the host closes".to_owned());
         }
         self.waiting.insert(self.last, answer);
-        Ok(answered)
+        Ok((self.last, answered))
+    }
+
+    /// Ends a question without an answer, unless it has ended already.
+    fn give_up(&mut self, id: u32) {
+        if self.waiting.remove(&id).is_some()
+            && let Some(questions) = &self.questions
+        {
+            // A program that has gone reads no end.
+            let _ = questions.send(Attended::Ended(id));
+        }
     }
 }
 
@@ -150,9 +186,15 @@ mod tests {
         let asked = questions.ask("/a");
         let mut attended = Box::pin(questions.attend());
         let question = attended.next().await;
-        assert_eq!(question.as_deref(), Some(r#"{"id":1,"directory":"/a"}"#));
+        let text = r#"{"asked":{"id":1,"directory":"/a"}}"#;
+        assert_eq!(question.as_deref(), Some(text));
         questions.answer(1, r#"{"trusted":true}"#);
         assert_eq!(asked.await, Ok(true));
+        drop(questions.ask("/b"));
+        attended.next().await;
+        // The end of an answered question is no news.
+        let ended = attended.next().await;
+        assert_eq!(ended.as_deref(), Some(r#"{"ended":2}"#));
     }
 
     #[tokio::test(start_paused = true)]
@@ -171,6 +213,10 @@ mod tests {
         questions.end();
         assert_eq!(closing.await, Err("the host closes".to_owned()));
         assert_eq!(questions.ask("/a").await, Err("the host closes".to_owned()));
-        assert_eq!(questions.attend().count().await, 4);
+        let attended: Vec<_> = questions.attend().collect().await;
+        let ended = |notice: &&String| notice.starts_with(r#"{"ended""#);
+        let ended: Vec<_> = attended.iter().filter(ended).collect();
+        assert_eq!(attended.len(), 6);
+        assert_eq!(ended, [r#"{"ended":1}"#, r#"{"ended":4}"#]);
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, Either, select};
+use tokio::sync::watch;
 
 use crate::config::{Diagnostic, DiagnosticKind};
 
@@ -54,6 +56,8 @@ pub(crate) struct TrustDecisions {
     trust: Trust,
     /// By directory in normal form. Locked for a lookup or an insertion.
     decided: Mutex<HashMap<String, bool>>,
+    /// Changes after the program has decided on its own.
+    changed: watch::Sender<()>,
 }
 
 impl TrustDecisions {
@@ -61,11 +65,12 @@ impl TrustDecisions {
         Self {
             trust,
             decided: Mutex::default(),
+            changed: watch::Sender::new(()),
         }
     }
 
     /// The decision about a directory. An answer is kept; a host that gives none is asked again the
-    /// next time, and does not trust the project until then.
+    /// next time, and does not trust the project until then. [`decide`](Self::decide) ends the question.
     pub(crate) async fn of(&self, directory: &str) -> Decision {
         if let Some(is_trusted) = self.lock().get(directory) {
             return Decision::made(*is_trusted);
@@ -75,15 +80,26 @@ impl TrustDecisions {
             Trust::Always => return Decision::made(true),
             Trust::Asked(host) => host.ask(directory),
         };
-        match asked.await {
-            Ok(is_trusted) => Decision::made(self.note(directory, is_trusted)),
-            Err(reason) => Decision::failed(directory, &reason),
+        match select(asked, pin!(self.decided(directory))).await {
+            Either::Left((Ok(is_trusted), _)) => Decision::made(self.note(directory, is_trusted)),
+            Either::Left((Err(reason), _)) => Decision::failed(directory, &reason),
+            Either::Right((is_trusted, _)) => Decision::made(is_trusted),
         }
+    }
+
+    /// The decision about a directory, as soon as the program has made one on its own.
+    async fn decided(&self, directory: &str) -> bool {
+        let mut changed = self.changed.subscribe();
+        let is_decided = |(): &()| self.lock().contains_key(directory);
+        // The sender lives as long as this.
+        let _ = changed.wait_for(is_decided).await;
+        self.lock().get(directory).copied().unwrap_or(false)
     }
 
     /// Holds over every decision before.
     pub(crate) fn decide(&self, directory: &str, is_trusted: bool) {
         self.lock().insert(directory.to_owned(), is_trusted);
+        self.changed.send_replace(());
     }
 
     /// Keeps an answer unless another decision was made meanwhile, and gives the one that holds.

@@ -160,8 +160,9 @@ impl NativeHost {
         })
     }
 
-    /// Calls back with each permission request of any session as JSON: those that wait, then those
-    /// that come, until the result is stopped. It does not keep the process alive.
+    /// Calls back with each permission request of any session: those that wait, then those that come,
+    /// as JSON `{"asked": request}`, and the end of each as `{"ended": id}`, until the result is stopped.
+    /// It does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_permissions(
         &self,
@@ -180,7 +181,8 @@ impl NativeHost {
     }
 
     /// Calls back with each terminal that wants variables of the program, as JSON
-    /// `{id, directory, cwd}`, until the result is stopped. It does not keep the process alive.
+    /// `{"asked": {id, directory, cwd}}`, and with `{"ended": id}` for each that waits no more and has no
+    /// answer, until the result is stopped. It does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_environments(
         &self,
@@ -196,7 +198,8 @@ impl NativeHost {
     }
 
     /// Calls back with each Location whose project the program is to trust or not, as JSON
-    /// `{id, directory}`, until the result is stopped. It does not keep the process alive.
+    /// `{"asked": {id, directory}}`, and with `{"ended": id}` for each that waits no more and has no
+    /// answer, until the result is stopped. It does not keep the process alive.
     #[napi(catch_unwind, ts_args_type = "callback: (request: string) => void")]
     pub fn asked_trust(
         &self,

@@ -17,6 +17,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod attended;
 mod compaction;
 mod conversation;
 mod coordinator;
@@ -56,6 +57,7 @@ mod unanswered;
 mod unknown_agents;
 mod waiting;
 
+pub use attended::Attended;
 pub use error::{DrainError, RuntimeError};
 pub use inbox::PromptRequest;
 pub use limits::Limits;

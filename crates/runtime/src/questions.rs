@@ -12,6 +12,7 @@ use opencode_schema::question::{
 };
 use opencode_tools::{self as tools, QuestionError};
 
+use crate::attended::Attended;
 use crate::core::Core;
 use crate::error::RuntimeError;
 use crate::live::LiveEvents;
@@ -76,9 +77,14 @@ impl Questions {
         }
     }
 
-    /// What waits, then what comes, each once.
-    pub(crate) fn attend(&self) -> impl Stream<Item = QuestionRequest> + Send + use<> {
-        self.waiting.attend().map(|it| it.request.clone())
+    /// The requests that wait, then those that come, each once, and the end of each of them.
+    pub(crate) fn attend(
+        &self,
+    ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
+        self.waiting.attend().map(|notice| match notice {
+            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
+            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+        })
     }
 
     /// Gives up everything that waits, and whatever is asked from now on.

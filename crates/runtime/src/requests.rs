@@ -8,6 +8,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermission};
 use opencode_schema::question::{QuestionAnswer, QuestionRequest};
 
+use crate::attended::Attended;
 use crate::error::RuntimeError;
 use crate::permissions::{AskPermission, PermissionDecided};
 use crate::runtime::Runtime;
@@ -91,14 +92,19 @@ impl Runtime {
         self.core.remove_permission(id).await
     }
 
-    /// The permission requests of all sessions: those that wait, then those that come, each once. One
-    /// that is answered before it is looked at is left out. Ends when the host closes.
-    pub fn asked_permissions(&self) -> impl Stream<Item = PermissionRequest> + Send + use<> {
+    /// The permission requests of all sessions: those that wait, then those that come, each once, and
+    /// the end of each of them. A request that ends before the caller reads it is left out. Ends when
+    /// the host closes.
+    pub fn asked_permissions(
+        &self,
+    ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
         self.core.permissions.attend()
     }
 
     /// The questions of all sessions, in the same way.
-    pub fn asked_questions(&self) -> impl Stream<Item = QuestionRequest> + Send + use<> {
+    pub fn asked_questions(
+        &self,
+    ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
         self.core.questions.attend()
     }
 

@@ -15,6 +15,7 @@ use opencode_schema::id::{IdSource, PtyID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 
+use crate::attended::Attended;
 use crate::core::notify;
 use crate::error::RuntimeError;
 use crate::live::LiveEvents;
@@ -136,8 +137,11 @@ impl Runtime {
     }
 
     /// The terminals that want variables of the program around the host, from now on: whoever calls
-    /// this is asked alone. Ends when the host closes. While nobody reads, none wants any.
-    pub fn asked_environments(&self) -> impl Stream<Item = EnvironmentRequest> + Send + use<> {
+    /// this is asked alone. A request that ends without an answer is reported. Ends when the host
+    /// closes. While nobody reads, none wants any.
+    pub fn asked_environments(
+        &self,
+    ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
         self.core.overlays.attend()
     }
 

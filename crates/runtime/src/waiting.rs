@@ -11,6 +11,7 @@ use opencode_schema::id::{IdSource, SessionID};
 use opencode_schema::location::LocationRef;
 use tokio::sync::{oneshot, watch};
 
+use crate::attended::Attended;
 use crate::core::notify;
 use crate::live::LiveEvents;
 
@@ -39,8 +40,8 @@ pub(crate) struct Waiting<R: Request> {
     ids: Arc<IdSource>,
     /// Locked to look, to add, to take, and to tell of it; never across an await.
     state: Mutex<State<R>>,
-    /// Changes when one comes, and when nothing comes any more.
-    came: watch::Sender<()>,
+    /// Changes when one comes or goes, and when nothing comes any more.
+    changed: watch::Sender<()>,
 }
 
 struct State<R: Request> {
@@ -78,7 +79,7 @@ impl<R: Request> Waiting<R> {
             live,
             ids,
             state: Mutex::new(state),
-            came: watch::Sender::new(()),
+            changed: watch::Sender::new(()),
         }
     }
 
@@ -104,7 +105,7 @@ impl<R: Request> Waiting<R> {
             claimed: false,
         });
         drop(state);
-        self.came.send_replace(());
+        self.changed.send_replace(());
         Ok(Asked {
             answered,
             guard: GivesUp {
@@ -144,20 +145,22 @@ impl<R: Request> Waiting<R> {
             self.tell(&open.request, &open.request.given_up());
         }
         drop(state);
-        self.came.send_replace(());
+        self.changed.send_replace(());
     }
 
-    /// What waits, then what comes, each once. One that is gone before it is looked at is left out.
-    /// Ends when nothing waits any more.
-    pub(crate) fn attend(self: &Arc<Self>) -> impl Stream<Item = Arc<R>> + Send + use<R> {
+    /// The requests that wait, then those that come, each once, and the end of each of them. A request
+    /// that ends before the caller reads it is left out. Ends when the host closes.
+    pub(crate) fn attend(
+        self: &Arc<Self>,
+    ) -> impl Stream<Item = Attended<Arc<R>, Arc<R>>> + Send + use<R> {
         let attending = Attending {
             waiting: Arc::clone(self),
-            came: self.came.subscribe(),
+            changed: self.changed.subscribe(),
             seen: Vec::new(),
         };
         stream::unfold(attending, |mut attending| async {
-            let request = attending.next().await?;
-            Some((request, attending))
+            let notice = attending.next().await?;
+            Some((notice, attending))
         })
     }
 
@@ -168,6 +171,8 @@ impl<R: Request> Waiting<R> {
         let place = state.open.iter().position(same)?;
         let open = state.open.remove(place);
         self.tell(request, &notice());
+        drop(state);
+        self.changed.send_replace(());
         Some(open)
     }
 
@@ -183,31 +188,40 @@ impl<R: Request> Waiting<R> {
 /// Somebody who looks at each request.
 struct Attending<R: Request> {
     waiting: Arc<Waiting<R>>,
-    came: watch::Receiver<()>,
-    /// Those that wait and were seen.
+    changed: watch::Receiver<()>,
+    /// Those that were seen and whose end was not.
     seen: Vec<Arc<R>>,
 }
 
 impl<R: Request> Attending<R> {
-    async fn next(&mut self) -> Option<Arc<R>> {
+    async fn next(&mut self) -> Option<Attended<Arc<R>, Arc<R>>> {
         loop {
-            self.came.borrow_and_update();
+            self.changed.borrow_and_update();
+            if let Some(request) = self.ended() {
+                return Some(Attended::Ended(request));
+            }
             if let Some(request) = self.unseen()? {
                 self.seen.push(Arc::clone(&request));
-                return Some(request);
+                return Some(Attended::Asked(request));
             }
-            self.came.changed().await.ok()?;
+            self.changed.changed().await.ok()?;
         }
     }
 
+    /// The first that was seen and waits no more.
+    fn ended(&mut self) -> Option<Arc<R>> {
+        let state = self.waiting.lock();
+        let waits = |seen: &Arc<R>| state.open.iter().any(|it| Arc::ptr_eq(&it.request, seen));
+        let place = self.seen.iter().position(|seen| !waits(seen))?;
+        Some(self.seen.remove(place))
+    }
+
     /// The first that waits and was not seen; nothing at all when nothing waits any more.
-    fn unseen(&mut self) -> Option<Option<Arc<R>>> {
+    fn unseen(&self) -> Option<Option<Arc<R>>> {
         let state = self.waiting.lock();
         if state.ended {
             return None;
         }
-        let waits = |seen: &Arc<R>| state.open.iter().any(|it| Arc::ptr_eq(&it.request, seen));
-        self.seen.retain(waits);
         let is_new = |it: &&Open<R>| !self.seen.iter().any(|seen| Arc::ptr_eq(seen, &it.request));
         let found = state.open.iter().find(is_new);
         Some(found.map(|it| Arc::clone(&it.request)))

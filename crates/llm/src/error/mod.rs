@@ -30,6 +30,8 @@ pub struct LlmError {
     reason: LlmErrorReason,
     message: String,
     http: Option<Box<HttpContext>>,
+    /// Whether it is known that the provider produced nothing before.
+    without_output: bool,
 }
 
 /// The kinds of failure, with what is known beyond the message.
@@ -178,6 +180,7 @@ impl LlmError {
             reason,
             message: message.into(),
             http: None,
+            without_output: false,
         }
     }
 
@@ -284,10 +287,19 @@ impl LlmError {
         }
     }
 
-    /// Whether asking again later may help.
+    /// Whether asking again later may help. A time limit that passed may have cut an answer off, so it
+    /// counts only [without output](Self::without_output).
     #[must_use]
     pub const fn retryable(&self) -> bool {
-        self.kind().is_retryable()
+        let kind = self.kind();
+        kind.is_retryable() || (self.without_output && matches!(kind, ErrorKind::Timeout))
+    }
+
+    /// The same failure, of a request that produced nothing before.
+    #[must_use]
+    pub fn without_output(mut self) -> Self {
+        self.without_output = true;
+        self
     }
 
     /// The HTTP status, when there was a response.

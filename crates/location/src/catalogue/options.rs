@@ -7,7 +7,10 @@
 use opencode_llm::{GenerationControls, ProtocolId};
 use serde_json::{Map, Value};
 
-use crate::config::{Decoded, count, elements, number, text, wrong};
+use crate::config::{Decoded, Invalid, count, elements, number, text, wrong};
+
+/// The options of a provider that are time limits.
+const LIMITS: [&str; 3] = ["headerTimeout", "chunkTimeout", "timeout"];
 
 /// Options by domain, each under its canonical, camelCase name.
 #[derive(Clone, PartialEq)]
@@ -169,8 +172,9 @@ impl Options {
     }
 }
 
-/// Complains about a generation control whose value is not of its type.
+/// Complains about a generation control whose value is not of its type, and about a wrong time limit.
 pub(crate) fn check(options: &Map<String, Value>) -> Decoded<()> {
+    check_limits(options)?;
     for (name, value) in options {
         let checked = match control(&camel_case(name)) {
             None => Ok(()),
@@ -180,6 +184,21 @@ pub(crate) fn check(options: &Map<String, Value>) -> Decoded<()> {
             Some(_) => number(value).map(drop),
         };
         checked.map_err(|invalid| invalid.at(name))?;
+    }
+    Ok(())
+}
+
+/// Complains about a time limit that is neither `false` nor a positive number of milliseconds.
+pub(crate) fn check_limits(options: &Map<String, Value>) -> Decoded<()> {
+    for name in LIMITS {
+        let fits = match options.get(name) {
+            None | Some(Value::Null | Value::Bool(false)) => true,
+            Some(limit) => limit.as_u64().is_some_and(|limit| limit > 0),
+        };
+        if !fits {
+            let message = "must be false or a whole number of milliseconds above 0";
+            return Err(Invalid::new(message).at(name));
+        }
     }
     Ok(())
 }
@@ -489,5 +508,19 @@ mod tests {
         }
         let fine = json!({"temperature": null, "seed": 1.5, "reasoningEffort": 5, "stop": "x"});
         assert_eq!(check(&members(fine)), Ok(()));
+    }
+
+    #[test]
+    fn wrong_time_limits_are_refused() {
+        for name in LIMITS {
+            for wrong in [json!("5"), json!(true), json!(0), json!(-1), json!(1.5)] {
+                let complaint = check(&members(json!({ name: wrong }))).unwrap_err();
+                let message = "must be false or a whole number of milliseconds above 0";
+                assert_eq!(complaint.to_string(), format!("{name} {message}"));
+            }
+            for fine in [json!(null), json!(false), json!(1)] {
+                assert_eq!(check(&members(json!({ name: fine }))), Ok(()));
+            }
+        }
     }
 }

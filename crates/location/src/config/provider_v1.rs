@@ -13,7 +13,7 @@ use super::decode::{
 };
 use super::patch::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption, VariantPatch};
 use super::provider_v2::{body, header_value, headers, variables};
-use crate::catalogue::{ApiKind, Capabilities, CostRow, released};
+use crate::catalogue::{ApiKind, Capabilities, CostRow, options, released};
 use crate::secret::{BaseUrl, Members};
 
 /// Reads the providers of a document.
@@ -50,6 +50,7 @@ fn options(value: &Value) -> Decoded<ProviderPatch> {
     for sent in ["apiKey", "authToken", "organization", "project"] {
         optional(source, sent, header_value)?;
     }
+    options::check_limits(source)?;
     Ok(ProviderPatch {
         api: ApiPatch {
             url: optional(source, "baseURL", text)?.map(BaseUrl),

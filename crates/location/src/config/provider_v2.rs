@@ -42,7 +42,10 @@ fn api(value: &Value) -> Decoded<ApiPatch> {
         Some("native") => Some(ApiKind::Native),
         Some(_) => return Err(Invalid::new("must be \"aisdk\" or \"native\"").at("type")),
     };
-    let settings = optional(source, "settings", object)?;
+    let settings = optional(source, "settings", |value| {
+        let settings = object(value)?;
+        options::check_limits(settings).map(|()| settings)
+    })?;
     Ok(ApiPatch {
         kind,
         url: optional(source, "url", text)?.map(BaseUrl),

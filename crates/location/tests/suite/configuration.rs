@@ -198,6 +198,12 @@ fn a_wrong_value_is_left_out_with_its_place() {
         "provider.p.options.baseURL must be a string, found a number",
     );
     wrong(
+        "{\"provider\": {\"p\": {\"options\": {\"chunkTimeout\": \"5\"}}}}",
+        1,
+        49,
+        "provider.p.options.chunkTimeout must be false or a whole number of milliseconds above 0",
+    );
+    wrong(
         "{\"provider\": {\"p\": {\"models\": {\"m\": {\"options\": {\"temperature\": \"hot\"}}}}}}",
         1,
         65,

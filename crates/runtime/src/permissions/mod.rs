@@ -22,6 +22,7 @@ use opencode_store::SessionRow;
 use opencode_tools::PermissionError;
 
 use self::request::Pending;
+use crate::attended::Attended;
 use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
 use crate::json::json_bytes;
@@ -87,9 +88,14 @@ impl Permissions {
         self.waiting.end();
     }
 
-    /// What waits, then what comes, each once.
-    pub(crate) fn attend(&self) -> impl Stream<Item = PermissionRequest> + Send + use<> {
-        self.waiting.attend().map(|it| it.request.clone())
+    /// The requests that wait, then those that come, each once, and the end of each of them.
+    pub(crate) fn attend(
+        &self,
+    ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
+        self.waiting.attend().map(|notice| match notice {
+            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
+            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+        })
     }
 
     /// What waits in a session.

@@ -89,7 +89,7 @@ impl Attempts {
                 if has_output(&item) {
                     self.request = None;
                 }
-                break item;
+                break item.map_err(LlmError::without_output);
             };
             let (request, elapsed) = (request.clone(), self.elapsed());
             let asked = error.retry_after_ms.map(Duration::from_millis);

@@ -9,6 +9,7 @@ use opencode_pty::{Environment, check_variables};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::attended::Attended;
 use crate::error::RuntimeError;
 use crate::unanswered::Timer;
 
@@ -46,31 +47,55 @@ pub(crate) struct Overlays(Arc<Mutex<State>>);
 struct State {
     ended: bool,
     /// The way to the one who is asked.
-    asking: Option<mpsc::UnboundedSender<Asked>>,
+    asking: Option<Asking>,
     last: u32,
     /// Those that were handed out.
     waiting: HashMap<u32, oneshot::Sender<EnvironmentAnswer>>,
 }
 
+type Asking = mpsc::UnboundedSender<Attended<Asked, u32>>;
+
 /// One that was not handed out yet. When it is dropped nobody will answer it.
 struct Asked {
-    directory: String,
-    cwd: String,
+    request: EnvironmentRequest,
     answer: oneshot::Sender<EnvironmentAnswer>,
 }
 
+/// A terminal that waits for its variables. Dropping it ends its request.
+struct Waits {
+    id: u32,
+    asking: Asking,
+    answered: oneshot::Receiver<EnvironmentAnswer>,
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        // A program that has gone reads no end.
+        let _ = self.asking.send(Attended::Ended(self.id));
+    }
+}
+
 impl Overlays {
-    /// The requests from now on, which nobody else gets any more. Ends with the host.
-    pub(crate) fn attend(&self) -> impl Stream<Item = EnvironmentRequest> + Send + use<> {
+    /// The requests from now on, which nobody else gets any more, and the end of each that ends without
+    /// an answer. Ends with the host.
+    pub(crate) fn attend(
+        &self,
+    ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
         let (asking, asked) = mpsc::unbounded_channel();
         let mut state = lock(&self.0);
+        // The ends of these went to the program before.
+        state.waiting.retain(|_, answer| !answer.is_closed());
         if !state.ended {
             state.asking = Some(asking);
         }
         stream::unfold((asked, Arc::clone(&self.0)), |(mut asked, state)| async {
-            let next = asked.recv().await?;
-            let request = lock(&state).hand_out(next);
-            Some((request, (asked, state)))
+            loop {
+                let notice = asked.recv().await?;
+                let handed_out = lock(&state).hand_out(notice);
+                if let Some(notice) = handed_out {
+                    return Some((notice, (asked, state)));
+                }
+            }
         })
     }
 
@@ -97,11 +122,11 @@ impl Overlays {
         directory: String,
         cwd: String,
     ) -> Result<Environment, RuntimeError> {
-        let Some(answered) = self.ask(directory, cwd) else {
+        let Some(mut waits) = self.ask(directory, cwd) else {
             return Ok(Environment::new());
         };
         let answer = tokio::select! {
-            answer = answered => answer,
+            answer = &mut waits.answered => answer,
             () = timer.after(PATIENCE) => {
                 let seconds = PATIENCE.as_secs();
                 return Err(failed(&format!("it has not answered within {seconds} seconds")));
@@ -115,27 +140,35 @@ impl Overlays {
         }
     }
 
-    fn ask(&self, directory: String, cwd: String) -> Option<oneshot::Receiver<EnvironmentAnswer>> {
+    fn ask(&self, directory: String, cwd: String) -> Option<Waits> {
+        let mut state = lock(&self.0);
+        let asking = state.asking.clone()?;
+        state.last = state.last.wrapping_add(1);
+        let id = state.last;
         let (answer, answered) = oneshot::channel();
-        let asked = Asked {
-            directory,
-            cwd,
-            answer,
-        };
-        let asking = lock(&self.0).asking.clone()?;
-        asking.send(asked).is_ok().then_some(answered)
+        let request = EnvironmentRequest { id, directory, cwd };
+        let asked = Attended::Asked(Asked { request, answer });
+        asking.send(asked).is_ok().then_some(Waits {
+            id,
+            asking,
+            answered,
+        })
     }
 }
 
 impl State {
-    fn hand_out(&mut self, asked: Asked) -> EnvironmentRequest {
-        self.last = self.last.wrapping_add(1);
-        self.waiting.retain(|_, answer| !answer.is_closed());
-        self.waiting.insert(self.last, asked.answer);
-        EnvironmentRequest {
-            id: self.last,
-            directory: asked.directory,
-            cwd: asked.cwd,
+    /// Nothing for a request that ended before, and for the end of one that was answered.
+    fn hand_out(
+        &mut self,
+        notice: Attended<Asked, u32>,
+    ) -> Option<Attended<EnvironmentRequest, u32>> {
+        match notice {
+            Attended::Asked(asked) if asked.answer.is_closed() => None,
+            Attended::Asked(Asked { request, answer }) => {
+                self.waiting.insert(request.id, answer);
+                Some(Attended::Asked(request))
+            }
+            Attended::Ended(id) => self.waiting.remove(&id).map(|_| Attended::Ended(id)),
         }
     }
 }

@@ -6,7 +6,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
 use opencode_runtime::pty::TerminalError;
-use opencode_runtime::{EnvironmentRequest, RuntimeError, TerminalRequest};
+use opencode_runtime::{Attended, EnvironmentRequest, RuntimeError, TerminalRequest};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 use opencode_testkit::{Fixture, LiveLog};
@@ -67,10 +67,13 @@ async fn ended(f: &Fixture, creation: Creation) -> Result<Pty, RuntimeError> {
 
 async fn next(
     f: &Fixture,
-    requests: &mut (impl Stream<Item = EnvironmentRequest> + Unpin),
+    requests: &mut (impl Stream<Item = Attended<EnvironmentRequest, u32>> + Unpin),
 ) -> EnvironmentRequest {
-    let request = f.within("a request for variables", requests.next()).await;
-    request.expect("the host is open")
+    let notice = f.within("a request for variables", requests.next()).await;
+    match notice.expect("the host is open") {
+        Attended::Asked(request) => request,
+        Attended::Ended(id) => panic!("request {id} has ended without an answer"),
+    }
 }
 
 /// What the program found, once it has ended.
@@ -239,6 +242,10 @@ async fn a_terminal_waits_ten_seconds_for_its_variables() {
         refusal(&f, creation).await,
         failed("it has not answered within 10 seconds")
     );
+    assert_eq!(
+        requests.next().now_or_never(),
+        Some(Some(Attended::Ended(request.id)))
+    );
     // Too late, and for nobody.
     f.runtime()
         .answer_environment(request.id, Ok(variables(&[])));
@@ -290,5 +297,38 @@ async fn terminals_that_wait_are_bounded_and_end_with_the_host() {
         let refused = ended(&f, creation).await.unwrap_err();
         assert!(matches!(refused, RuntimeError::Closed), "{refused:?}");
     }
-    assert_eq!(requests.next().now_or_never(), Some(None));
+    let ended: Vec<_> = f.within("the ends", requests.collect()).await;
+    let mut ids: Vec<_> = ended.iter().map(ended_id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=64).map(Some).collect::<Vec<_>>());
+}
+
+fn ended_id(notice: &Attended<EnvironmentRequest, u32>) -> Option<u32> {
+    match notice {
+        Attended::Asked(_) => None,
+        Attended::Ended(id) => Some(*id),
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_ends_while_another_one_comes_is_reported() {
+    let f = open().await;
+    let mut requests = Box::pin(f.runtime().asked_environments());
+    let first = create(&f, telling(&[]));
+    let asked = next(&f, &mut requests).await;
+    let second = create(&f, telling(&[]));
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    let mut notices = vec![
+        f.within("a notice", requests.next()).await.unwrap(),
+        f.within("a notice", requests.next()).await.unwrap(),
+    ];
+    notices.retain(|notice| *notice != Attended::Ended(asked.id));
+    let [Attended::Asked(other)] = &notices[..] else {
+        panic!("{notices:?}");
+    };
+    let given = variables(&[("D", "second")]);
+    f.runtime().answer_environment(other.id, Ok(given));
+    ended(&f, second).await.unwrap();
+    assert_eq!(requests.next().now_or_never(), None);
 }

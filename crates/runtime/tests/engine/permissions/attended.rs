@@ -1,16 +1,28 @@
 //! Programs that look at each request as it comes.
 
 use futures::{FutureExt, StreamExt};
+use opencode_runtime::Attended;
+use opencode_schema::id::PermissionID;
 use opencode_schema::permission::{PermissionReply, PermissionRequest};
 use opencode_testkit::{Fixture, Reply};
 
 use super::{ask, open, reply};
 
+type Notice = Attended<PermissionRequest, PermissionID>;
+
 async fn next(
     f: &Fixture,
-    requests: &mut (impl futures::Stream<Item = PermissionRequest> + Unpin),
-) -> Option<PermissionRequest> {
-    f.within("the next request", requests.next()).await
+    requests: &mut (impl futures::Stream<Item = Notice> + Unpin),
+) -> Option<Notice> {
+    f.within("the next notice", requests.next()).await
+}
+
+fn asked(request: &PermissionRequest) -> Option<Notice> {
+    Some(Attended::Asked(request.clone()))
+}
+
+fn ended(request: &PermissionRequest) -> Option<Notice> {
+    Some(Attended::Ended(request.id.clone()))
 }
 
 #[tokio::test]
@@ -20,19 +32,22 @@ async fn what_waits_and_what_comes_is_seen_once() {
     let mut live = f.live();
     let first = ask(&f, &mut live, &one, &["x"]).await.remove(0);
     let mut requests = Box::pin(f.runtime().asked_permissions());
-    assert_eq!(next(&f, &mut requests).await, Some(first.clone()));
+    assert_eq!(next(&f, &mut requests).await, asked(&first));
     assert_eq!(requests.next().now_or_never(), None);
     let second = ask(&f, &mut live, &two, &["y"]).await.remove(0);
-    assert_eq!(next(&f, &mut requests).await, Some(second.clone()));
+    assert_eq!(next(&f, &mut requests).await, asked(&second));
     f.model.reply(Reply::says("Well."));
     reply(&f, &first, PermissionReply::Once).await;
     f.wait(&one).await;
+    assert_eq!(next(&f, &mut requests).await, ended(&first));
     assert_eq!(requests.next().now_or_never(), None);
     // What has had its end is seen by nobody.
     let mut late = Box::pin(f.runtime().asked_permissions());
-    assert_eq!(next(&f, &mut late).await, Some(second));
+    assert_eq!(next(&f, &mut late).await, asked(&second));
     assert_eq!(late.next().now_or_never(), None);
     f.close().await;
+    assert_eq!(next(&f, &mut requests).await, ended(&second));
+    assert_eq!(next(&f, &mut late).await, ended(&second));
     assert_eq!(next(&f, &mut requests).await, None);
     assert_eq!(next(&f, &mut late).await, None);
 }
@@ -51,7 +66,11 @@ async fn many_that_come_at_once_are_seen_in_their_order() {
     for _ in 0..20 {
         seen.extend(next(&f, &mut requests).await);
     }
-    assert_eq!(seen, listed);
+    let all: Vec<_> = listed.iter().filter_map(asked).collect();
+    assert_eq!(seen, all);
     f.interrupt(&session).await;
+    for request in &listed {
+        assert_eq!(next(&f, &mut requests).await, ended(request));
+    }
     assert_eq!(requests.next().now_or_never(), None);
 }
