@@ -204,7 +204,6 @@ test("what OpenAI would not accept of Responses is a violation", () => {
     [/c have no results/, [user, call]],
     [/answers no call/, [user, output]],
     [/names what is not stored/, [user, { type: "item_reference", id: "rs" }]],
-    [/names what is not stored/, [user, { type: "reasoning", id: "rs", encrypted_content: "E" }]],
     [/nobody can read/, [user, { type: "reasoning", summary: [] }]],
   ];
   for (const [problem, input] of rows) {
