@@ -99,7 +99,7 @@ describe.each<Kind>(["permissions", "questions"])("the signal of %s", (kind) => 
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test("aborts when nobody has answered in time", async () => {
+  test("aborts when no answer came in time", async () => {
     const { host, sessionID, asked } = await asking(kind, { permissions: { unanswered: { denyAfterMs: 20 } } });
     await aborted(asked.signal);
     await host.sessions.wait({ sessionID });

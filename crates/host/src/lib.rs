@@ -178,8 +178,8 @@ impl Host {
     }
 
     /// The terminals that want variables of the program, as JSON `{"asked": {id, directory, cwd}}`, from
-    /// now on, and `{"ended": id}` for each that waits no more and has no answer. Whoever calls this is
-    /// asked alone. Ends when the host closes.
+    /// now on, and `{"ended": id}` for each that waits no more and has no answer. A further
+    /// call takes the place of the former one. Ends when the host closes.
     pub fn asked_environments(&self) -> impl Stream<Item = String> + Send + use<> {
         self.runtime.asked_environments().map(|it| text(&it))
     }
