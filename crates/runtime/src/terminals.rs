@@ -138,7 +138,7 @@ impl Runtime {
 
     /// The terminals that want variables of the program around the host, from now on: whoever calls
     /// this is asked alone. A request that ends without an answer is reported. Ends when the host
-    /// closes. While nobody reads, none wants any.
+    /// closes. Without a reader, none wants any.
     pub fn asked_environments(
         &self,
     ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {

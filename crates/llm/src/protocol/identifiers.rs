@@ -28,7 +28,7 @@ pub(super) fn short(id: &str, most: usize) -> Cow<'_, str> {
 const MAX_TOOL_NAME: usize = 64;
 
 /// The name of a called tool as every protocol allows it: up to 64 letters, digits, `_` and `-`.
-/// Models call tools that nobody offered. A name that is changed ends in a hash of the original, so
+/// Models call tools that no request offered. A name that is changed ends in a hash of the original, so
 /// two names never become one.
 pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
     let plain = plain(name);

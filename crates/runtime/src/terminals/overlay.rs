@@ -76,7 +76,7 @@ impl Drop for Waits {
 }
 
 impl Overlays {
-    /// The requests from now on, which nobody else gets any more, and the end of each that ends without
+    /// The requests from now on, which this reader alone gets, and the end of each that ends without
     /// an answer. Ends with the host.
     pub(crate) fn attend(
         &self,

@@ -77,7 +77,7 @@ async fn other_files_of_the_process_leave_the_locks_of_the_database() {
     assert_eq!(locks(&database), before);
 }
 
-/// SQLite in another process removes the log of a database that nobody has locked.
+/// SQLite in another process removes the log of a database that no process has locked.
 #[tokio::test]
 async fn what_another_program_reads_stays_in_the_database() {
     if let Ok(database) = std::env::var(OTHER_PROGRAM) {
