@@ -64,7 +64,7 @@ describe("the default model", () => {
 describe("the default agent", () => {
   test.each([
     ["biuld", "there is no such agent. Did you mean build? Set default_agent to one of build, plan"],
-    ["title", "it is hidden. Set default_agent to one of build, plan"],
+    ["compaction", "it is hidden. Set default_agent to one of build, plan"],
     ["explore", "it is a subagent. Set default_agent to one of build, plan"],
   ])("%s is not replaced by another one", async (default_agent, hint) => {
     const { setup, host, id } = await start({ default_agent });

@@ -11,7 +11,7 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use super::builtin::{self, Builtin, Places};
 use super::restrictions::{OwnRules, Shared};
 use super::unread::Unread;
-use super::{Agent, Agents};
+use super::{Agent, Agents, ineffective};
 use crate::catalogue::{shown_headers, shown_members};
 use crate::config::{
     AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry,
@@ -145,6 +145,9 @@ impl Merged {
     }
 
     fn apply(&mut self, id: &str, patch: &AgentPatch, source: Source) {
+        if ineffective::is_agent(id) {
+            return;
+        }
         if patch.disabled == Some(true) {
             if let Some(place) = self.index.remove(id) {
                 self.drafts[place] = None;
@@ -189,9 +192,13 @@ impl Merged {
         for entry in &configuration.entries {
             match entry {
                 Entry::Document(document) => {
+                    let origin = &document.origin;
+                    let ineffective = ineffective::in_rules(origin, &document.permissions);
+                    reader.diagnostics.extend(ineffective);
                     for (id, patch) in &document.agents {
+                        let ineffective = ineffective::in_agent(origin, id, patch);
+                        reader.diagnostics.extend(ineffective);
                         if document.source.is_untrusted() {
-                            let origin = &document.origin;
                             let withheld = self.apply_untrusted(id, patch, choices, origin);
                             reader.diagnostics.extend(withheld);
                         } else {
@@ -218,6 +225,7 @@ impl Merged {
                     return;
                 };
                 let id = definition.name;
+                diagnostics.extend(ineffective::in_agent(file.origin(), id, &patch));
                 if directory.source.is_untrusted() {
                     diagnostics.extend(self.apply_untrusted(id, &patch, choices, file.origin()));
                 } else {
@@ -351,6 +359,7 @@ impl Draft {
         });
         let said = shared.with(&shared.rules, self.own);
         let mut rules: Vec<_> = self.defaults.into_iter().chain(said).collect();
+        rules.retain(|rule| !ineffective::is_rule(rule));
         self.info.permissions.clone_from(&rules);
         if self.common > 0 {
             rules.insert(self.common, repetition());

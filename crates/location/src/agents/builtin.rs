@@ -50,7 +50,6 @@ pub(super) fn agents(places: &Places<'_>) -> Vec<Builtin> {
         hidden: true,
         ..agent
     };
-    let nothing = || vec![rule("*", "*", Deny)];
     vec![
         described(
             "Does the work: reads, changes and runs what the task needs.",
@@ -58,7 +57,7 @@ pub(super) fn agents(places: &Places<'_>) -> Vec<Builtin> {
                 "build",
                 AgentMode::Primary,
                 Some(include_str!("prompts/build.md")),
-                vec![rule("question", "*", Allow), rule("plan_enter", "*", Allow)],
+                vec![rule("question", "*", Allow)],
             ),
         ),
         described(
@@ -86,20 +85,8 @@ pub(super) fn agents(places: &Places<'_>) -> Vec<Builtin> {
         hidden(agent(
             "compaction",
             AgentMode::Primary,
-            Some(include_str!("prompts/compaction.md")),
-            nothing(),
-        )),
-        hidden(agent(
-            "title",
-            AgentMode::Primary,
-            Some(include_str!("prompts/title.md")),
-            nothing(),
-        )),
-        hidden(agent(
-            "summary",
-            AgentMode::Primary,
-            Some(include_str!("prompts/summary.md")),
-            nothing(),
+            None,
+            vec![rule("*", "*", Deny)],
         )),
     ]
 }
@@ -109,8 +96,6 @@ fn common(places: &Places<'_>) -> Vec<PermissionRule> {
     rules.extend(outside(places));
     rules.extend([
         rule("question", "*", Deny),
-        rule("plan_enter", "*", Deny),
-        rule("plan_exit", "*", Deny),
         rule("read", "*", Allow),
         rule("read", "*.env", Ask),
         rule("read", "*.env.*", Ask),
@@ -142,7 +127,6 @@ fn plan(places: &Places<'_>) -> Vec<PermissionRule> {
     let from_here = relative(places.directory, &plans);
     vec![
         rule("question", "*", Allow),
-        rule("plan_exit", "*", Allow),
         rule("external_directory", &below(&plans, "*"), Allow),
         rule("edit", "*", Deny),
         rule("edit", ".opencode/plans/*.md", Allow),

@@ -4,6 +4,7 @@
 mod build;
 mod builtin;
 mod error;
+mod ineffective;
 mod restrictions;
 mod unread;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use opencode_llm::{FinishReason, HttpOverlay, LlmEvent, LlmRequest, ResolvedModel};
+use opencode_llm::{FinishReason, LlmEvent};
 use opencode_location::secret::Redactor;
 use opencode_schema::event::{CompactionDelta, CompactionEnded, CompactionStarted, SessionEvent};
 use opencode_schema::id::MessageID;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::estimate::Budget;
 use super::parts::{Part, Parts};
 use super::selection::Selection;
+use super::summariser::Summariser;
 use crate::core::{Core, append};
 use crate::error::DrainError;
 use crate::runner::{AskError, Fence, cause_of, kind_of};
@@ -42,10 +43,10 @@ pub(crate) struct Grounds {
     pub(crate) session: SessionRow,
     /// What must hold when its request is dispatched.
     pub(crate) fence: Fence,
-    pub(crate) model: Arc<ResolvedModel>,
-    /// Headers of the session's requests.
-    pub(crate) headers: Vec<(String, String)>,
+    /// The budget of the session's requests.
     pub(crate) budget: Budget,
+    /// The model that writes the summary, or why it cannot be used.
+    pub(crate) summariser: Result<Summariser, String>,
     /// Tokens that stay in their own words.
     pub(crate) keep: u64,
     /// Removes secrets from what is recorded.
@@ -144,7 +145,14 @@ impl Core {
         reason: CompactionReason,
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
-        let mut parts = match Parts::of(selection, grounds.budget) {
+        let summariser = match &grounds.summariser {
+            Ok(summariser) => summariser,
+            Err(message) => {
+                let failure = Failure::new(ErrorKind::Unknown, message);
+                return Ok(Outcome::Failed(failure));
+            }
+        };
+        let mut parts = match Parts::of(selection, summariser.budget()) {
             Ok(parts) => parts,
             Err(failure) => return Ok(Outcome::Failed(failure)),
         };
@@ -159,7 +167,7 @@ impl Core {
         if !self.begin(grounds, started).await? {
             return Ok(Outcome::Outdated);
         }
-        let summarised = self.summarise(grounds, &mut parts, &message_id, stopped);
+        let summarised = self.summarise(grounds, summariser, &mut parts, &message_id, stopped);
         match summarised.await {
             Ok(mut text) => {
                 grounds.secrets.clean(&mut text);
@@ -211,6 +219,7 @@ impl Core {
     async fn summarise(
         self: &Arc<Self>,
         grounds: &Grounds,
+        summariser: &Summariser,
         parts: &mut Parts,
         message_id: &MessageID,
         stopped: &CancellationToken,
@@ -223,7 +232,7 @@ impl Core {
                 () = stopped.cancelled() => return Err(Unfinished::Interrupted),
                 () = &mut patience_in_all => return Err(too_slow(PATIENCE_IN_ALL).into()),
                 () = self.timer.after(PATIENCE) => return Err(too_slow(PATIENCE).into()),
-                summary = self.summary(grounds, &part, message_id) => summary,
+                summary = self.summary(grounds, summariser, &part, message_id) => summary,
             };
             match summary {
                 Ok(summary) if part.is_last => return Ok(summary),
@@ -239,11 +248,12 @@ impl Core {
     async fn summary(
         self: &Arc<Self>,
         grounds: &Grounds,
+        summariser: &Summariser,
         part: &Part,
         message_id: &MessageID,
     ) -> Result<String, Unfinished> {
         let mut stream = self.ask(
-            summary_request(grounds, part),
+            summariser.request(part),
             grounds.fence.clone(),
             grounds.secrets.clone(),
         );
@@ -285,18 +295,6 @@ impl Core {
         };
         self.announce(&info.id, &info.location, delta.into());
     }
-}
-
-/// One message, no tools, and an answer of bounded length.
-fn summary_request(grounds: &Grounds, part: &Part) -> LlmRequest {
-    let mut request = LlmRequest::new(Arc::clone(&grounds.model));
-    request.messages = Arc::clone(&part.messages);
-    request.generation.max_tokens = Some(part.answer);
-    request.http = HttpOverlay {
-        headers: grounds.headers.clone(),
-        ..HttpOverlay::default()
-    };
-    request
 }
 
 fn too_slow(patience: Duration) -> Failure {

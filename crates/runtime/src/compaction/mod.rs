@@ -20,7 +20,9 @@ mod pause;
 mod prompt;
 mod selection;
 mod serialise;
+mod summariser;
 
 pub(crate) use self::attempt::{Failure, Grounds, Outcome};
 pub(crate) use self::estimate::{Budget, counted_units, request_tokens, tokens};
 pub(crate) use self::pause::Pause;
+pub(crate) use self::summariser::Summariser;

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::boundary::Boundary;
 use super::ends::Turned;
 use super::fence::Fence;
-use super::request::headers;
 use super::sample::Sampled;
+use super::summariser::summariser;
 use super::{Owed, Runner, Stop};
 use crate::compaction::{Budget, Failure, Grounds, Outcome, Pause, request_tokens};
 use crate::core::Core;
@@ -55,8 +55,7 @@ impl Grounds {
         Self {
             session: session.clone(),
             fence: fence.clone(),
-            model: Arc::clone(model),
-            headers: headers(&session.info, sampled.agent()),
+            summariser: summariser(&session.info, sampled, model, budget),
             budget,
             keep: budget.kept(settings.compaction.keep_tokens),
             secrets: sampled.location.secrets.clone(),

@@ -24,6 +24,7 @@ mod repetition;
 mod request;
 mod sample;
 mod skills;
+mod summariser;
 mod translate;
 mod turn;
 mod unread;

@@ -85,10 +85,10 @@ async fn a_session_without_an_agent_takes_the_default_one() {
 #[tokio::test]
 async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
     let unknown = "There is no agent \"biuld\". Did you mean build? Choose one of build, plan";
-    let hidden = "The default agent \"title\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan";
+    let hidden = "The default agent \"compaction\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan";
     for (config, chosen, message) in [
         (json!({}), Some("biuld"), unknown),
-        (json!({"default_agent": "title"}), None, hidden),
+        (json!({"default_agent": "compaction"}), None, hidden),
     ] {
         let (f, session) = with(config).await;
         if let Some(agent) = chosen {

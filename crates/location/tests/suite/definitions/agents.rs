@@ -59,7 +59,7 @@ fn a_later_description_overrides_an_earlier_one_field_by_field() {
     // A variant without a model is one of no model.
     let c = agent(&definitions, "c");
     assert_eq!((c.mode, &c.model, c.hidden), (AgentMode::All, &None, false));
-    assert_eq!(ids(&definitions)[7..], ["a", "b", "c"]);
+    assert_eq!(ids(&definitions)[5..], ["a", "b", "c"]);
 }
 
 #[test]
@@ -82,15 +82,7 @@ fn a_disabled_agent_is_gone_and_what_comes_later_is_a_new_one() {
     );
     assert_eq!(
         ids(&definitions),
-        [
-            "general",
-            "explore",
-            "compaction",
-            "title",
-            "summary",
-            "b",
-            "build"
-        ]
+        ["general", "explore", "compaction", "b", "build"]
     );
     let build = agent(&definitions, "build");
     assert_eq!((build.mode, &build.system), (AgentMode::All, &None));
@@ -98,6 +90,49 @@ fn a_disabled_agent_is_gone_and_what_comes_later_is_a_new_one() {
     assert_eq!(*definitions.agents.rules("build").rules, []);
     let b = agent(&definitions, "b");
     assert_eq!((b.steps, &b.model), (None, &Some(select("p", "n", None))));
+}
+
+#[test]
+fn agents_and_rules_without_effect_are_told_and_not_listed() {
+    let machine = Machine::new();
+    machine.write(
+        "config/opencode.json",
+        json!({
+            "agents": {"title": {"model": "p/m"}, "summary": {"disabled": true}},
+            "permissions": [{"action": "plan_enter", "resource": "*", "effect": "allow"}],
+        })
+        .to_string(),
+    );
+    machine.write("config/agent/summary.md", "Sum up.");
+    machine.write(
+        "config/agent/a.md",
+        "---\npermission:\n  plan_exit: deny\n---\n",
+    );
+    let (definitions, diagnostics) = define(&machine, json!({}));
+    let known = ["build", "plan", "general", "explore", "compaction", "a"];
+    assert_eq!(ids(&definitions), known);
+    for agent in definitions.agents.list() {
+        let mut actions = agent.permissions.iter().map(|rule| &*rule.action);
+        assert!(
+            actions.all(|action| !action.starts_with("plan_")),
+            "{}",
+            agent.id
+        );
+    }
+    let mut told: Vec<_> = diagnostics
+        .iter()
+        .map(|it| it.split_once(": ").unwrap().1)
+        .collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            "The agent summary has no effect, because no operation runs it; remove it",
+            "The agent title has no effect, because no operation runs it; remove it",
+            "The permission plan_enter has no effect, because no tool asks for it; remove it",
+            "The permission plan_exit has no effect, because no tool asks for it; remove it",
+        ]
+    );
 }
 
 #[test]
@@ -144,7 +179,7 @@ fn markdown_files_are_named_by_their_path() {
     machine.write(&format!("{dot}/modes/nested/four.md"), "not read");
     machine.write("home/.opencode/agent/five.md", "Five.");
     let definitions = defined(&machine, nothing());
-    let found: Vec<_> = definitions.agents.list()[7..]
+    let found: Vec<_> = definitions.agents.list()[5..]
         .iter()
         .map(|it| (&*it.id, it.mode, it.system.as_deref().unwrap()))
         .collect();
@@ -195,7 +230,7 @@ fn a_wrong_field_of_a_file_is_left_out_with_its_place() {
             "config/agent/e.md:2:1: The front matter is not YAML: unclosed quote; everything counts as the text".to_owned(),
         ]
     );
-    assert_eq!(ids(&definitions)[7..], ["a", "b", "c", "d", "e", "f"]);
+    assert_eq!(ids(&definitions)[5..], ["a", "b", "c", "d", "e", "f"]);
     assert_eq!(agent(&definitions, "a").description.as_deref(), Some("x"));
     // What could have held permissions restricts: a rule of bash, and all that a head may say.
     let allowed = |agent: &str, action: &str| {
@@ -253,10 +288,10 @@ fn sessions_that_choose_no_agent_have_one() {
             ),
         ),
         (
-            json!({"default_agent": "title"}),
+            json!({"default_agent": "compaction"}),
             None,
             Some(
-                "The default agent \"title\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan",
+                "The default agent \"compaction\" cannot be used and no other one is used instead: it is hidden. Set default_agent to one of build, plan",
             ),
         ),
         (
@@ -386,7 +421,7 @@ fn there_are_only_so_many_agents_and_copies_of_rules() {
         let host = json!({ "agents": many, "permissions": vec![rule.clone(); rules] });
         let (definitions, said) = define(&Machine::new(), host);
         assert_eq!(definitions.agents.list().len(), most);
-        let expected = format!("607 agents are described; only the first {most} are there");
+        let expected = format!("605 agents are described; only the first {most} are there");
         assert_eq!(said, [format!("project: {expected}")]);
     }
 }

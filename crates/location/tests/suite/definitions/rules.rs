@@ -26,14 +26,12 @@ fn permissions(machine: &Machine, host: Value, id: &str) -> Vec<String> {
     lines(machine, &agent(&definitions, id).permissions)
 }
 
-const BASE: [&str; 11] = [
+const BASE: [&str; 9] = [
     "* * allow",
     "external_directory * ask",
     "external_directory ~/data/tool-output/* allow",
     "external_directory ~/tmp/opencode/* allow",
     "question * deny",
-    "plan_enter * deny",
-    "plan_exit * deny",
     "read * allow",
     "read *.env ask",
     "read *.env.* ask",
@@ -56,13 +54,7 @@ fn the_built_in_agents_have_their_rules_in_order() {
     };
     use AgentMode::{Primary, Subagent};
     let expected = [
-        (
-            "build",
-            Primary,
-            false,
-            true,
-            base(&["question * allow", "plan_enter * allow"]),
-        ),
+        ("build", Primary, false, true, base(&["question * allow"])),
         (
             "plan",
             Primary,
@@ -70,7 +62,6 @@ fn the_built_in_agents_have_their_rules_in_order() {
             false,
             base(&[
                 "question * allow",
-                "plan_exit * allow",
                 "external_directory ~/data/plans/* allow",
                 "edit * deny",
                 "edit .opencode/plans/*.md allow",
@@ -101,9 +92,7 @@ fn the_built_in_agents_have_their_rules_in_order() {
                 "external_directory ~/tmp/opencode/* allow",
             ]),
         ),
-        ("compaction", Primary, true, true, base(&["* * deny"])),
-        ("title", Primary, true, true, base(&["* * deny"])),
-        ("summary", Primary, true, true, base(&["* * deny"])),
+        ("compaction", Primary, true, false, base(&["* * deny"])),
     ];
     let found: Vec<_> = definitions
         .agents
@@ -126,7 +115,7 @@ fn repetition_is_asked_about_after_the_common_rules_and_not_listed() {
             {"action": "bash", "resource": "*", "effect": "ask"},
         ]}),
     );
-    for built_in in ["build", "plan", "general", "explore", "title"] {
+    for built_in in ["build", "plan", "general", "explore", "compaction"] {
         let mut expected = agent(&definitions, built_in).permissions.clone();
         let rule = |action: &str, effect| PermissionRule {
             action: action.to_owned(),
@@ -177,7 +166,7 @@ fn what_everybody_may_do_stands_between_the_defaults_and_the_agents_own() {
     assert_eq!(permissions(&machine, host.clone(), "own"), expected);
     let expected: Vec<_> = BASE
         .iter()
-        .chain(&["question * allow", "plan_enter * allow"])
+        .chain(&["question * allow"])
         .chain(&shared)
         .chain(&["bash * allow"])
         .copied()

@@ -1,5 +1,6 @@
 //! Compaction as hosts see it: histories that outgrow the window of their model.
 
+mod agent;
 mod automatic;
 mod failing;
 mod interrupted;

@@ -205,7 +205,7 @@ async fn agents_that_are_for_people_or_hidden_or_unknown_take_no_tasks() {
     let hidden = json!({"agent": {"secret": {"mode": "subagent", "hidden": true}}});
     f.project.write("opencode.json", &hidden.to_string());
     let session = f.session().await;
-    for agent in ["build", "title", "secret", "nobody"] {
+    for agent in ["build", "compaction", "secret", "nobody"] {
         f.model.reply(task(agent, "Go")).reply(Reply::says("Well."));
         let before = f.events(&session).await.len();
         f.ask(&session, "Go").await;

@@ -1,0 +1,53 @@
+//! The model that writes summaries, and how it is asked.
+
+use std::sync::Arc;
+
+use opencode_llm::{HttpOverlay, LlmRequest, ResolvedModel, SystemPart};
+use opencode_location::catalogue::RequestDomains;
+
+use super::estimate::{Budget, request_tokens};
+use super::parts::Part;
+
+/// The model that writes the summaries of a session.
+pub(crate) struct Summariser {
+    pub(crate) model: Arc<ResolvedModel>,
+    /// The text of the agent `compaction`, if it has one.
+    pub(crate) system: Vec<SystemPart>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// Settings of its requests.
+    pub(crate) settings: RequestDomains,
+    /// The budget of its requests, before the text of the agent is taken off.
+    pub(crate) budget: Budget,
+}
+
+impl Summariser {
+    /// What a request may take beside the text of the agent.
+    pub(super) fn budget(&self) -> Budget {
+        if self.system.is_empty() || self.budget.window == 0 {
+            return self.budget;
+        }
+        let own = request_tokens(&self.system, 0, 0);
+        Budget {
+            // 0 would stand for a window that is not known.
+            window: self.budget.window.saturating_sub(own).max(1),
+            ..self.budget
+        }
+    }
+
+    /// One message, no tools, and an answer of bounded length.
+    pub(super) fn request(&self, part: &Part) -> LlmRequest {
+        let settings = self.settings.clone();
+        let mut request = LlmRequest::new(Arc::clone(&self.model));
+        request.system.clone_from(&self.system);
+        request.messages = Arc::clone(&part.messages);
+        request.generation = settings.generation;
+        request.generation.max_tokens = Some(part.answer);
+        request.provider_options = settings.provider_options;
+        request.http = HttpOverlay {
+            headers: self.headers.clone(),
+            body: settings.body,
+            ..HttpOverlay::default()
+        };
+        request
+    }
+}
