@@ -171,7 +171,7 @@ test("a summary that fails is told, and the turn is made without it", async () =
       data: {
         message: `The history of ${sessionID} was not compacted: the model answered with nothing`,
       },
-      cause: { kind: "invalid-output", retryable: false },
+      cause: { kind: "invalid-output", retryable: false, providerID: expect.any(String) },
     },
   });
   await live.return?.();

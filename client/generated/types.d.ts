@@ -2696,6 +2696,18 @@ export interface QuestionTool {
   readonly callID: string;
 }
 
+/** A staged revert in the older shape, which the session record keeps. */
+export interface RecordedRevert {
+  /** The boundary; it stays. */
+  readonly messageID: string;
+  /** The boundary within that message. */
+  readonly partID?: string;
+  /** Snapshot of the files before the stage. */
+  readonly snapshot?: string;
+  /** All file changes as one unified diff. */
+  readonly diff?: string;
+}
+
 /** A permission rule in the older shape, which the session record keeps. */
 export interface RecordedRule {
   /** Which actions; `*` stands for any text. */
@@ -4107,6 +4119,15 @@ export interface SessionRecord {
    * task has what was denied to the one that gave it.
    */
   readonly permission?: RecordedRule[];
+  /**
+   * What its turns cost so far, in the currency of the catalogue's prices. Only what is derived
+   * from another event has this and the following members.
+   */
+  readonly cost?: number;
+  /** What its turns used so far. */
+  readonly tokens?: Tokens;
+  /** The staged revert, if any. */
+  readonly revert?: RecordedRevert;
 }
 
 /** Whether a session works. */
@@ -4164,13 +4185,16 @@ export interface SessionTime {
   readonly archived?: number;
 }
 
-/** Title or other metadata changed. */
+/**
+ * What a session reads as changed: agent, model, Location, staged revert, permission rules or
+ * title. Cost and tokens change with each turn; `session.next.step.ended` has those of the turn.
+ */
 export interface SessionUpdated {
   /** Its id, the same on every stream. */
   readonly id: string;
   readonly type: "session.updated";
   /** Where it stands in its log. */
-  readonly durable: DurablePosition;
+  readonly durable?: DurablePosition;
   /** Where the session lives; on the live stream only. */
   readonly location?: LocationRef;
   /** What happened. */

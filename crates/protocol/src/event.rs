@@ -90,10 +90,13 @@ impl JsonSchema for OpenCodeEvent {
 fn durable(generator: &mut SchemaGenerator, spec: &EventSpec) -> Value {
     let position = generator.subschema_for::<DurablePosition>();
     let mut envelope = envelope(generator, spec.name);
-    envelope.require(
-        "durable",
-        described(position, "Where it stands in its log."),
-    );
+    let position = described(position, "Where it stands in its log.");
+    if spec.name == "session.updated" {
+        // Most are derived from another event of the session and are no entry of its log.
+        envelope.allow("durable", position);
+    } else {
+        envelope.require("durable", position);
+    }
     envelope.allow(
         "location",
         described(

@@ -8,8 +8,8 @@ use opencode_llm::{
 };
 use opencode_schema::Record;
 use opencode_schema::message::{
-    AssistantMessage, AssistantPart, ProviderMetadata, SessionErrorUnknown, SessionMessage,
-    TEXT_PROVIDER_METADATA, ToolContent, ToolProvider, ToolState,
+    AssistantMessage, AssistantPart, PAUSED_TURN, ProviderMetadata, SessionErrorUnknown,
+    SessionMessage, TEXT_PROVIDER_METADATA, ToolContent, ToolProvider, ToolState,
 };
 use opencode_schema::prompt::PromptFileAttachment;
 use serde::Deserialize;
@@ -160,10 +160,20 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     }
     let mut messages = Vec::with_capacity(1 + results.len());
     if !said.is_empty() {
-        messages.push(Message::assistant(said));
+        messages.push(if voice.native && is_paused(message) {
+            Message::paused(said)
+        } else {
+            Message::assistant(said)
+        });
     }
     messages.extend(results);
     messages
+}
+
+/// Whether the provider paused this answer.
+fn is_paused(message: &AssistantMessage) -> bool {
+    let metadata = message.metadata.as_ref();
+    metadata.is_some_and(|metadata| metadata.get(PAUSED_TURN) == Some(&Value::Bool(true)))
 }
 
 /// Where the calls of an answer are. Of several that share an id, as logs of others may have them, the

@@ -119,6 +119,6 @@ fn explain(state: InterruptedState) -> &'static str {
     match state {
         InterruptedState::InputUnanswered => "The newest input has no answer",
         InterruptedState::StepOpen => "The newest answer was cut off",
-        InterruptedState::ContinuationDue => "The results of the newest tool calls were not sent",
+        InterruptedState::ContinuationDue => "The newest answer was not continued",
     }
 }

@@ -228,5 +228,8 @@ impl Runtime {
 fn announce(live: &LiveEvents, committed: &[Committed]) {
     for entry in committed {
         live.publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));
+        if let Some(updated) = &entry.updated {
+            live.publish(|| envelope::updated_text(&updated.id, &updated.location, &updated.info));
+        }
     }
 }

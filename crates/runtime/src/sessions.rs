@@ -130,6 +130,9 @@ impl Core {
                 archived: None,
             },
             permission: permission.map(Iterator::collect),
+            cost: None,
+            tokens: None,
+            revert: None,
         };
         let location = LocationRef {
             directory,

@@ -8,7 +8,9 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 
 use crate::clock::Millis;
-use crate::event::{DurableEvent, EventSpec, LiveEvent, Notice, is_streamed};
+use crate::event::{
+    DurableEvent, EventSpec, LiveEvent, Notice, SessionRecord, SessionUpdated, is_streamed,
+};
 use crate::id::{EventID, SessionID};
 use crate::location::LocationRef;
 
@@ -33,6 +35,17 @@ pub fn durable_text(event: &DurableEvent, location: Option<&LocationRef>) -> Str
         metadata: metadata.as_deref(),
     };
     envelope.to_string()
+}
+
+/// The whole record of a session after an event that changed it, as the live stream shows it.
+pub fn updated_text(id: &EventID, location: &LocationRef, info: &SessionRecord) -> String {
+    let updated = SessionUpdated { info: info.clone() };
+    let data = SessionData {
+        timestamp: None,
+        session_id: &info.id,
+        payload: &json(&updated),
+    };
+    Envelope::live(id, "session.updated", Some(location), data).to_string()
 }
 
 /// A durable event read from storage as the durable stream shows it.
@@ -253,6 +266,9 @@ mod tests {
                 archived: None,
             },
             permission: None,
+            cost: None,
+            tokens: None,
+            revert: None,
         };
         SessionCreated { info }
     }

@@ -87,8 +87,9 @@ pub use durable::*;
 pub use live::*;
 pub use notice::{NOTICES, Nothing, Notice, NoticeSpec};
 pub use values::{
-    EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRule, RetryError,
-    SessionError, SessionIdle, SessionRecord, SessionStatus, SessionStatusChanged,
+    EventProvider, NamedError, NamedErrorData, NamedErrorTag, PrunedCall, RecordedRevert,
+    RecordedRule, RetryError, SessionError, SessionIdle, SessionRecord, SessionStatus,
+    SessionStatusChanged,
 };
 
 /// One kind of event of the catalogue.

@@ -310,6 +310,10 @@ pub const PROVIDER_METADATA: &str = "providerMetadata";
 /// their ids.
 pub const TEXT_PROVIDER_METADATA: &str = "textProviderMetadata";
 
+/// The member of an answer's additive values that is `true` where the provider paused it over a tool
+/// of its own, and the Session Drain goes on with the next turn.
+pub const PAUSED_TURN: &str = "pauseTurn";
+
 /// One Provider Turn's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {

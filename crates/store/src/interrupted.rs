@@ -3,11 +3,13 @@
 //! Nothing says that a session runs: that would have to be taken back when the process dies, which
 //! is exactly what cannot be done. What was cut is seen in the history it left.
 
+use opencode_schema::Record;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{self, SessionEvent};
 use opencode_schema::id::{MessageID, SessionID};
-use opencode_schema::message::{ErrorCause, ErrorKind};
+use opencode_schema::message::{ErrorCause, ErrorKind, PAUSED_TURN};
 use rusqlite::{OptionalExtension, Params, Row};
+use serde_json::Value;
 
 use crate::error::StoreError;
 use crate::log::StoredEvent;
@@ -41,7 +43,8 @@ pub enum InterruptedState {
     InputUnanswered,
     /// A step started and neither ended nor failed.
     StepOpen,
-    /// A step ended with results the model waits for, and no step followed.
+    /// A step ended with results the model waits for, or the provider paused it, and no step
+    /// followed.
     ContinuationDue,
 }
 
@@ -136,7 +139,7 @@ impl Reader<'_> {
             // No drain leaves a step open, however many turns it has made.
             None => InterruptedState::StepOpen,
             Some(settled)
-                if self.waits_for_results(newest, settled)? && self.has_allowance(newest)? =>
+                if self.is_continued(newest, settled)? && self.has_allowance(newest)? =>
             {
                 InterruptedState::ContinuationDue
             }
@@ -145,8 +148,8 @@ impl Reader<'_> {
         Ok(Some(state))
     }
 
-    /// Whether the step ended well, with calls of ours that nobody interrupted.
-    fn waits_for_results(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
+    /// Whether the step ended well, with calls of ours that no user interrupted, or paused.
+    fn is_continued(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
         let session = newest.session;
         let entry = self.entries(session, &[ended])?.pop();
         let ended_well = match entry.as_ref().map(StoredEvent::payload).transpose()? {
@@ -157,6 +160,9 @@ impl Reader<'_> {
         if !ended_well {
             return Ok(false);
         }
+        let additive = entry.as_ref().map(crate::messages::metadata).transpose()?;
+        let is_paused = |it: Record| it.get(PAUSED_TURN) == Some(&Value::Bool(true));
+        let mut is_due = additive.flatten().is_some_and(is_paused);
         let mut statement = self.connection.prepare_cached(
             "SELECT called, settled FROM part
              WHERE aggregate = ? AND message = ? AND kind = 2 AND called IS NOT NULL",
@@ -164,7 +170,6 @@ impl Reader<'_> {
         let calls = statement
             .query_map([session, newest.seq], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<Vec<(i64, Option<i64>)>, _>>()?;
-        let mut is_due = false;
         for (called, settled) in calls {
             if self.is_provider_executed(session, called)? {
                 continue;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{DurableEvent, EventSpec, SessionEvent};
+use opencode_schema::event::{DurableEvent, EventSpec, SessionEvent, SessionRecord};
 use opencode_schema::id::{EventID, SessionID};
 use opencode_schema::location::LocationRef;
 use rusqlite::{OptionalExtension, Row, params};
@@ -51,9 +51,22 @@ pub struct Committed {
     pub event: DurableEvent,
     /// Where its session lived; shown on the live stream, not stored.
     pub location: Option<LocationRef>,
+    /// The session after it, where it changed agent, model, Location or staged revert.
+    pub updated: Option<Box<Updated>>,
     pub(crate) aggregate: i64,
     /// Whether the listener hears of it. Tails always do.
     pub(crate) announced: bool,
+}
+
+/// A session after an event that changed it.
+#[derive(Debug, Clone)]
+pub struct Updated {
+    /// The id of the live event that tells it.
+    pub id: EventID,
+    /// Where the session lives now.
+    pub location: LocationRef,
+    /// The whole record.
+    pub info: SessionRecord,
 }
 
 /// An entry as it is read: its payload is JSON text in the order of the catalogue, without
@@ -107,6 +120,20 @@ impl StoredEvent {
     }
 }
 
+/// Whether an event changes what a session reads as, beyond its sums and times. Those change with
+/// every turn, and `session.next.step.ended` carries them.
+fn changes_session(event: &SessionEvent) -> bool {
+    matches!(
+        event,
+        SessionEvent::AgentSwitched(_)
+            | SessionEvent::ModelSwitched(_)
+            | SessionEvent::Moved(_)
+            | SessionEvent::RevertStaged(_)
+            | SessionEvent::RevertCleared(_)
+            | SessionEvent::RevertCommitted(_)
+    )
+}
+
 impl Transaction<'_> {
     /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
     /// A conflict changes nothing, so the caller may go on or take back what it did before.
@@ -151,6 +178,10 @@ impl Transaction<'_> {
         };
         self.insert_entry(aggregate, &event, recording.kind, &target)?;
         let seq = event.seq;
+        let updated = match recording.announced && changes_session(&event.payload) {
+            true => self.updated(&event.session_id)?,
+            false => None,
+        };
         self.run(
             "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
             [aggregate, seq as i64],
@@ -158,10 +189,24 @@ impl Transaction<'_> {
         self.appended(Committed {
             event,
             location: recording.location,
+            updated,
             aggregate,
             announced: recording.announced,
         })?;
         Ok(Ok(seq))
+    }
+
+    fn updated(&self, session: &SessionID) -> Result<Option<Box<Updated>>, StoreError> {
+        let reader = self.reader();
+        let Some(row) = reader.session(session)? else {
+            return Ok(None);
+        };
+        let info = reader.whole_session_record(&row)?;
+        Ok(Some(Box::new(Updated {
+            id: self.event_id(),
+            location: row.info.location,
+            info,
+        })))
     }
 
     fn insert_entry(

@@ -2,7 +2,7 @@
 
 use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost, nearest_count};
 use opencode_schema::clock::Millis;
-use opencode_schema::event::{RecordedRule, SessionRecord};
+use opencode_schema::event::{RecordedRevert, RecordedRule, SessionRecord};
 use opencode_schema::id::{SessionID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::permission::PermissionRule;
@@ -104,6 +104,22 @@ impl Reader<'_> {
             version,
             time: info.time,
             permission: Some(rules.collect()).filter(|rules: &Vec<_>| !rules.is_empty()),
+            cost: None,
+            tokens: None,
+            revert: None,
+        })
+    }
+
+    /// The whole record of a session, with what its events made of it.
+    pub(crate) fn whole_session_record(
+        &self,
+        session: &SessionRow,
+    ) -> Result<SessionRecord, StoreError> {
+        Ok(SessionRecord {
+            cost: Some(session.info.cost),
+            tokens: Some(session.info.tokens),
+            revert: session.info.revert.clone().map(RecordedRevert::from),
+            ..self.session_record(session)?
         })
     }
 

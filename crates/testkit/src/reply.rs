@@ -7,7 +7,7 @@ use opencode_llm::{
     BlockId, ErrorKind, FinishReason, LlmError, LlmEvent, ProviderMetadata, ToolOutput,
     ToolResultValue, Usage,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::gate::Gate;
 
@@ -225,15 +225,29 @@ impl Reply {
         self.finish(FinishReason::ToolCalls)
     }
 
+    /// A stop of a provider that goes on when it gets its answer back.
+    #[must_use]
+    pub fn pause(self) -> Self {
+        let attached = json!({"anthropic": {"pauseTurn": true}});
+        let Value::Object(attached) = attached else {
+            unreachable!("it is an object");
+        };
+        self.end(FinishReason::Stop, Some(Box::new(attached)))
+    }
+
     /// The end of the step and of the answer.
     #[must_use]
     pub fn finish(self, reason: FinishReason) -> Self {
+        self.end(reason, None)
+    }
+
+    fn end(self, reason: FinishReason, provider_metadata: Option<ProviderMetadata>) -> Self {
         let usage = self.usage.clone();
         let step = LlmEvent::StepFinish {
             index: 0,
             reason,
             usage: usage.clone(),
-            provider_metadata: None,
+            provider_metadata,
         };
         let reply = LlmEvent::Finish {
             reason,

@@ -79,6 +79,7 @@ fn chat(body: &Value) -> Result<(), String> {
 fn anthropic(body: &Value) -> Result<(), String> {
     let mut open: HashSet<&str> = HashSet::new();
     let mut before = "";
+    let mut is_paused = false;
     for (at, message) in list(&body["messages"]).iter().enumerate() {
         let role = text(message, "role");
         let of = |problem: &str| Err(format!("message {at} ({role}) {problem}"));
@@ -106,8 +107,15 @@ fn anthropic(body: &Value) -> Result<(), String> {
         match blocks.last().map(|block| text(block, "type")) {
             None => return of("is empty"),
             Some("thinking" | "redacted_thinking") => return of("ends with a thought"),
-            Some(_) => before = role,
+            Some(kind) => {
+                before = role;
+                is_paused = kind == "server_tool_use" || kind.ends_with("_tool_result");
+            }
         }
+    }
+    // The server goes on with an answer that it paused over a tool of its own.
+    if is_paused && before == "assistant" {
+        before = "paused";
     }
     check_end(before, &open)
 }

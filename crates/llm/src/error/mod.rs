@@ -17,6 +17,7 @@ pub use rate_limit::RateLimits;
 
 pub(crate) use place::{BEGINNING, is_page, page_message, place};
 
+use crate::event::FinishReason;
 use crate::redact::Redactor;
 
 /// The longest piece of provider output a failure keeps, in characters.
@@ -86,6 +87,8 @@ pub enum LlmErrorReason {
         /// The piece that could not be understood, bounded and redacted.
         raw: Option<String>,
     },
+    /// The answer reached its limit of output tokens inside a tool call.
+    OutputLimit,
     /// A status nobody assigned a meaning to.
     UnknownProvider {
         /// The HTTP status.
@@ -136,6 +139,8 @@ pub enum ErrorKind {
     ContextOverflow,
     /// The content is refused.
     ContentPolicy,
+    /// The answer reached its limit of output tokens.
+    OutputLength,
     /// The network.
     Transport,
     /// A time limit.
@@ -158,6 +163,7 @@ impl ErrorKind {
             Self::InvalidRequest => "invalid-request",
             Self::ContextOverflow => "context-overflow",
             Self::ContentPolicy => "content-policy",
+            Self::OutputLength => "output-length",
             Self::Transport => "transport",
             Self::Timeout => "timeout",
             Self::InvalidOutput => "invalid-output",
@@ -225,6 +231,19 @@ impl LlmError {
         self
     }
 
+    /// The same failure, of an answer that ended for this reason: output that the limit cut is not
+    /// the provider's mistake.
+    #[must_use]
+    pub fn ended_by(mut self, reason: Option<FinishReason>) -> Self {
+        if reason == Some(FinishReason::Length)
+            && matches!(self.reason, LlmErrorReason::InvalidProviderOutput { .. })
+        {
+            self.reason = LlmErrorReason::OutputLimit;
+            return self.explained("The answer reached its limit of output tokens");
+        }
+        self
+    }
+
     /// Adds a sentence to the message.
     #[must_use]
     pub fn explained(mut self, sentence: &str) -> Self {
@@ -283,6 +302,7 @@ impl LlmError {
             } => ErrorKind::Timeout,
             LlmErrorReason::Transport { .. } => ErrorKind::Transport,
             LlmErrorReason::InvalidProviderOutput { .. } => ErrorKind::InvalidOutput,
+            LlmErrorReason::OutputLimit => ErrorKind::OutputLength,
             LlmErrorReason::UnknownProvider { .. } => ErrorKind::Unknown,
         }
     }

@@ -29,6 +29,7 @@ pub(super) trait Frames: Send {
 pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
     halves: &'a mut Halves,
+    held: &'a mut Option<LlmError>,
     out: &'a mut Vec<LlmEvent>,
 }
 
@@ -68,12 +69,27 @@ impl Sink<'_> {
 
     /// Forwards an event under the rules of the lifecycle.
     pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
+        if !matches!(event, LlmEvent::ProviderError { .. }) {
+            self.release(None)?;
+        }
         if !self.halves.is_idle() {
             for missing in self.complete(&mut event) {
                 self.lifecycle.accept(missing, self.out)?;
             }
         }
         self.lifecycle.accept(event, self.out)
+    }
+
+    /// Keeps a failure until the stream says why the answer ends, which may explain it.
+    pub(super) fn hold(&mut self, error: LlmError) {
+        self.held.get_or_insert(error);
+    }
+
+    fn release(&mut self, reason: Option<FinishReason>) -> Result<(), LlmError> {
+        match self.held.take() {
+            Some(error) => Err(error.ended_by(reason)),
+            None => Ok(()),
+        }
     }
 
     /// Makes the text of an event consist of whole characters. What stands for those that never
@@ -105,6 +121,7 @@ impl Sink<'_> {
         usage: Option<Usage>,
         metadata: Option<ProviderMetadata>,
     ) -> Result<(), LlmError> {
+        self.release(Some(reason))?;
         for missing in self.halves.end_all() {
             self.lifecycle.accept(missing, self.out)?;
         }
@@ -119,6 +136,7 @@ impl Sink<'_> {
 
     /// Fails the step because the provider stopped before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
+        self.release(None)?;
         self.lifecycle.end()
     }
 
@@ -139,6 +157,8 @@ struct Reading<F> {
     opening: Opening,
     lifecycle: Lifecycle,
     halves: Halves,
+    /// The input of a call could not be read.
+    held: Option<LlmError>,
     frames: F,
 }
 
@@ -150,6 +170,7 @@ impl<F: Frames> Framed<F> {
                 opening: Opening::default(),
                 lifecycle: Lifecycle::new(route),
                 halves: Halves::default(),
+                held: None,
                 frames,
             },
         }
@@ -238,6 +259,7 @@ impl<F: Frames> Reading<F> {
         let sink = Sink {
             lifecycle: &mut self.lifecycle,
             halves: &mut self.halves,
+            held: &mut self.held,
             out,
         };
         (&mut self.frames, sink)

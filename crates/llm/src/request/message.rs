@@ -35,6 +35,10 @@ pub struct Message {
     /// What is said.
     #[serde(serialize_with = "serialize_parts")]
     pub content: Arc<[Part]>,
+    /// The provider paused this answer and goes on with it when it gets it back. Always `false` for
+    /// other roles.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_paused: bool,
 }
 
 impl Message {
@@ -44,6 +48,7 @@ impl Message {
         Self {
             role,
             content: content.into(),
+            is_paused: false,
         }
     }
 
@@ -57,6 +62,15 @@ impl Message {
     #[must_use]
     pub fn assistant(content: impl Into<Arc<[Part]>>) -> Self {
         Self::new(Role::Assistant, content)
+    }
+
+    /// An assistant message that the provider paused.
+    #[must_use]
+    pub fn paused(content: impl Into<Arc<[Part]>>) -> Self {
+        Self {
+            is_paused: true,
+            ..Self::assistant(content)
+        }
     }
 
     /// A message of tool results.

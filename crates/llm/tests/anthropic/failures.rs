@@ -123,7 +123,7 @@ fn streams_that_are_not_the_protocol() {
                 delta(0, input("{")),
                 end("max_tokens"),
             ],
-            "Invalid JSON input for anthropic-messages tool call read".into(),
+            "Invalid JSON input for anthropic-messages tool call read. The answer reached its limit of output tokens".into(),
         ),
         (
             vec![start(0, tool(json!(null)))],
@@ -165,11 +165,11 @@ fn streams_that_are_not_the_protocol() {
     ];
     for (events, message) in rows {
         let (_, found, kind) = failure_of(&events);
-        assert_eq!(
-            (found, kind),
-            (message, ErrorKind::InvalidOutput),
-            "{events:?}"
-        );
+        let expected = match message.ends_with("limit of output tokens") {
+            true => ErrorKind::OutputLength,
+            false => ErrorKind::InvalidOutput,
+        };
+        assert_eq!((found, kind), (message, expected), "{events:?}");
     }
     let (_, end) = decode(&[b"data: {\"type\":\n\n"]);
     assert_eq!(

@@ -388,3 +388,60 @@ fn a_thought_that_led_to_nothing_is_not_sent() {
         json!({"role": "assistant", "content": [said("a")]})
     );
 }
+
+#[test]
+fn a_paused_answer_ends_its_request_and_no_later_one() {
+    let question = || Message::user([Part::text("q")]);
+    let attached = json!({"anthropic": {"blockType": "web_search_tool_result"}});
+    let answered = hosted("s", Some(attached));
+    let [unanswered, _] = hosted("t", None);
+    let use_of = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"encrypted_content": "e"}]});
+    let signed = Some(json!({"anthropic": {"signature": "S"}}));
+    let thought = json!({"type": "thinking", "thinking": "", "signature": "S"});
+    let go_on = || user(json!([said("Continue.")]));
+    let whole = json!([use_of("s"), result]);
+    let rows: Vec<(&str, Vec<Part>, Value, bool)> = vec![
+        ("a result", answered.to_vec(), whole.clone(), true),
+        (
+            "a call without its result",
+            [
+                answered.to_vec(),
+                vec![reasoning("", signed), unanswered.clone()],
+            ]
+            .concat(),
+            json!([use_of("s"), result, thought, use_of("t")]),
+            true,
+        ),
+        (
+            "a call without its result, before words",
+            vec![unanswered, Part::text("a")],
+            json!([said("a")]),
+            false,
+        ),
+        ("words", vec![Part::text("a")], json!([said("a")]), false),
+    ];
+    for (name, parts, expected, is_resumed) in rows {
+        let paused = Message::paused(parts);
+        let end = if is_resumed { vec![] } else { vec![go_on()] };
+        let expected = [vec![user(json!([said("q")])), assistant(expected)], end].concat();
+        let request = request(vec![question(), paused]);
+        assert_eq!(wire_messages(&request), json!(expected), "{name}");
+    }
+    // The result of the call came with the next answer, or never: no later request has the call.
+    let [unanswered, _] = hosted("t", None);
+    let parts = [answered.to_vec(), vec![unanswered]].concat();
+    let request = request(vec![
+        question(),
+        Message::paused(parts),
+        Message::assistant([Part::text("b")]),
+    ]);
+    assert_eq!(
+        wire_messages(&request),
+        json!([
+            user(json!([said("q")])),
+            assistant(json!([use_of("s"), result, said("b")])),
+            go_on()
+        ])
+    );
+}

@@ -126,6 +126,12 @@ fn broken_output_fails_with_the_piece_at_fault() {
     assert_eq!(raw_of(&error).as_deref(), Some("{\"p\":"));
 
     let (_, error) = failure_of(&[
+        tool(Some(0), Some("a"), Some("read"), json!("{\"p\":")),
+        stop("length"),
+    ]);
+    assert_eq!(error.kind(), ErrorKind::OutputLength);
+
+    let (_, error) = failure_of(&[
         tool(Some(0), Some("a"), None, json!("{}")),
         stop("tool_calls"),
     ]);

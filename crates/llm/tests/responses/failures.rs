@@ -99,6 +99,16 @@ fn streams_that_are_not_the_protocol() {
             bad_input,
         ),
         (
+            vec![
+                added(function_call("")),
+                done(function_call("{\"a\"")),
+                json!({"type": "response.incomplete", "response": {
+                    "incomplete_details": {"reason": "max_output_tokens"},
+                }}),
+            ],
+            "Invalid JSON input for openai-responses tool call read. The answer reached its limit of output tokens",
+        ),
+        (
             vec![added(json!({"type": "function_call", "id": "fc"}))],
             nameless,
         ),
@@ -130,11 +140,13 @@ fn streams_that_are_not_the_protocol() {
         (vec![json!("text")], undecodable),
     ];
     for (events, message) in rows {
-        assert_eq!(
-            failure_of(&events),
-            (message.to_owned(), ErrorKind::InvalidOutput),
-            "{events:?}"
-        );
+        let limit = "limit of output tokens";
+        let kind = match message.ends_with(limit) {
+            true => ErrorKind::OutputLength,
+            false => ErrorKind::InvalidOutput,
+        };
+        let expected = (message.to_owned(), kind);
+        assert_eq!(failure_of(&events), expected, "{events:?}");
     }
     let (_, end) = decode(&[b"data: {\"type\":\n\n"]);
     assert_eq!(end.unwrap_err().to_string(), undecodable);

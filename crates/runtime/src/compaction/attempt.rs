@@ -33,6 +33,7 @@ const MAX_BYTES_PER_TOKEN: u64 = 8;
 /// What stands for the rest.
 const CUT: &str = "\n[truncated]";
 
+const LIMIT: &str = "the model reached its limit of output tokens before it wrote a summary; a larger limit.output or a model that thinks less may help";
 const BLANK: &str = "the model answered with nothing";
 const OUTDATED: &str =
     "the Location, agent or model of the session changed while the provider had to be waited for";
@@ -181,7 +182,8 @@ impl Core {
                 Ok(Outcome::Completed)
             }
             Err(Unfinished::Interrupted) => Ok(Outcome::Interrupted),
-            Err(Unfinished::Failed(failure) | Unfinished::Refused(failure)) => {
+            Err(Unfinished::Failed(mut failure) | Unfinished::Refused(mut failure)) => {
+                failure.cause.provider_id = Some(summariser.model.provider_id.clone());
                 Ok(Outcome::Failed(failure))
             }
         }
@@ -268,7 +270,7 @@ impl Core {
                     return Err(Failure::new(ErrorKind::Unknown, OUTDATED).into());
                 }
                 Some(Err(AskError::Failed(error))) => {
-                    let cause = cause_of(&error);
+                    let cause = cause_of(&error, &summariser.model.provider_id);
                     let message = error.to_string();
                     return Err(summary.broken(Failure { message, cause }));
                 }
@@ -309,6 +311,8 @@ struct Summary {
     most: usize,
     /// The model has said that it is done.
     is_done: bool,
+    /// The answer ended at its limit of output tokens.
+    is_at_limit: bool,
     /// It is as long as it may be.
     is_cut: bool,
 }
@@ -319,6 +323,7 @@ impl Summary {
             text: String::new(),
             most,
             is_done: false,
+            is_at_limit: false,
             is_cut: false,
         }
     }
@@ -333,6 +338,7 @@ impl Summary {
                     return Err(Failure::new(ErrorKind::InvalidOutput, message));
                 }
                 self.is_done = true;
+                self.is_at_limit = reason == FinishReason::Length;
             }
             LlmEvent::ProviderError {
                 message,
@@ -372,6 +378,8 @@ impl Summary {
     fn whole(self) -> Result<String, Failure> {
         let problem = if !self.is_done && !self.is_cut {
             NO_FINISH
+        } else if self.text.trim().is_empty() && self.is_at_limit {
+            return Err(Failure::new(ErrorKind::OutputLength, LIMIT));
         } else if self.text.trim().is_empty() {
             BLANK
         } else {

@@ -39,6 +39,9 @@ async fn store() -> (Store, SessionID) {
             archived: None,
         },
         permission: None,
+        cost: None,
+        tokens: None,
+        revert: None,
     };
     let session = id.clone();
     let created = store.write(move |transaction| {

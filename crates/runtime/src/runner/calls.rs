@@ -198,9 +198,13 @@ impl Calls {
 
     /// Whether the model waits for a result of ours.
     pub(super) fn any_local(&self) -> bool {
-        let runs = matches!(self.local, LocalCalls::Run(..));
         let is_local = |call: &Call| call.called && !call.provider_executed;
-        runs && self.calls.iter().any(is_local)
+        self.may_run() && self.calls.iter().any(is_local)
+    }
+
+    /// Whether this is a turn that another may follow.
+    pub(super) fn may_run(&self) -> bool {
+        matches!(self.local, LocalCalls::Run(..))
     }
 
     /// Fires when the calls must stop.

@@ -1,6 +1,6 @@
 //! How a Provider Turn and the stream of its provider end.
 
-use opencode_llm::{LlmError, LlmEvent};
+use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
 
 /// How the provider's stream ended.
 pub(super) enum StreamEnd {
@@ -15,6 +15,14 @@ pub(super) enum StreamEnd {
     Interrupted,
 }
 
+/// What a provider said at the end of its answer.
+pub(super) struct Finish {
+    pub(super) reason: FinishReason,
+    pub(super) usage: Option<Usage>,
+    /// It paused the answer, and the next turn goes on with it.
+    pub(super) is_paused: bool,
+}
+
 /// How a provider refused a request.
 pub(super) enum Refusal {
     Error(LlmError),
@@ -26,7 +34,7 @@ pub(super) enum Refusal {
 pub(super) enum Turned {
     /// It has its durable outcome.
     Settled {
-        /// The model waits for results, so that another must follow.
+        /// The model waits for results, or to go on, so that another must follow.
         continues: bool,
     },
     /// Nothing was sent, or the provider refused it for its size, and the turn begins anew: there is

@@ -14,7 +14,9 @@ use opencode_schema::event::{
     ToolInputStarted,
 };
 use opencode_schema::id::MessageID;
-use opencode_schema::message::{PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown};
+use opencode_schema::message::{
+    PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown,
+};
 use opencode_schema::model::ModelRef;
 use opencode_store::{Draft, SessionRow};
 use serde_json::Value;
@@ -99,6 +101,12 @@ impl Publisher {
     /// What the end of the step is to say of its request.
     pub(super) fn remember_report(&mut self, report: Option<Record>) {
         self.report = report;
+    }
+
+    /// The end of the step is to say that the provider paused it, and that the next turn goes on.
+    pub(super) fn remember_pause(&mut self) {
+        let additive = self.report.get_or_insert_default();
+        additive.insert(PAUSED_TURN.to_owned(), true.into());
     }
 
     /// Collects a durable event.

@@ -1,14 +1,22 @@
 //! What the model crate says, in the vocabulary of events.
 
-use opencode_llm::{LlmError, ToolContent as LlmContent, ToolResultValue, Usage};
+use opencode_llm::{
+    LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue, Usage,
+};
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
 use opencode_schema::message::{
-    ErrorCause, ErrorKind, ProviderMetadata, SessionErrorUnknown, ToolContent,
+    ErrorCause, ErrorKind, PAUSED_TURN, ProviderMetadata, SessionErrorUnknown, ToolContent,
 };
 use opencode_schema::session::{CacheTokens, Tokens};
 use serde_json::{Value, json};
 
 use super::calls::Hosted;
+
+/// Whether a provider paused its answer, by what it attached to the finish.
+pub(super) fn is_paused(attached: Option<&Attached>) -> bool {
+    let mut namespaces = attached.into_iter().flat_map(|it| it.values());
+    namespaces.any(|members| members[PAUSED_TURN] == true)
+}
 
 pub(super) fn tokens_of(usage: Option<&Usage>) -> Tokens {
     let counts = usage.map(Usage::counts).unwrap_or_default();
@@ -74,14 +82,15 @@ fn content_of(content: LlmContent) -> ToolContent {
     }
 }
 
-pub(super) fn step_error(error: &LlmError) -> SessionErrorUnknown {
+pub(super) fn step_error(error: &LlmError, provider_id: &str) -> SessionErrorUnknown {
     SessionErrorUnknown {
-        cause: Some(cause_of(error)),
+        cause: Some(cause_of(error, provider_id)),
         ..SessionErrorUnknown::new(error.to_string())
     }
 }
 
-pub(crate) fn cause_of(error: &LlmError) -> ErrorCause {
+/// The cause of a failed request, with the catalogue's id of its provider.
+pub(crate) fn cause_of(error: &LlmError, provider_id: &str) -> ErrorCause {
     ErrorCause {
         kind: kind_of(error.kind()),
         status: error.status(),
@@ -89,7 +98,7 @@ pub(crate) fn cause_of(error: &LlmError) -> ErrorCause {
         retry_after_ms: error
             .retry_after_ms()
             .filter(|wait| *wait <= MAX_SAFE_INTEGER),
-        provider_id: None,
+        provider_id: Some(provider_id.to_owned()),
     }
 }
 
@@ -102,6 +111,7 @@ pub(crate) fn kind_of(kind: opencode_llm::ErrorKind) -> ErrorKind {
         opencode_llm::ErrorKind::InvalidRequest => ErrorKind::InvalidRequest,
         opencode_llm::ErrorKind::ContextOverflow => ErrorKind::ContextOverflow,
         opencode_llm::ErrorKind::ContentPolicy => ErrorKind::ContentPolicy,
+        opencode_llm::ErrorKind::OutputLength => ErrorKind::OutputLength,
         opencode_llm::ErrorKind::Transport => ErrorKind::Transport,
         opencode_llm::ErrorKind::Timeout => ErrorKind::Timeout,
         opencode_llm::ErrorKind::InvalidOutput => ErrorKind::InvalidOutput,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use opencode_llm::{FinishReason, LlmError, LlmEvent, Usage};
+use opencode_llm::{FinishReason, LlmError, LlmEvent};
 use opencode_schema::event::StepEnded;
 use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
 use opencode_schema::session::Tokens;
@@ -13,11 +13,13 @@ use super::attempts::{Answer, AskError};
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
 use super::compacting::Relief;
-use super::ends::{Refusal, StreamEnd, Turned};
+use super::ends::{Finish, Refusal, StreamEnd, Turned};
 use super::files::StepFiles;
 use super::publisher::{FragmentKind, Publisher};
 use super::repetition::Repetition;
-use super::translate::{cause_of, hosted, hosted_failure, kind_of, step_error, tokens_of};
+use super::translate::{
+    cause_of, hosted, hosted_failure, is_paused, kind_of, step_error, tokens_of,
+};
 use super::{INTERRUPTED_CALL, Runner, Stop};
 use crate::compaction::Grounds;
 use crate::coordinator::Stopper;
@@ -41,7 +43,7 @@ struct Turn<'a> {
     publisher: Publisher,
     calls: Calls,
     files: StepFiles,
-    finish: Option<(FinishReason, Option<Usage>)>,
+    finish: Option<Finish>,
     /// The provider reported a failure inside its stream; the rest is ignored.
     provider_failed: bool,
     /// A refusal for the request's size is held back.
@@ -50,6 +52,8 @@ struct Turn<'a> {
     received: usize,
     /// Provider and protocol, for failures.
     route: String,
+    /// The catalogue's id of the provider.
+    provider_id: String,
 }
 
 impl Runner {
@@ -106,6 +110,7 @@ impl Runner {
     /// A turn of which nothing has happened yet.
     fn begun(&mut self, boundary: Boundary, local: LocalCalls, recovers: bool) -> Turn<'_> {
         let route = boundary.model.model.route();
+        let provider_id = boundary.model.model.provider_id.clone();
         let Boundary {
             session,
             sampled,
@@ -139,6 +144,7 @@ impl Runner {
             recovers,
             received: 0,
             route,
+            provider_id,
         }
     }
 }
@@ -284,15 +290,25 @@ impl Turn<'_> {
             call @ (LlmEvent::ToolCall { .. }
             | LlmEvent::ToolResult { .. }
             | LlmEvent::ToolError { .. }) => return Ok(self.apply_call(call)),
-            LlmEvent::StepFinish { reason, usage, .. } => {
+            LlmEvent::StepFinish {
+                reason,
+                usage,
+                provider_metadata,
+                ..
+            } => {
                 if let Some(id) = self.calls.incomplete() {
                     let message =
                         format!("The provider finished its answer inside the tool call {id}");
-                    return Ok(Some(LlmError::invalid_output(&self.route, message)));
+                    let error = LlmError::invalid_output(&self.route, message);
+                    return Ok(Some(error.ended_by(Some(reason))));
                 }
                 publisher.ensure_step();
                 publisher.end_all();
-                self.finish = Some((reason, usage));
+                self.finish = Some(Finish {
+                    reason,
+                    usage,
+                    is_paused: is_paused(provider_metadata.as_ref()) && self.calls.may_run(),
+                });
             }
             LlmEvent::ProviderError {
                 message,
@@ -305,7 +321,7 @@ impl Turn<'_> {
                     status: None,
                     retryable,
                     retry_after_ms: None,
-                    provider_id: None,
+                    provider_id: Some(self.provider_id.clone()),
                 };
                 publisher.fail_step(SessionErrorUnknown {
                     cause: Some(cause),
@@ -406,7 +422,8 @@ impl Turn<'_> {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
             self.fail_calls(true, &lost);
-            self.publisher.fail_step(step_error(error));
+            self.publisher
+                .fail_step(step_error(error, &self.provider_id));
             self.publisher.flush().await?;
         }
         while self.calls.any_running() {
@@ -414,6 +431,7 @@ impl Turn<'_> {
             self.settled(settled).await?;
         }
         let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
+        let is_paused = self.finish.as_ref().is_some_and(|it| it.is_paused);
         let was_stopped = self.calls.cancelled().is_cancelled();
         // After a broken stream a call whose arguments never became complete stays open: the next
         // drain fails it, as it does after a crash.
@@ -434,12 +452,12 @@ impl Turn<'_> {
                 let message = error.to_string();
                 Err(DrainError::Provider {
                     message,
-                    cause: Some(cause_of(&error)),
+                    cause: Some(cause_of(&error, &self.provider_id)),
                 }
                 .into())
             }
             _ if was_stopped => Err(Stop::Interrupted),
-            _ => Ok(!self.provider_failed && self.calls.any_local()),
+            _ => Ok(!self.provider_failed && (is_paused || self.calls.any_local())),
         }
     }
 
@@ -448,15 +466,18 @@ impl Turn<'_> {
         if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
             return;
         }
-        let Some((reason, usage)) = self.finish.take() else {
+        let Some(finished) = self.finish.take() else {
             if self.publisher.has_started() {
                 let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_TURN);
                 self.publisher.fail_step(error);
             }
             return;
         };
-        let tokens = tokens_of(usage.as_ref());
-        let finish = match reason {
+        if finished.is_paused {
+            self.publisher.remember_pause();
+        }
+        let tokens = tokens_of(finished.usage.as_ref());
+        let finish = match finished.reason {
             FinishReason::Stop if self.calls.any_local() => FinishReason::ToolCalls,
             other => other,
         };

@@ -68,7 +68,7 @@ async fn an_answer_that_stops_without_a_finish_fails_its_step_and_the_drain() {
         let data = &f.payloads(&session, "step.failed").await[0];
         assert_eq!(
             data["error"]["cause"],
-            json!({"kind": "invalid-output", "retryable": false})
+            json!({"kind": "invalid-output", "retryable": false, "providerID": "mock"})
         );
     }
 }
@@ -144,7 +144,7 @@ async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
     );
     assert_eq!(
         f.payloads(&session, "step.failed").await[0]["error"]["cause"],
-        json!({"kind": "invalid-output", "retryable": false})
+        json!({"kind": "invalid-output", "retryable": false, "providerID": "mock"})
     );
 }
 

@@ -53,6 +53,7 @@ mod next;
 #[cfg(test)]
 mod outputs;
 #[cfg(test)]
+mod pauses;
 mod permissions;
 #[cfg(test)]
 mod prefix;
@@ -108,6 +109,7 @@ mod unanswered;
 mod unresolvable;
 #[cfg(test)]
 mod unresponsive;
+mod updated;
 #[cfg(test)]
 mod vanished;
 #[cfg(test)]

@@ -19,35 +19,35 @@ async fn a_refused_request_is_a_failed_step_that_says_why() {
             LlmErrorReason::Authentication {
                 kind: AuthenticationKind::Invalid,
             },
-            json!({"kind": "auth", "retryable": false}),
+            json!({"kind": "auth", "retryable": false, "providerID": "mock"}),
         ),
         (
             LlmErrorReason::InvalidRequest {
                 parameter: None,
                 context_overflow: false,
             },
-            json!({"kind": "invalid-request", "retryable": false}),
+            json!({"kind": "invalid-request", "retryable": false, "providerID": "mock"}),
         ),
         (
             LlmErrorReason::RateLimit {
                 retry_after_ms: Some(1500),
             },
-            json!({"kind": "rate-limit", "retryable": true, "retryAfterMs": 1500}),
+            json!({"kind": "rate-limit", "retryable": true, "retryAfterMs": 1500, "providerID": "mock"}),
         ),
         (
             LlmErrorReason::ProviderInternal {
                 status: 529,
                 retry_after_ms: None,
             },
-            json!({"kind": "overloaded", "status": 529, "retryable": true}),
+            json!({"kind": "overloaded", "status": 529, "retryable": true, "providerID": "mock"}),
         ),
         (
             LlmErrorReason::QuotaExceeded,
-            json!({"kind": "quota", "retryable": false}),
+            json!({"kind": "quota", "retryable": false, "providerID": "mock"}),
         ),
         (
             LlmErrorReason::ContentPolicy,
-            json!({"kind": "content-policy", "retryable": false}),
+            json!({"kind": "content-policy", "retryable": false, "providerID": "mock"}),
         ),
     ];
     for (reason, cause) in rows {
@@ -269,6 +269,6 @@ async fn an_error_of_the_provider_ends_the_turn_and_not_the_drain() {
     let data = &f.payloads(&session, "step.failed").await[0];
     assert_eq!(
         data["error"]["cause"],
-        json!({"kind": "overloaded", "retryable": true})
+        json!({"kind": "overloaded", "retryable": true, "providerID": "mock"})
     );
 }

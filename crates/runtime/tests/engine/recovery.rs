@@ -133,7 +133,7 @@ async fn a_host_that_recovers_goes_on_where_each_session_was_cut() {
     for (session, text) in [
         (&unanswered, "The newest input has no answer"),
         (&open, "The newest answer was cut off"),
-        (&due, "The results of the newest tool calls were not sent"),
+        (&due, "The newest answer was not continued"),
     ] {
         assert_eq!(f.payloads(session, "retried").await, [message(text)]);
     }

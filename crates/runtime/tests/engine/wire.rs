@@ -107,7 +107,7 @@ async fn a_refusal_is_a_failed_step_and_names_its_kind() {
         assert_eq!(made, requests, "{status} {body}");
         assert_eq!(
             cause,
-            json!({"kind": kind, "status": status, "retryable": requests > 1})
+            json!({"kind": kind, "status": status, "retryable": requests > 1, "providerID": "wire"})
         );
     }
 }
@@ -118,7 +118,7 @@ async fn a_server_that_says_when_to_come_back_is_quoted() {
     let (_, cause, _) = outcome(refusals).await;
     assert_eq!(
         cause,
-        json!({"kind": "rate-limit", "status": 429, "retryable": true, "retryAfterMs": 3000})
+        json!({"kind": "rate-limit", "status": 429, "retryable": true, "retryAfterMs": 3000, "providerID": "wire"})
     );
 }
 
@@ -161,7 +161,10 @@ async fn an_exchange_that_breaks_before_an_answer_is_not_made_again() {
     assert!(failed.starts_with("step.failed wire/"), "{failed}");
     let transport = "/chat/completions broke the exchange off before an answer: ";
     assert!(failed.contains(transport), "{failed}");
-    assert_eq!(cause, json!({"kind": "transport", "retryable": false}));
+    assert_eq!(
+        cause,
+        json!({"kind": "transport", "retryable": false, "providerID": "wire"})
+    );
 }
 
 #[tokio::test]
@@ -179,7 +182,10 @@ async fn an_answer_that_breaks_off_keeps_what_there_is_of_it() {
         assert!(failed.starts_with("step.failed wire/"), "{failed}");
         let unread = "/chat/completions broke its answer off: ";
         assert!(failed.contains(unread), "{failed}");
-        assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+        assert_eq!(
+            cause,
+            json!({"kind": "invalid-output", "retryable": false, "providerID": "wire"})
+        );
         assert_eq!(requests, 1);
     }
 }
@@ -229,7 +235,10 @@ async fn an_answer_that_is_not_in_the_protocol_is_a_failed_step() {
         let (events, cause, requests) = outcome(vec![Script::Answer(format!("{OK}{body}"))]).await;
         let expected = [&ASKED[..], before, &[failed]].concat();
         assert_eq!(events, expected, "{body}");
-        assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+        assert_eq!(
+            cause,
+            json!({"kind": "invalid-output", "retryable": false, "providerID": "wire"})
+        );
         assert_eq!(requests, 1);
     }
 }
@@ -245,7 +254,10 @@ async fn a_page_is_a_failed_step_that_says_so() {
     );
     let page = "answered with an HTML page (status 200) instead of a stream: is the baseURL right?";
     assert!(failed.ends_with(page), "{failed}");
-    assert_eq!(cause, json!({"kind": "invalid-output", "retryable": false}));
+    assert_eq!(
+        cause,
+        json!({"kind": "invalid-output", "retryable": false, "providerID": "wire"})
+    );
     assert_eq!(requests, 1);
 }
 
@@ -282,7 +294,10 @@ async fn a_failure_that_the_server_reports_in_its_answer_names_its_kind() {
         let (events, cause, requests) = outcome(vec![Script::Answer(body)]).await;
         let after = ["text.started", "text.ended Hel", failed];
         assert_eq!(events, [ASKED, after].concat());
-        assert_eq!(cause, json!({"kind": kind, "retryable": retryable}));
+        assert_eq!(
+            cause,
+            json!({"kind": kind, "retryable": retryable, "providerID": "wire"})
+        );
         assert_eq!(requests, 1);
     }
 }

@@ -22,7 +22,8 @@ events! {
         /// The session as it is recorded.
         info: SessionRecord,
     }
-    /// Title or other metadata changed.
+    /// What a session reads as changed: agent, model, Location, staged revert, permission rules or
+    /// title. Cost and tokens change with each turn; `session.next.step.ended` has those of the turn.
     2 "session.updated" 1 SessionUpdated {
         /// The session as it is recorded.
         info: SessionRecord,

@@ -10,7 +10,7 @@ use crate::id::{MessageID, SessionID, WorkspaceID};
 use crate::message::{ErrorCause, ProviderMetadata};
 use crate::model::ModelRef;
 use crate::permission::{PermissionEffect, PermissionRule};
-use crate::session::SessionTime;
+use crate::session::{RevertState, SessionTime, Tokens};
 
 /// The failure that a retry follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +110,44 @@ pub struct SessionRecord {
     /// task has what was denied to the one that gave it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub permission: Option<Vec<RecordedRule>>,
+    /// What its turns cost so far, in the currency of the catalogue's prices. Only what is derived
+    /// from another event has this and the following members.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cost: Option<f64>,
+    /// What its turns used so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tokens: Option<Tokens>,
+    /// The staged revert, if any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub revert: Option<RecordedRevert>,
+}
+
+/// A staged revert in the older shape, which the session record keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedRevert {
+    /// The boundary; it stays.
+    #[serde(rename = "messageID")]
+    pub message_id: MessageID,
+    /// The boundary within that message.
+    #[serde(rename = "partID", skip_serializing_if = "Option::is_none", default)]
+    pub part_id: Option<String>,
+    /// Snapshot of the files before the stage.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub snapshot: Option<String>,
+    /// All file changes as one unified diff.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub diff: Option<String>,
+}
+
+impl From<RevertState> for RecordedRevert {
+    fn from(revert: RevertState) -> Self {
+        Self {
+            message_id: revert.message_id,
+            part_id: revert.part_id,
+            snapshot: revert.snapshot,
+            diff: revert.diff,
+        }
+    }
 }
 
 /// A permission rule in the older shape, which the session record keeps.

@@ -343,7 +343,13 @@ impl Tool {
         if self.input.is_empty() && is_given {
             self.push(self.given.to_string(), sink)?;
         }
-        let input = tool_input::parse(&self.input, &self.name, PROTOCOL, sink)?;
+        let input = match tool_input::parse(&self.input, &self.name, PROTOCOL, sink) {
+            Ok(input) => input,
+            Err(error) => {
+                sink.hold(error);
+                return Ok(());
+            }
+        };
         sink.emit(LlmEvent::ToolInputEnd {
             id: Arc::clone(&self.id),
             name: Arc::clone(&self.name),

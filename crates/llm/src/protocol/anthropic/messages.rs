@@ -30,6 +30,9 @@ pub(super) struct State {
     open: Open,
     /// The last message is the assistant's and ends in a call that the provider ran.
     ends_in_hosted: bool,
+    /// The last message is an answer that the provider paused: the blocks that end it and have no
+    /// results yet. They stand in the next request alone, for their results may come in its answer.
+    paused: Option<Vec<Value>>,
     /// Where the cache may be asked to keep what was read.
     pub(super) places: Places,
 }
@@ -68,7 +71,7 @@ impl Form for Style {
         match message.role {
             Role::System => writer.push_update(&message.content),
             Role::User => writer.push_user(&message.content),
-            Role::Assistant => writer.push_assistant(&message.content),
+            Role::Assistant => writer.push_assistant(message),
             Role::Tool => writer.push_results(&message.content),
         }
     }
@@ -83,9 +86,13 @@ impl Form for Style {
 
     fn settle(&self, _: &mut Page<State>) {}
 
+    /// The server goes on with an answer that it paused if a request ends with that answer. Every
+    /// other request ends with the user.
     fn close(&self, page: &mut Page<State>) {
         let mut writer = Writer { style: self, page };
-        if matches!(writer.page.state.open, Open::Nothing | Open::Assistant) {
+        let is_resumed = writer.write_paused();
+        let open = writer.page.state.open;
+        if !is_resumed && matches!(open, Open::Nothing | Open::Assistant) {
             writer.write(Open::User, &text_block(CONTINUE));
         }
         writer.page.raw(b"]}");
@@ -140,13 +147,15 @@ impl Writer<'_> {
 
     /// Calls come last, because their results must follow them. A thought waits for what it led to:
     /// the server refuses a message that ends with one.
-    fn push_assistant(&mut self, content: &[Part]) {
+    fn push_assistant(&mut self, message: &Message) {
+        let content = &message.content;
         let mut place = None;
         let mut is_at_text = false;
         let mut calls = Vec::new();
         let mut thoughts = Vec::new();
         let mut ends_in_hosted = false;
-        for part in content {
+        let mut unanswered = Vec::new();
+        for part in content.iter() {
             let (block, is_text, is_hosted) = match part {
                 Part::Text(text) if is_blank(&text.text) => continue,
                 Part::Text(text) => (said(text), true, false),
@@ -174,11 +183,15 @@ impl Writer<'_> {
                         (block, false, true)
                     }
                     // Without a result in this protocol's form the call cannot be repeated.
-                    None => continue,
+                    None => {
+                        unanswered.push(call_block("server_tool_use", call));
+                        continue;
+                    }
                 },
                 Part::ToolResult(_) | Part::Media(_) => continue,
             };
             self.write_thoughts(&mut thoughts);
+            unanswered.clear();
             let end = self.write_said(&block);
             ends_in_hosted = is_hosted;
             if is_text || !is_at_text {
@@ -195,6 +208,25 @@ impl Writer<'_> {
         }
         self.mark(Role::Assistant, place);
         self.page.state.ends_in_hosted = ends_in_hosted;
+        // An answer that ends in words is not taken back as its own end by every model.
+        if message.is_paused && calls.is_empty() && (ends_in_hosted || !unanswered.is_empty()) {
+            if !unanswered.is_empty() {
+                thoughts.append(&mut unanswered);
+                unanswered = thoughts;
+            }
+            self.page.state.paused = Some(unanswered);
+        }
+    }
+
+    /// Writes the end of a paused answer, and says whether the conversation ends with one.
+    fn write_paused(&mut self) -> bool {
+        let Some(blocks) = self.page.state.paused.take() else {
+            return false;
+        };
+        for block in &blocks {
+            self.write_said(block);
+        }
+        true
     }
 
     fn push_results(&mut self, content: &[Part]) {
@@ -270,6 +302,7 @@ impl Writer<'_> {
         }
         self.page.state.open = side;
         self.page.state.ends_in_hosted = false;
+        self.page.state.paused = None;
         self.page.json(block);
         self.page.len() - 1
     }

@@ -73,7 +73,7 @@ impl Frames for ChatFrames {
             None if self.said_done && usage.is_some() && answered => FinishReason::Unknown,
             None => return sink.end(),
         };
-        self.calls.complete(sink)?;
+        self.complete_calls(Some(reason), sink)?;
         let reason = match reason {
             FinishReason::Stop if !self.calls.is_empty() => FinishReason::ToolCalls,
             reason => reason,
@@ -90,13 +90,22 @@ impl ChatFrames {
         let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
         if let (None, Some(reason)) = (self.finish, reason) {
             self.finish = Some(finish_reason(&reason));
-            self.calls.complete(sink)?;
+            self.complete_calls(self.finish, sink)?;
             // The answer is complete here, whenever the connection ends: a call that settles quickly
             // must not come before the end of the text it stands after.
             self.close_reasoning(sink)?;
             self.close_text(sink)?;
         }
         Ok(())
+    }
+
+    fn complete_calls(
+        &mut self,
+        reason: Option<FinishReason>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), LlmError> {
+        let completed = self.calls.complete(sink);
+        completed.map_err(|error| error.ended_by(reason))
     }
 
     fn delta(&mut self, mut delta: Delta, sink: &mut Sink<'_>) -> Result<(), LlmError> {

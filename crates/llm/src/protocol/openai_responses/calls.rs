@@ -124,7 +124,13 @@ impl Call {
             self.push(whole.to_owned(), sink)?;
         }
         let text = std::mem::take(&mut self.input);
-        let input = tool_input::parse(whole.unwrap_or(&text), &self.name, PROTOCOL, sink)?;
+        let input = match tool_input::parse(whole.unwrap_or(&text), &self.name, PROTOCOL, sink) {
+            Ok(input) => input,
+            Err(error) => {
+                sink.hold(error);
+                return Ok(());
+            }
+        };
         let attached = metadata([(ITEM_ID, self.item.as_str().into())]);
         sink.emit(LlmEvent::ToolInputEnd {
             id: Arc::clone(&self.id),
