@@ -1,6 +1,7 @@
 //! Compaction as hosts see it: histories that outgrow the window of their model.
 
 mod automatic;
+mod dispatch;
 mod failing;
 mod interrupted;
 mod laws;
