@@ -1,30 +1,12 @@
 // The log of a host: which entries reach the program, and what a sink may do.
 
 import fs from "node:fs";
-import { isInvalidOptionError, type LogEntry, OpenCode, type OpenCodeOptions } from "../../index.js";
+import { isInvalidOptionError, OpenCode, type OpenCodeOptions } from "../../index.js";
 import { rejection } from "../client/support";
+import { recorder } from "./log-support";
 import { run, setUp, setUpSession } from "./support";
 
 const KEY = "sk-never-in-the-log-4711";
-
-/** Keeps the entries of a host. */
-function recorder() {
-  const entries: LogEntry[] = [];
-  let taken = () => {};
-  const log = (entry: LogEntry) => {
-    entries.push(entry);
-    taken();
-  };
-  /** Waits for an entry that fits. */
-  const find = async (fits: (entry: LogEntry) => boolean) => {
-    for (;;) {
-      const found = entries.find(fits);
-      if (found !== undefined) return found;
-      await new Promise<void>((resolve) => (taken = resolve));
-    }
-  };
-  return { entries, find, log };
-}
 
 /** Keeps warnings of the process from being printed. */
 function watchWarnings() {

@@ -63,7 +63,8 @@ export class Setup {
   async dispose() {
     await Promise.all(this.#hosts.map((host) => host.close()));
     await this.model.close();
-    rmSync(this.root, { recursive: true, force: true });
+    // A capture of many files that closing did not wait for may still write its last objects.
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

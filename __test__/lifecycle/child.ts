@@ -19,9 +19,11 @@ export class Child {
   #ended = false;
   #errors = "";
 
-  constructor(program: string, input: object) {
+  /** `prefix` is a command that runs the one behind it. */
+  constructor(program: string, input: object, prefix: readonly string[] = []) {
     const file = path.join(__dirname, "programs", `${program}.js`);
-    this.#process = spawn(process.execPath, [file, JSON.stringify(input)], {
+    const [command = "", ...rest] = [...prefix, process.execPath, file, JSON.stringify(input)];
+    this.#process = spawn(command, rest, {
       stdio: ["ignore", "pipe", "pipe"],
       timeout: DEADLINE,
       killSignal: "SIGABRT",

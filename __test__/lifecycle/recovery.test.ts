@@ -1,5 +1,6 @@
 import type { OpenCodeHost, SessionDurableEvent } from "../../index.js";
 import type { Reply } from "../../testkit/reply.js";
+import { recorder } from "../embedded/log-support";
 import { readHistory, readTranscript, readUntil, run, setUp, types, type Setup } from "../embedded/support";
 import { Child } from "./child";
 
@@ -69,8 +70,11 @@ describe.each(CUTS)("a session that was cut: %s", (state, cut) => {
     await cut(setup);
     const asked = setup.model.requests.length;
     setup.model.reply({ text: "I go on." });
-    const host = await setup.open({ recovery: "resume" });
+    const { log: sink, said } = recorder();
+    const host = await setup.open({ recovery: "resume", log: { targets: { "opencode::runtime": "info" }, sink } });
     await setup.model.received(asked + 1);
+    const entry = await said("an interrupted session is resumed");
+    expect(entry).toMatchObject({ level: "info", target: "opencode::runtime", sessionID, fields: { attempt: 1 } });
     await host.sessions.wait({ sessionID });
     const transcript = await readTranscript(host, sessionID);
     expect([transcript[0], transcript.at(-1)]).toEqual(["user: Hi", "assistant: I go on."]);
@@ -95,7 +99,11 @@ test("a session is left alone when three attempts have brought nothing", async (
     child.kill("SIGKILL");
     await expect(child.exited).resolves.toBe("SIGKILL");
   }
-  const host = await setup.open({ recovery: "resume" });
+  const { log, said } = recorder();
+  const host = await setup.open({ recovery: "resume", log });
+  const location = { directory: setup.directory };
+  const left = { level: "warn", sessionID, location, fields: { attempts: 3 } };
+  await expect(said("an interrupted session is left alone")).resolves.toMatchObject(left);
   await expect(readRetries(host)).resolves.toEqual([1, 2, 3]);
   await host.sessions.wait({ sessionID });
   expect(setup.model.requests).toHaveLength(4);

@@ -247,6 +247,10 @@ impl Host {
     pub async fn close(&self) {
         let closing = AssertUnwindSafe(self.end()).catch_unwind();
         let closed = closing.with_subscriber(self.log.log().dispatch()).await;
+        if closed.is_err() {
+            let log = self.log.log();
+            log.run(|| opencode_server::log_panic("the closing of the host"));
+        }
         self.log.end();
         if let Err(panic) = closed {
             resume_unwind(panic);

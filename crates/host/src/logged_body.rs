@@ -1,5 +1,6 @@
 //! Answers that go on and on, and keep their log while they do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -34,7 +35,13 @@ impl HttpBody for Logged {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let Self { body, log } = &mut *self;
-        with_default(log, || Pin::new(body).poll_frame(context))
+        with_default(log, || {
+            let polling = AssertUnwindSafe(|| Pin::new(body).poll_frame(context));
+            catch_unwind(polling).unwrap_or_else(|panic| {
+                opencode_server::log_panic("a stream");
+                resume_unwind(panic)
+            })
+        })
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -43,5 +50,34 @@ impl HttpBody for Logged {
 
     fn is_end_stream(&self) -> bool {
         self.body.is_end_stream()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+    use std::future::poll_fn;
+
+    use futures::{FutureExt, stream};
+    use opencode_log::{Filter, Level, Log};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_in_a_stream_is_an_entry() {
+        let (log, entries) = Log::new(Filter::new(Some(Level::Warn), BTreeMap::new()));
+        let pieces = stream::poll_fn(|_| -> Poll<Option<Result<Bytes, Infallible>>> {
+            panic!("a bug in the stream")
+        });
+        let response = Response::new(Body::from_stream(pieces));
+        let mut body = carried(response, log.dispatch()).into_body();
+        let read = poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+        assert!(AssertUnwindSafe(read).catch_unwind().await.is_err());
+        let entries = entries.next().await.unwrap();
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].level, Level::Error);
+        assert_eq!(entries[0].target, "opencode::server");
+        assert_eq!(entries[0].message, "a panic ended a stream");
     }
 }

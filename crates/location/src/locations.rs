@@ -237,6 +237,15 @@ impl Locations {
         &self.projects
     }
 
+    /// Reads everything of a Location. Its entries in the log are about the Location, whichever
+    /// session needs it first.
+    #[tracing::instrument(
+        parent = None,
+        level = "error",
+        name = "location",
+        skip_all,
+        fields(location = directory),
+    )]
     async fn read(
         &self,
         directory: &str,

@@ -1,4 +1,5 @@
-//! Starting tasks and threads that keep the log of the code that starts them.
+//! Starting tasks and threads that keep the log of the code that starts them, and the span: their
+//! entries are about the same session and Location.
 //!
 //! Nothing else in a host may start one: what `tokio` and the standard library start has no log.
 
@@ -13,13 +14,14 @@ use std::thread::{self, JoinHandle as Thread};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
+use tracing::Span;
 use tracing::dispatcher::{get_default, with_default};
-use tracing::instrument::WithSubscriber as _;
+use tracing::instrument::{Instrument as _, WithSubscriber as _};
 
-/// The work, with the log of the caller wherever it is done.
+/// The work, with the log and the span of the caller wherever it is done.
 pub fn within<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
-    let log = get_default(Clone::clone);
-    move || with_default(&log, work)
+    let (log, span) = (get_default(Clone::clone), Span::current());
+    move || with_default(&log, || span.in_scope(work))
 }
 
 /// `tokio::spawn`.
@@ -28,7 +30,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(work.with_current_subscriber())
+    tokio::spawn(work.in_current_span().with_current_subscriber())
 }
 
 /// `Handle::spawn`.
@@ -37,7 +39,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    runtime.spawn(work.with_current_subscriber())
+    runtime.spawn(work.in_current_span().with_current_subscriber())
 }
 
 /// `TaskTracker::spawn`.
@@ -46,14 +48,14 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tasks.spawn(work.with_current_subscriber())
+    tasks.spawn(work.in_current_span().with_current_subscriber())
 }
 
 /// `tokio::task::spawn_blocking`.
 pub fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    tokio::task::spawn_blocking(with_log(work))
+    tokio::task::spawn_blocking(within(work))
 }
 
 /// `TaskTracker::spawn_blocking`.
@@ -61,7 +63,7 @@ pub fn spawn_blocking_tracked<T: Send + 'static>(
     tasks: &TaskTracker,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    tasks.spawn_blocking(with_log(work))
+    tasks.spawn_blocking(within(work))
 }
 
 /// `thread::Builder::spawn`.
@@ -73,10 +75,5 @@ pub fn spawn_thread<T: Send + 'static>(
     builder: thread::Builder,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Thread<T>> {
-    builder.spawn(with_log(work))
-}
-
-fn with_log<T>(work: impl FnOnce() -> T + Send + 'static) -> impl FnOnce() -> T + Send + 'static {
-    let log = get_default(Clone::clone);
-    move || with_default(&log, work)
+    builder.spawn(within(work))
 }

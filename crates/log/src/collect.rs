@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
-use tracing::span::{Attributes, Id};
+use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -83,6 +83,19 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
             session: seen.session.or(inherited.session),
             directory: seen.directory.or(inherited.directory),
         });
+    }
+
+    /// A Session Drain learns its Location only after its span has begun.
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else {
+            return;
+        };
+        let mut seen = Seen::default();
+        values.record(&mut seen);
+        if let Some(about) = span.extensions_mut().get_mut::<About>() {
+            about.session = seen.session.or(about.session.take());
+            about.directory = seen.directory.or(about.directory.take());
+        }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {

@@ -114,7 +114,7 @@ fn end_rest(leader: Pid) {
     while !groups(leader).is_empty() {
         let waited = begun.elapsed();
         if waited > GRACE + KILLING {
-            tracing::warn!(session = %leader, "processes of a terminal cannot be ended");
+            tracing::warn!(%leader, "processes of a terminal cannot be ended");
             return;
         }
         if waited > GRACE {

@@ -41,7 +41,7 @@ impl Metrics {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let missed: Vec<_> = unavailable.collect();
         tracing::debug!(
-            directory,
+            location = directory,
             micros,
             ?missed,
             "the System Context was observed"
@@ -60,7 +60,10 @@ impl Metrics {
 
     /// A boundary has to look again.
     pub(crate) fn contended(&self, directory: &str) {
-        tracing::debug!(directory, "the System Context is looked at again");
+        tracing::debug!(
+            location = directory,
+            "the System Context is looked at again"
+        );
         self.count(directory, |metrics| metrics.contention += 1);
     }
 
@@ -69,7 +72,11 @@ impl Metrics {
         if change == Change::Nothing {
             return;
         }
-        tracing::debug!(directory, ?change, "the model is told of its surroundings");
+        tracing::debug!(
+            location = directory,
+            ?change,
+            "the model is told of its surroundings"
+        );
         self.count(directory, |metrics| match change {
             Change::Nothing => {}
             Change::Begun { bytes } => add(&mut metrics.baselines, bytes),

@@ -39,9 +39,9 @@ impl Core {
         Ok(self.store.read(|reader| reader.interrupted()).await?)
     }
 
-    /// Records that the host goes on with a session by itself. Returns whether it may: the session
-    /// is still cut, and has not been tried too often.
-    async fn record_attempt(&self, id: SessionID) -> Result<bool, RuntimeError> {
+    /// Records that the host goes on with a session by itself. Returns the number of the attempt;
+    /// nothing if it may not, because the session is not cut any more, or was tried too often.
+    async fn record_attempt(&self, id: SessionID) -> Result<Option<u32>, RuntimeError> {
         let now = self.now();
         let recorded = self
             .store
@@ -65,6 +65,7 @@ pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: 
     }
 }
 
+#[tracing::instrument(level = "error", name = "recovery", skip_all, fields(session_id = %id))]
 async fn resume(core: &Core, coordinator: &Coordinator, id: SessionID) {
     // Somebody was quicker.
     if coordinator.active().contains(&id) {
@@ -72,10 +73,13 @@ async fn resume(core: &Core, coordinator: &Coordinator, id: SessionID) {
     }
     match core.record_attempt(id.clone()).await {
         // Whatever it ends with is told where every drain's end is.
-        Ok(true) => drop(coordinator.run(&id).await),
-        Ok(false) => {}
+        Ok(Some(attempt)) => {
+            tracing::info!(attempt, "an interrupted session is resumed");
+            drop(coordinator.run(&id).await);
+        }
+        Ok(None) => {}
         Err(error) => {
-            tracing::error!(session_id = %id, %error, "an interrupted session cannot be resumed");
+            tracing::error!(%error, "an interrupted session cannot be resumed");
         }
     }
 }
@@ -84,24 +88,26 @@ fn record(
     transaction: &mut Transaction<'_>,
     id: &SessionID,
     now: Millis,
-) -> Result<bool, StoreError> {
+) -> Result<Option<u32>, StoreError> {
     let reader = transaction.reader();
     let Some(session) = reader.session(id)? else {
-        return Ok(false);
+        return Ok(None);
     };
     if session.info.parent_id.is_some() {
-        return Ok(false);
+        return Ok(None);
     }
     let Some(interrupted) = reader.interruption(session.key)? else {
-        return Ok(false);
+        return Ok(None);
     };
     let attempts = reader.retries_since_progress(session.key)?;
     if attempts >= ATTEMPTS {
-        tracing::warn!(session_id = %id, attempts, "an interrupted session is left alone");
-        return Ok(false);
+        let location = &session.info.location.directory;
+        tracing::warn!(session_id = %id, location, attempts, "an interrupted session is left alone");
+        return Ok(None);
     }
+    let attempt = attempts + 1;
     let payload = Retried {
-        attempt: attempts + 1,
+        attempt,
         error: RetryError {
             message: explain(interrupted.state).to_owned(),
             status_code: None,
@@ -112,7 +118,7 @@ fn record(
         },
     };
     append(transaction, &session, now, payload)?;
-    Ok(true)
+    Ok(Some(attempt))
 }
 
 fn explain(state: InterruptedState) -> &'static str {

@@ -88,6 +88,8 @@ pub(crate) async fn authorize(
     if credentials.admit(query, request.headers()) || is_by_ticket(&request) {
         return next.run(request).await;
     }
+    let path = request.uri().path();
+    tracing::debug!(path, "a request without the right credentials was refused");
     let mut refused = if is_api(request.uri().path()) {
         refuse(&Failure::unauthorized())
     } else {

@@ -177,6 +177,11 @@ pub fn panicked() -> Response<Body> {
     refuse(&bug())
 }
 
+/// Tells the log of a panic whose caller gets no reference: it ended a stream, or the closing.
+pub fn log_panic(ended: &'static str) {
+    tracing::error!("a panic ended {ended}");
+}
+
 fn reference() -> String {
     format!("err_{:08x}", random())
 }

@@ -47,7 +47,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use opencode_runtime::Runtime;
 
-pub use failure::{ISSUES, bug, failure, panicked};
+pub use failure::{ISSUES, bug, failure, log_panic, panicked};
 pub use listen::{Bounds, ListenOptions, Listener, Login, Password};
 
 /// Every operation of the contract on this runtime.

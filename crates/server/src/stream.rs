@@ -67,7 +67,7 @@ pub(crate) fn live(runtime: Runtime) -> Response<Body> {
                     text.into()
                 }
                 LiveBatch::Cut => {
-                    tracing::warn!("A reader of live events was too slow and is cut off");
+                    tracing::warn!("a reader of live events was too slow and is cut off");
                     let reason = "the subscriber was too slow and lost events";
                     return Some((Err(io::Error::other(reason)), None));
                 }

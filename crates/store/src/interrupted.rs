@@ -68,7 +68,7 @@ impl Reader<'_> {
             match self.shown(&newest) {
                 Ok(interrupted) => found.extend(interrupted),
                 Err(error @ StoreError::Corrupt { .. }) => {
-                    tracing::error!(session = newest.session_id, %error, "a session is unreadable");
+                    tracing::error!(session_id = newest.session_id, %error, "a session is unreadable");
                 }
                 Err(error) => return Err(error),
             }

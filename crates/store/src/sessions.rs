@@ -134,7 +134,7 @@ impl Reader<'_> {
                 Ok(session) => listed.sessions.push(session),
                 Err(error @ StoreError::Corrupt { .. }) => {
                     let session = found.get::<_, String>(1).unwrap_or_default();
-                    tracing::error!(session, %error, "a session is unreadable");
+                    tracing::error!(session_id = session, %error, "a session is unreadable");
                     listed.unreadable += 1;
                 }
                 Err(error) => return Err(error),

@@ -139,6 +139,18 @@ impl Target {
             .redacted(&self.redactor)
     }
 
+    /// Tells the log of an answer that begins.
+    pub(super) fn log_answer(&self) {
+        let model = &self.model;
+        tracing::debug!(model, url = self.shown_url(), "a model server answers");
+    }
+
+    /// Tells the log of a request that brought no answer. The turn says what becomes of that.
+    pub(super) fn log_refusal(&self, error: &LlmError) {
+        let (model, status) = (&self.model, error.status());
+        tracing::debug!(model, status, %error, "a request to a model server failed");
+    }
+
     /// The model and where it was asked.
     fn place(&self) -> String {
         place(&self.model, &self.url)

@@ -101,7 +101,9 @@ impl Shared {
         let call = Call::new(&request, wire, self.options.timeouts)?;
         let client = self.clients.get(&call.target.url).await;
         let client = client.map_err(|problem| call.target.not_set_up(&problem))?;
-        let response = call.send(&client, self.options.sources.now()).await?;
+        let response = call.send(&client, self.options.sources.now()).await;
+        let response = response.inspect_err(|error| call.target.log_refusal(error))?;
+        call.target.log_answer();
         let decoder = protocol.decoder(&request, &self.options.sources);
         Ok(Reply::new(call.target, response, decoder))
     }

@@ -43,6 +43,32 @@ async fn an_event_is_an_entry_with_its_values_and_what_it_is_about() {
 }
 
 #[tokio::test]
+async fn what_a_span_learns_later_belongs_to_its_entries() {
+    let (log, entries) = log(Level::Warn);
+    log.run(|| {
+        let span = tracing::error_span!(
+            target: TARGET,
+            "drain",
+            session_id = "ses_1",
+            location = tracing::field::Empty,
+        );
+        let _entered = span.enter();
+        tracing::warn!(target: TARGET, "before");
+        span.record("location", "/p");
+        tracing::warn!(target: TARGET, "at first");
+        span.record("location", "/q");
+        tracing::warn!(target: TARGET, "after a move");
+    });
+    let entries = all(log, entries).await;
+    let locations = entries.iter().map(|it| it.location.as_ref());
+    let directories = locations.map(|it| it.map(|it| it.directory.as_str()));
+    let directories: Vec<_> = directories.collect();
+    assert_eq!(directories, [None, Some("/p"), Some("/q")]);
+    let is_of_the_session = |it: &Entry| it.session_id.as_deref() == Some("ses_1");
+    assert!(entries.iter().all(is_of_the_session));
+}
+
+#[tokio::test]
 async fn long_texts_are_cut() {
     let (log, entries) = log(Level::Warn);
     log.run(|| tracing::warn!(target: TARGET, text = "ä".repeat(10_000), "long"));
@@ -56,6 +82,9 @@ async fn tasks_and_threads_say_to_the_log_of_their_host() {
     let [first, second] = [1, 2].map(|number| {
         let (log, entries) = log(Level::Warn);
         let work = log.run(|| {
+            let session = format!("ses_{number}");
+            let span = tracing::error_span!(target: TARGET, "drain", session_id = session);
+            let _entered = span.enter();
             spawn(async move {
                 tokio::task::yield_now().await;
                 tracing::warn!(target: TARGET, number, "a task");
@@ -75,6 +104,9 @@ async fn tasks_and_threads_say_to_the_log_of_their_host() {
         let said: Vec<_> = entries.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["a task", "blocking", "a thread"]);
         assert!(entries.iter().all(|it| it.fields["number"] == number));
+        let session = format!("ses_{number}");
+        let is_of_the_session = |it: &Entry| it.session_id.as_ref() == Some(&session);
+        assert!(entries.iter().all(is_of_the_session), "{entries:?}");
     }
 }
 

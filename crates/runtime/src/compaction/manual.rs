@@ -42,6 +42,12 @@ impl Runtime {
 }
 
 impl Core {
+    #[tracing::instrument(
+        level = "error",
+        name = "compaction",
+        skip_all,
+        fields(session_id = %id, location = tracing::field::Empty),
+    )]
     async fn compact_now(
         self: &Arc<Self>,
         id: &SessionID,
@@ -50,6 +56,7 @@ impl Core {
         self.commit_staged_revert(id).await?;
         let fence = self.fence(id).await?;
         let session = fence.session().clone();
+        tracing::Span::current().record("location", &session.info.location.directory);
         let opened = self.locations.get(&session.info.location.directory).await;
         let location = opened.map_err(|error| unavailable(error.to_string()))?;
         let configured = location.configuration.settings.compaction.keep_tokens;
@@ -70,7 +77,7 @@ impl Core {
             Outcome::Completed | Outcome::Nothing => Ok(()),
             Outcome::Failed(failure) => {
                 let message = format!("The history of {id} was not compacted: {}", failure.message);
-                tracing::warn!(session_id = %id, "{message}");
+                tracing::warn!("{message}");
                 Err(unavailable(message))
             }
             Outcome::Outdated => Err(unavailable(format!(

@@ -19,6 +19,7 @@ use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::session::RevertState;
 use opencode_snapshots::SnapshotError;
 use opencode_store::{SessionRow, StoreError, Transaction};
+use tracing::{Instrument as _, Span};
 
 use self::files::Staging;
 use self::plan::Plan;
@@ -97,12 +98,14 @@ impl Runtime {
         let Some(held) = self.coordinator.hold(id) else {
             return Err(RuntimeError::SessionBusy(id.clone()));
         };
-        self.uninterruptible(async move {
+        let location = tracing::field::Empty;
+        let span = tracing::error_span!("revert", session_id = %id, location);
+        let work = async move {
             let done = work.await;
             drop(held);
             done
-        })
-        .await
+        };
+        self.uninterruptible(work.instrument(span)).await
     }
 }
 
@@ -123,6 +126,7 @@ pub(crate) fn record_reverted(
 impl Core {
     async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
         let session = self.session(&request.session_id).await?;
+        Span::current().record("location", &session.info.location.directory);
         self.check_boundary(&session, &request).await?;
         let mut revert = RevertState {
             message_id: request.message_id,
@@ -179,6 +183,7 @@ impl Core {
 
     async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let session = self.session(id).await?;
+        Span::current().record("location", &session.info.location.directory);
         let Some(revert) = &session.info.revert else {
             return Ok(());
         };
@@ -193,6 +198,7 @@ impl Core {
     /// session meanwhile.
     pub(crate) async fn commit_staged_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
         let session = self.session(id).await?;
+        Span::current().record("location", &session.info.location.directory);
         let Some(revert) = &session.info.revert else {
             return Ok(());
         };

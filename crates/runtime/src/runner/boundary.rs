@@ -434,6 +434,7 @@ impl Runner {
             return Err(DrainError::SessionGone(self.session.clone()).into());
         };
         let location = &stored.session.info.location;
+        tracing::Span::current().record("location", &location.directory);
         if self.location.get_or_insert_with(|| location.clone()) != location {
             return Err(Stop::Outdated);
         }

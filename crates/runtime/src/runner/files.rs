@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use opencode_location::location::Location;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,7 +32,7 @@ impl Runner {
         let (core, location) = (Arc::clone(&self.core), Arc::clone(location));
         let capturing = async move { core.begin_step(&location).await };
         let capturing = opencode_log::spawn_tracked(&self.shared.tasks, capturing);
-        async move { capturing.await.ok().flatten() }.boxed()
+        async move { captured(capturing.await) }.boxed()
     }
 }
 
@@ -61,7 +62,7 @@ impl StepFiles {
         }
         let capturing = Arc::clone(&self.core).end_step(Arc::clone(found), stopped.clone());
         let capturing = opencode_log::spawn_tracked(&self.tasks, capturing);
-        self.left = capturing.await.ok().flatten();
+        self.left = captured(capturing.await);
     }
 
     /// Snapshot and changed files, for the end of the step.
@@ -69,4 +70,12 @@ impl StepFiles {
         let changes = self.left.take();
         changes.map_or((None, None), |it| (Some(it.end), Some(it.files)))
     }
+}
+
+/// What a capture brought; nothing where a bug ended it, which costs the step its snapshot alone.
+fn captured<T>(ended: Result<Option<T>, JoinError>) -> Option<T> {
+    ended.unwrap_or_else(|error| {
+        tracing::error!(%error, "a capture of the files of a step did not end");
+        None
+    })
 }

@@ -10,7 +10,6 @@ use opencode_context::{Observed, SystemContext};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
-use tracing::Instrument;
 
 use crate::error::DrainError;
 
@@ -48,10 +47,7 @@ impl Lookout {
             none => none.insert(threads()?),
         };
         let looking = async move { context.observe().await };
-        Ok(opencode_log::spawn_on(
-            runtime.handle(),
-            looking.in_current_span(),
-        ))
+        Ok(opencode_log::spawn_on(runtime.handle(), looking))
     }
 }
 

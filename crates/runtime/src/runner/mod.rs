@@ -166,7 +166,15 @@ impl Runner {
     }
 
     /// Drains the session. A forced drain makes at least one Provider Turn.
-    #[tracing::instrument(level = "error", name = "session_drain", skip_all, fields(session_id = %self.session))]
+    ///
+    /// Its entries in the log are about its session alone, also where a tool of another one began it.
+    #[tracing::instrument(
+        parent = None,
+        level = "error",
+        name = "session_drain",
+        skip_all,
+        fields(session_id = %self.session, location = tracing::field::Empty),
+    )]
     async fn drain(mut self, force: bool) -> DrainExit {
         let ended = AssertUnwindSafe(self.activities(force))
             .catch_unwind()
@@ -192,7 +200,7 @@ impl Runner {
             Err(Stop::Failed(error)) => (error, false),
             Err(Stop::Recorded(error)) => (error, true),
         };
-        tracing::warn!(tag = error.tag(), %error, "the Session Drain failed");
+        report(&error);
         if let Some(cause) = error.announced().filter(|_| !is_recorded) {
             let location = self.location.as_ref();
             self.core
@@ -334,6 +342,16 @@ impl Runner {
             fail_open_calls(transaction, &session, now).map(Ok::<(), DrainError>)
         });
         Ok(failed.await??)
+    }
+}
+
+/// Tells the log of a drain that failed. The session goes on with the next one, unless this is a bug.
+fn report(error: &DrainError) {
+    const FAILED: &str = "the Session Drain failed";
+    let tag = error.tag();
+    match error {
+        DrainError::Internal(_) => tracing::error!(tag, %error, "{FAILED}"),
+        _ => tracing::warn!(tag, %error, "{FAILED}"),
     }
 }
 

@@ -213,7 +213,7 @@ impl Runner {
         let reused = report.reused;
         let reason = reason(before, &sent, boundary.changes, &report);
         let reason = reason.unwrap_or_else(|defect| {
-            tracing::error!(?before, ?sent, reused, "{defect}");
+            log_defect(&defect, before, &sent, reused);
             debug_assert!(false, "{defect}: {before:?}, {sent:?}, {reused} bytes");
             None
         });
@@ -229,6 +229,11 @@ impl Runner {
             sent: Some(sent),
         }
     }
+}
+
+/// A defect is an error in the log; the turn goes on, because the request is a good one.
+fn log_defect(defect: &Unexplained, before: Option<&Sent>, sent: &Sent, reused: u64) {
+    tracing::error!(?before, ?sent, reused, "{defect}");
 }
 
 fn last_turn() -> Arc<str> {
@@ -412,5 +417,19 @@ mod tests {
         let foreign = json!({ "prefix": { "sha256": "00" } });
         let foreign = serde_json::from_value(foreign).unwrap();
         assert_eq!(Sent::recorded(step(foreign)), None);
+    }
+
+    #[tokio::test]
+    async fn a_difference_without_a_reason_is_an_error_in_the_log() {
+        let filter = opencode_log::Filter::new(Some(opencode_log::Level::Warn), [].into());
+        let (log, entries) = opencode_log::Log::new(filter);
+        let [before, now] = [sent(|_| {}), sent(|it| it.seq = 8)];
+        log.run(|| log_defect(&Unexplained, Some(&before), &now, 4));
+        let entries = entries.next().await.unwrap();
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].level, opencode_log::Level::Error);
+        assert_eq!(entries[0].target, "opencode::runtime");
+        assert_eq!(entries[0].message, Unexplained.to_string());
+        assert_eq!(entries[0].fields["reused"], 4);
     }
 }

@@ -40,7 +40,6 @@ impl Core {
             return None;
         }
         let snapshots = self.snapshots(location).await?;
-        let directory = &location.directory;
         let patience = patience(&snapshots);
         tokio::select! {
             biased;
@@ -50,12 +49,12 @@ impl Core {
                     snapshots,
                 }),
                 Err(error) => {
-                    tracing::warn!(%error, directory, "a step goes on without a snapshot");
+                    tracing::warn!(%error, "a step goes on without a snapshot");
                     None
                 }
             },
             () = self.timer.after(patience) => {
-                tracing::warn!(directory, "a step does not wait for its snapshot any longer");
+                tracing::warn!("a step does not wait for its snapshot any longer");
                 None
             }
         }

@@ -1,6 +1,7 @@
 //! When snapshots go.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -55,11 +56,18 @@ impl Core {
             }
         };
         let root = self.snapshots.root.clone();
-        let stores = opencode_log::spawn_blocking(move || stores(&root)).await;
-        for store in stores.unwrap_or_default() {
+        let stores = match opencode_log::spawn_blocking(move || stores(&root)).await {
+            Ok(stores) => stores,
+            Err(error) => {
+                tracing::error!(%error, "a sweep of the snapshots did not end");
+                return;
+            }
+        };
+        for store in stores {
+            let folder = store.display();
             match Snapshots::sweep(&store, RETENTION, &keep).await {
-                Ok(swept) => tracing::debug!(?swept, "the snapshots are swept"),
-                Err(error) => tracing::warn!(%error, "the snapshots are not swept"),
+                Ok(swept) => tracing::debug!(%folder, ?swept, "the snapshots are swept"),
+                Err(error) => tracing::warn!(%folder, %error, "the snapshots are not swept"),
             }
         }
         self.snapshots.forget_idle(self.now());
@@ -68,11 +76,22 @@ impl Core {
 
 /// The folders of all stores: one for each worktree, in one for each project. Blocks on the disk.
 fn stores(root: &Path) -> Vec<PathBuf> {
-    let below = |folder: PathBuf| {
-        let entries = fs::read_dir(folder).into_iter().flatten();
-        entries.filter_map(|entry| Some(entry.ok()?.path()))
-    };
-    below(root.to_owned()).flat_map(below).collect()
+    let projects = entries(root).into_iter();
+    projects.flat_map(|project| entries(&project)).collect()
+}
+
+/// What lies in a folder. Nothing where there is none, or where it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.filter_map(|it| Some(it.ok()?.path())).collect(),
+        Err(error) => {
+            if error.kind() != ErrorKind::NotFound {
+                let folder = folder.display();
+                tracing::warn!(%folder, %error, "the snapshots are not swept");
+            }
+            Vec::new()
+        }
+    }
 }
 
 fn is_id(snapshot: &str) -> bool {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use opencode_llm::LlmRequest;
 use opencode_runtime::{Moment, Seam};
 use opencode_schema::id::SessionID;
-use opencode_testkit::{Blockade, Fixture, Reply, compact, seam};
+use opencode_testkit::{Blockade, Fixture, Gate, Reply, ScriptedSource, compact, seam};
 use serde_json::{Value, json};
 
 use crate::holds;
@@ -20,7 +20,7 @@ struct Prepared {
 }
 
 /// Once armed, blocks the first read after an input was promoted, which is that of the history.
-fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn Seam> {
+pub(crate) fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn Seam> {
     let is_promoted = AtomicBool::new(false);
     seam(move |moment| {
         match moment {
@@ -186,9 +186,79 @@ async fn a_model_that_is_missing_at_the_dispatch_fails_the_step_of_the_promoted_
 #[tokio::test]
 async fn an_interruption_before_the_dispatch_sends_nothing() {
     let turn = prepared().await;
-    let interrupting = turn.f.interrupt(&turn.session);
+    let interrupting = turn.f.begin_interrupt(&turn.session).await;
     turn.blockade.release();
     interrupting.await;
     assert_eq!(turn.f.model.requests().len(), 0);
     assert_eq!(turn.recorded().await, ["prompted Go", "interrupted"]);
+}
+
+/// As in the runner.
+const MAX_OUTDATED: usize = 32;
+
+#[tokio::test]
+async fn a_turn_whose_session_changes_each_time_it_is_prepared_is_given_up() {
+    let f = Fixture::open().await;
+    let source = ScriptedSource::telling("acme/rules", "Be kind.");
+    let _contributed = f.contribute(&f.project.directory(), &source);
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Done."));
+    f.ask(&session, "Begin an epoch").await;
+    let mut live = f.live();
+    let mut gate = Gate::new();
+    source.hold(&gate);
+    f.prompt(&session, "Go").await;
+    for model in ["m2", "m1"].into_iter().cycle().take(MAX_OUTDATED) {
+        f.reached(&gate).await;
+        let next = Gate::new();
+        source.hold(&next);
+        f.switch_model(&session, model).await;
+        std::mem::replace(&mut gate, next).release();
+    }
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 1);
+    let failure = format!(
+        "session.error the Location, agent or model of the session {session} changed {MAX_OUTDATED} times while its Provider Turn was prepared, and nothing was sent; resume the session once it does not change any more"
+    );
+    f.heard(&mut live, &failure).await;
+    let events = f.events(&session).await;
+    let is_prompted = |event: &&String| event.starts_with("prompted");
+    assert_eq!(events.iter().filter(is_prompted).count(), 2);
+    // The input is answered once the session does not change any more, as often as it may take.
+    gate.release();
+    f.resume(&session).await;
+    f.wait(&session).await;
+    assert_eq!(f.model.requests().len(), 2);
+    assert_eq!(
+        compact::messages(&f.model.last_request()).last().unwrap(),
+        "user: Go"
+    );
+}
+
+#[tokio::test]
+async fn a_turn_is_prepared_anew_as_often_as_its_session_changes_up_to_the_bound() {
+    let f = Fixture::open().await;
+    let source = ScriptedSource::telling("acme/rules", "Be kind.");
+    let _contributed = f.contribute(&f.project.directory(), &source);
+    let session = f.session().await;
+    f.model.otherwise(|_| Reply::says("Done."));
+    // Each turn may be prepared in vain as often as any other.
+    let mut models = ["m2", "m1"].into_iter().cycle();
+    for text in ["One", "Two"] {
+        let mut gate = Gate::new();
+        source.hold(&gate);
+        f.prompt(&session, text).await;
+        for model in models.by_ref().take(MAX_OUTDATED - 1) {
+            f.reached(&gate).await;
+            let next = Gate::new();
+            source.hold(&next);
+            f.switch_model(&session, model).await;
+            std::mem::replace(&mut gate, next).release();
+        }
+        gate.release();
+        f.wait(&session).await;
+    }
+    let requests = f.model.requests();
+    let models = requests.iter().map(|it| it.model.id.as_str());
+    assert_eq!(models.collect::<Vec<_>>(), ["m2", "m1"]);
 }

@@ -43,6 +43,8 @@ mod lifetime;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod log;
+#[cfg(test)]
 mod models;
 #[cfg(test)]
 mod moves;

@@ -10,6 +10,8 @@ use axum::extract::ws::WebSocket;
 use axum::http::Response;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::dispatcher::get_default;
+use tracing::instrument::WithSubscriber as _;
 
 use super::Phases;
 use super::places::Place;
@@ -50,11 +52,16 @@ impl Sockets {
         // From now on, so that there is no moment at which nobody waits for it.
         let counted = tasks.token();
         let working = place.work();
-        upgrade.on_upgrade(move |socket| async move {
-            let part = phases.part;
-            let served = serve(OpenSocket { socket, part, ping });
-            phases.cut.run_until_cancelled(served).await;
-            drop((counted, working));
+        // The library that upgrades starts the task, so the log has to be carried by hand.
+        let log = get_default(Clone::clone);
+        upgrade.on_upgrade(move |socket| {
+            let socket = async move {
+                let part = phases.part;
+                let served = serve(OpenSocket { socket, part, ping });
+                phases.cut.run_until_cancelled(served).await;
+                drop((counted, working));
+            };
+            socket.with_subscriber(log)
         })
     }
 }

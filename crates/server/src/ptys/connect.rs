@@ -56,7 +56,13 @@ async fn connect(
         Ok(wanted) => wanted.connect(runtime, head).await,
         Err(status) => Err(status),
     };
-    answer.unwrap_or_else(IntoResponse::into_response)
+    answer.unwrap_or_else(|status| {
+        tracing::debug!(
+            status = status.as_u16(),
+            "a connection to a terminal was refused"
+        );
+        status.into_response()
+    })
 }
 
 /// What somebody wants to be connected to.

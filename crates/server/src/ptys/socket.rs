@@ -67,6 +67,9 @@ pub(super) fn accept(
             Err(TerminalError::Exited(_)) => EXITED,
             Err(_) => NOT_FOUND,
         };
+        if end == TOO_SLOW {
+            tracing::warn!("a client of a terminal was too slow and is cut off");
+        }
         // Whoever does not say goodbye is left without.
         let _ = tokio::time::timeout(GOODBYE, part_with(sink, stream, end)).await;
     })

@@ -1,7 +1,8 @@
 //! Every failure on its status, with its body.
 
+use opencode_log::Level;
 use opencode_schema::message::SessionMessage;
-use opencode_testkit::Reply;
+use opencode_testkit::{RecordedLog, Reply};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -305,6 +306,7 @@ async fn names_of_agents_and_models_have_a_greatest_length() {
 
 #[tokio::test]
 async fn a_bug_ends_one_request_and_not_the_host() {
+    let mut log = RecordedLog::begin();
     let (api, session) = Api::with_session().await;
     let path = format!("/api/session/{session}/prompt");
     let hi = json!({"prompt": {"text": "Hi"}, "resume": false});
@@ -330,6 +332,12 @@ async fn a_bug_ends_one_request_and_not_the_host() {
                 "ref": reference,
             })
         )
+    );
+    let entry = log.find("a panic ended a call").await;
+    assert_eq!(entry.fields["reference"], reference);
+    assert_eq!(
+        (entry.level, &*entry.target),
+        (Level::Error, "opencode::server")
     );
     api.post_json(&path, &hi).await.ok();
     assert_eq!(api.f.events(&session).await, ["prompt.admitted Hi"]);

@@ -35,6 +35,8 @@ mod lists;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod logged;
+#[cfg(test)]
 mod opening;
 #[cfg(test)]
 mod ownership;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod automatic;
+mod dispatch;
 mod failing;
 mod interrupted;
 mod laws;

@@ -5,6 +5,7 @@ mod busy;
 mod commits;
 mod conflicts;
 mod crashes;
+mod logged;
 mod many;
 mod retention;
 mod staging;

@@ -37,7 +37,7 @@ impl World {
 }
 
 /// Captures wait as long as this lives: to open their lock, which is a FIFO that nobody reads.
-struct HeldCaptures(PathBuf);
+pub(super) struct HeldCaptures(PathBuf);
 
 impl Drop for HeldCaptures {
     fn drop(&mut self) {
@@ -49,7 +49,7 @@ impl Drop for HeldCaptures {
 }
 
 impl World {
-    fn hold_captures(&self) -> HeldCaptures {
+    pub(super) fn hold_captures(&self) -> HeldCaptures {
         let stores = self.f.project.root().join("data/embedded/snapshot");
         let mut found = std::collections::BTreeMap::new();
         super::collect(&stores, &stores, &mut found);
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// Waits until so many wait for time to pass.
-    async fn timed(&self, count: usize) {
+    pub(super) async fn timed(&self, count: usize) {
         while self.f.clock.waiting() != count {
             tokio::task::yield_now().await;
         }

@@ -2,6 +2,7 @@
 
 mod cut;
 mod denied;
+mod dispatch;
 mod limits;
 mod offered;
 mod run;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use opencode_log::Level;
 use opencode_server::Bounds;
+use opencode_testkit::RecordedLog;
 
 use super::{Shown, caught, closed};
 use crate::client::within;
@@ -124,6 +126,7 @@ async fn connections_count_among_those_of_the_listener() {
 
 #[tokio::test]
 async fn a_slow_client_neither_stops_a_program_nor_stays() {
+    let mut log = RecordedLog::begin();
     let script = "stty -opost -echo; echo ready; read x; i=0; while [ $i -lt 5000 ]; do printf '%04000d' 7; i=$((i+1)); done; echo end";
     let shown = Shown::open(script).await;
     let mut slow = shown.connect("").await;
@@ -139,4 +142,10 @@ async fn a_slow_client_neither_stops_a_program_nor_stays() {
     // The goodbye reaches it only if it begins to read again at once.
     let cut = closed(1013, "too much output waits for this client");
     assert!(end == cut || end == Message::Broken, "{end:?}");
+    let message = "a client of a terminal was too slow and is cut off";
+    let entry = log.find(message).await;
+    assert_eq!(
+        (entry.level, &*entry.target),
+        (Level::Warn, "opencode::server")
+    );
 }

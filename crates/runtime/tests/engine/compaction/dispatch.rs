@@ -1,0 +1,204 @@
+//! What changes while a compaction that a caller asked for is prepared: its request is that of the
+//! session's Location, agent and model, or there is none.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use opencode_llm::{LlmError, LlmErrorReason, RetryPolicy};
+use opencode_runtime::{Moment, RuntimeError, Seam};
+use opencode_testkit::{Blockade, Reply, compact, seam};
+
+use super::*;
+
+/// No read is blocked.
+const NONE: usize = usize::MAX;
+
+/// Blocks the read that has this number from now on.
+fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn Seam> {
+    seam(move |moment| {
+        if matches!(moment, Moment::Read) {
+            let counted =
+                left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| match left {
+                    NONE => None,
+                    0 => Some(NONE),
+                    more => Some(more - 1),
+                });
+            if counted == Ok(0) {
+                blockade.pass();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A session that can be compacted, a `compact` whose read of this number is blocked, and what a
+/// caller does meanwhile. Returns how the compaction ended; nothing if it has fewer reads.
+async fn changed_at<C>(read: usize, change: C) -> Option<(Fixture, SessionID, Result<(), String>)>
+where
+    C: AsyncFnOnce(&Fixture, &SessionID, &Blockade),
+{
+    let (left, blockade) = (Arc::new(AtomicUsize::new(NONE)), Blockade::new());
+    let seam = blocks(Arc::clone(&left), blockade.clone());
+    let f = Fixture::with(move |options| options.seam = Some(Arc::clone(&seam))).await;
+    configure(&f, json!({"keep": {"tokens": 4}}));
+    f.project.write("two/b.txt", "");
+    f.project.git();
+    let session = f.session().await;
+    f.model.reply(Reply::says("A long enough answer"));
+    f.ask(&session, "Hi").await;
+    f.model.otherwise(|_| Reply::says("SUMMARY"));
+    left.store(read, Ordering::SeqCst);
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let mut asked = tokio::spawn(async move { runtime.compact(&id).await });
+    tokio::select! {
+        ended = &mut asked => {
+            ended.unwrap().unwrap();
+            return None;
+        }
+        () = f.blocked(&blockade) => {}
+    }
+    change(&f, &session, &blockade).await;
+    blockade.release();
+    let ended = f.within("compact", asked).await.unwrap();
+    let ended = ended.map_err(|error| match error {
+        RuntimeError::Unavailable { message, .. } => message,
+        other => other.to_string(),
+    });
+    Some((f, session, ended))
+}
+
+fn outdated(session: &SessionID) -> String {
+    format!(
+        "The Location, agent or model of {session} changed while its compaction was prepared; try again"
+    )
+}
+
+/// Requests for summaries, by their model.
+fn summarised(f: &Fixture) -> Vec<String> {
+    let requests = f.model.requests().into_iter().skip(1);
+    requests.map(|request| request.model.id.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_model_that_was_switched_meanwhile_makes_the_summary_or_none_is_made() {
+    let mut refused = 0;
+    for read in 0.. {
+        let switch = async |f: &Fixture, session: &SessionID, _: &Blockade| {
+            f.switch_model(session, "m2").await;
+        };
+        let Some((f, session, ended)) = changed_at(read, switch).await else {
+            break;
+        };
+        let started = f.payloads(&session, "compaction.started").await.len();
+        match ended {
+            Ok(()) => {
+                assert_eq!(summarised(&f), ["m2"], "read {read}");
+                assert_eq!(started, 1);
+            }
+            Err(message) => {
+                refused += 1;
+                assert_eq!(message, outdated(&session));
+                let none: [&str; 0] = [];
+                assert_eq!(summarised(&f), none);
+                assert_eq!(started, 0);
+            }
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[tokio::test]
+async fn a_move_meanwhile_is_followed_or_no_summary_is_made() {
+    let mut refused = 0;
+    for read in 0.. {
+        let leave = async |f: &Fixture, session: &SessionID, _: &Blockade| {
+            let two = f.project.path("two").to_string_lossy().into_owned();
+            f.move_to(session, two).await;
+        };
+        let Some((f, session, ended)) = changed_at(read, leave).await else {
+            break;
+        };
+        let started = f.payloads(&session, "compaction.started").await.len();
+        if let Err(message) = ended {
+            refused += 1;
+            assert_eq!(message, outdated(&session));
+            assert_eq!((summarised(&f).len(), started), (0, 0));
+            // The caller tries again.
+            let again = f.runtime().compact(&session);
+            f.within("compact", again).await.unwrap();
+            assert_eq!(summarised(&f), ["m1"]);
+        } else {
+            assert_eq!((summarised(&f).len(), started), (1, 1), "read {read}");
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[tokio::test]
+async fn an_interruption_meanwhile_sends_nothing() {
+    let mut interrupted = 0;
+    // The first read is the look-up of the session, before anything can be interrupted.
+    for read in 1.. {
+        let interrupt = async |f: &Fixture, session: &SessionID, blockade: &Blockade| {
+            let interrupting = f.begin_interrupt(session).await;
+            blockade.release();
+            interrupting.await;
+        };
+        let Some((f, session, ended)) = changed_at(read, interrupt).await else {
+            break;
+        };
+        // What interrupted nothing yet keeps nothing from beginning.
+        if let Err(message) = ended {
+            interrupted += 1;
+            assert_eq!(
+                message,
+                format!("The compaction of {session} was interrupted")
+            );
+            assert_eq!(summarised(&f).len(), 0);
+            let started = f.payloads(&session, "compaction.started").await;
+            assert_eq!(started.len(), 0);
+        }
+    }
+    assert!(interrupted > 0);
+}
+
+#[tokio::test]
+async fn a_switch_while_the_provider_is_waited_for_ends_the_compaction() {
+    let f = Fixture::with(|options| options.retry = RetryPolicy::default()).await;
+    configure(&f, json!({"keep": {"tokens": 4}}));
+    let session = f.session().await;
+    f.model.reply(Reply::says("A long enough answer"));
+    f.ask(&session, "Hi").await;
+    let reason = LlmErrorReason::RateLimit {
+        retry_after_ms: Some(60_000),
+    };
+    let busy = LlmError::new(reason, "slow down");
+    f.model.reply(Reply::fails(busy));
+    let mut live = f.live();
+    let (runtime, id) = (f.runtime().clone(), session.clone());
+    let asked = tokio::spawn(async move { runtime.compact(&id).await });
+    f.heard(&mut live, "retried 1").await;
+    f.switch_model(&session, "m2").await;
+    f.clock.advance(60_000);
+    let ended = f.within("compact", asked).await.unwrap();
+    let message = ended.unwrap_err().to_string();
+    assert!(
+        message.ends_with("changed while the provider had to be waited for"),
+        "{message}"
+    );
+    assert_eq!(summarised(&f), ["m1"]);
+    // The history is as it was.
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "Next").await;
+    let request = f.model.last_request();
+    assert_eq!(request.model.id, "m2");
+    assert_eq!(
+        compact::messages(&request),
+        [
+            "user: Hi",
+            "assistant: A long enough answer",
+            "user: Next",
+            "system: You are now the model m2 of the provider mock.",
+        ]
+    );
+}
