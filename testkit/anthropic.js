@@ -74,9 +74,10 @@ function nextID() {
  * What is wrong with a request.
  *
  * @param {any} body
+ * @param {boolean} [isPaused] The newest answer was paused, so it may stand last.
  * @returns {string[]}
  */
-function findViolations(body) {
+function findViolations(body, isPaused = false) {
   if (typeof body !== "object" || body === null) return ["the body is no object"];
   const violations = [];
   if (typeof body.model !== "string" || body.model === "") violations.push("no model");
@@ -90,7 +91,7 @@ function findViolations(body) {
   /** @type {{ role: string, content: any[] }[]} */
   const messages = body.messages ?? [];
   if (messages[0]?.role !== "user") violations.push("the conversation does not begin with the user");
-  if (messages.at(-1)?.role === "assistant") violations.push("the conversation ends with the assistant");
+  if (messages.at(-1)?.role === "assistant" && !isPaused) violations.push("the conversation ends with the assistant");
   for (const [index, message] of messages.entries()) {
     if (message.role === messages[index - 1]?.role) violations.push(`message ${index} repeats ${message.role}`);
     if (message.content.length === 0) violations.push(`message ${index} says nothing`);

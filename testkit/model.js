@@ -25,7 +25,7 @@ const responses = require("./responses.js");
  * @typedef {{ promise: Promise<void>, resolve: () => void }} Latch
  */
 
-/** @type {Record<string, { dialect?: Dialect, findViolations: (body: any) => string[] }>} */
+/** @type {Record<string, { dialect?: Dialect, findViolations: (body: any, isPaused: boolean) => string[] }>} */
 const PROTOCOLS = {
   "/v1/chat/completions": { findViolations },
   "/v1/messages": { dialect: anthropic, findViolations: anthropic.findViolations },
@@ -40,6 +40,7 @@ class ScriptedModel {
   #server;
   /** @type {{ reply: Reply, rendered: RenderedReply }[]} */
   #replies = [];
+  #isPaused = false; // The newest answer.
   /** @type {Map<string, { reached: Latch, released: Latch }>} */
   #gates = new Map();
   /** @type {Map<number, Latch>} */
@@ -144,6 +145,7 @@ class ScriptedModel {
     const isReady = rendered !== undefined && protocol.dialect === undefined;
     const said = isReady ? rendered : renderReply(reply, protocol.dialect);
     this.#record(request, response, text, protocol.findViolations);
+    this.#isPaused = reply.finish === "pause_turn";
     // Writing fails when the client has gone; whoever cares sees it in the record.
     await this.#answer(said, response).catch(() => {});
   }
@@ -152,7 +154,7 @@ class ScriptedModel {
    * @param {http.IncomingMessage} request
    * @param {http.ServerResponse} response
    * @param {string} text
-   * @param {(body: any) => string[]} find What is wrong with a body.
+   * @param {(body: any, isPaused: boolean) => string[]} find What is wrong with a body.
    */
   #record({ headers }, response, text, find) {
     const closed = createLatch();
@@ -164,7 +166,7 @@ class ScriptedModel {
     });
     this.requests.push(record);
     const count = this.requests.length;
-    this.violations.push(...find(record.body).map((problem) => `request ${count}: ${problem}`));
+    this.violations.push(...find(record.body, this.#isPaused).map((problem) => `request ${count}: ${problem}`));
     this.#counts.get(count)?.resolve();
     return record;
   }

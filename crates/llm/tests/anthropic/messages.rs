@@ -407,7 +407,7 @@ fn a_paused_answer_ends_its_request_and_no_later_one() {
             "a call without its result",
             [
                 answered.to_vec(),
-                vec![reasoning("", signed), unanswered.clone()],
+                vec![reasoning("", signed.clone()), unanswered.clone()],
             ]
             .concat(),
             json!([use_of("s"), result, thought, use_of("t")]),
@@ -417,9 +417,21 @@ fn a_paused_answer_ends_its_request_and_no_later_one() {
             "a call without its result, before words",
             vec![unanswered, Part::text("a")],
             json!([said("a")]),
+            true,
+        ),
+        ("words", vec![Part::text("a")], json!([said("a")]), true),
+        (
+            "words that end in space",
+            vec![Part::text("a ")],
+            json!([said("a ")]),
             false,
         ),
-        ("words", vec![Part::text("a")], json!([said("a")]), false),
+        (
+            "a thought",
+            [answered.to_vec(), vec![reasoning("", signed.clone())]].concat(),
+            whole.clone(),
+            false,
+        ),
     ];
     for (name, parts, expected, is_resumed) in rows {
         let paused = Message::paused(parts);

@@ -1,7 +1,7 @@
 //! Which sessions were cut, where, and how often the host went on with them by itself.
 
 use opencode_schema::event::SessionEvent;
-use opencode_store::{Interrupted, InterruptedState};
+use opencode_store::{Draft, Interrupted, InterruptedState, Transaction};
 use serde_json::{Value, json};
 
 use crate::harness::{
@@ -455,5 +455,35 @@ async fn recoveries_are_counted_until_a_step_ends() {
             let read = bench.store.read(move |db| db.retries_since_progress(key));
             assert_eq!(read.await.unwrap(), expected, "{event:?}");
         }
+    }
+}
+
+/// A provider that pauses its answer waits for the next request, as one that called tools does.
+#[tokio::test]
+async fn a_paused_answer_is_continued_unless_a_user_stopped_it() {
+    for (said, stopped, expected) in [
+        (json!({"pauseTurn": true}), false, true),
+        (json!({"pauseTurn": true}), true, false),
+        (json!({"pauseTurn": false}), false, false),
+        (json!({"pauseTurn": "true"}), false, false),
+        (json!({"prefix": {}}), false, false),
+    ] {
+        let (bench, session) = Bench::with_session("ses_a").await;
+        for event in history!(input("msg_u"), [step_started("msg_a")]) {
+            bench.append(&session, 10, event).await;
+        }
+        let mut ended = Draft::new(10, step_ended("msg_a"));
+        ended.metadata = said.as_object().cloned();
+        let id = session.info.id.clone();
+        let write = move |it: &mut Transaction<'_>| it.append(&id, None, ended);
+        bench.store.write(write).await.unwrap().unwrap();
+        if stopped {
+            let payload = event("interrupted", json!({}));
+            bench.append(&session, 10, payload).await;
+        }
+        let found = interrupted(&bench).await;
+        let states: Vec<_> = found.iter().map(|it| it.state).collect();
+        let due = Vec::from_iter(expected.then_some(ContinuationDue));
+        assert_eq!(states, due, "{said} {stopped}");
     }
 }

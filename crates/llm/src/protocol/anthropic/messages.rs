@@ -208,12 +208,14 @@ impl Writer<'_> {
         }
         self.mark(Role::Assistant, place);
         self.page.state.ends_in_hosted = ends_in_hosted;
-        // An answer that ends in words is not taken back as its own end by every model.
-        if message.is_paused && calls.is_empty() && (ends_in_hosted || !unanswered.is_empty()) {
-            if !unanswered.is_empty() {
-                thoughts.append(&mut unanswered);
-                unanswered = thoughts;
-            }
+        if !unanswered.is_empty() {
+            thoughts.append(&mut unanswered);
+            unanswered = std::mem::take(&mut thoughts);
+        }
+        // The server refuses a last message of the assistant that ends in a thought or in space.
+        let is_whole = calls.is_empty() && thoughts.is_empty() && !ends_in_space(content);
+        let is_last = self.page.state.open == Open::Assistant || !unanswered.is_empty();
+        if message.is_paused && is_whole && is_last {
             self.page.state.paused = Some(unanswered);
         }
     }
@@ -328,6 +330,13 @@ impl Open {
 /// The server refuses text without anything to read.
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
+}
+
+fn ends_in_space(content: &[Part]) -> bool {
+    match content.last() {
+        Some(Part::Text(text)) => text.text.ends_with(char::is_whitespace),
+        _ => false,
+    }
 }
 
 fn text_block(text: &str) -> Value {
