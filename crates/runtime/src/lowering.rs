@@ -1,5 +1,7 @@
 //! From Session History to the canonical request: what the model reads of each message.
 
+mod cut;
+
 use std::collections::HashMap;
 
 use opencode_llm::{
@@ -15,6 +17,7 @@ use opencode_schema::prompt::PromptFileAttachment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::cut::with_hint;
 use crate::inbox::is_text;
 use crate::pruning::CLEARED;
 
@@ -27,6 +30,8 @@ pub(crate) struct Target {
     /// It calls tools. One that does not reads the calls of others as text: no tools are offered to
     /// it, and servers refuse a call of a tool that is not.
     pub(crate) calls_tools: bool,
+    /// Its agent may use `task`.
+    pub(crate) delegates: bool,
 }
 
 /// Where a message stands.
@@ -145,6 +150,7 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
                     provider: provider.as_ref(),
                     state,
                     is_pruned: time.pruned.is_some(),
+                    delegates: target.delegates,
                 };
                 if call.is_hosted() {
                     call.lower_hosted(&voice, &mut said);
@@ -216,6 +222,8 @@ struct Call<'a> {
     provider: Option<&'a ToolProvider>,
     state: &'a ToolState,
     is_pruned: bool,
+    /// The agent of the reader may use `task`.
+    delegates: bool,
 }
 
 impl Call<'_> {
@@ -281,9 +289,13 @@ impl Call<'_> {
                 structured,
                 content,
                 result,
+                output_paths,
                 ..
             } => Some(match result.as_ref().filter(|_| self.is_hosted()) {
                 Some(native) => replayed(native),
+                None if output_paths.iter().flatten().next().is_some() => {
+                    with_hint(completed(structured, content), self.delegates)
+                }
                 None => completed(structured, content),
             }),
             ToolState::Error {

@@ -166,6 +166,7 @@ mod tests {
             provider_id: "p".to_owned(),
             wire_id: "m".to_owned(),
             calls_tools: true,
+            delegates: false,
         };
         let lowered = lower(&stored, &target, Place::Usual);
         let outputs = Outputs::of(&stored, lowered.iter().map(|message| (message, 7_000)));

@@ -203,6 +203,7 @@ mod tests {
             provider_id: "mock".to_owned(),
             wire_id: "m1".to_owned(),
             calls_tools: true,
+            delegates: false,
         }
     }
 

@@ -14,6 +14,7 @@ fn lowered_for(message: &Value, calls_tools: bool) -> Value {
         provider_id: "mock".into(),
         wire_id: "m1".into(),
         calls_tools,
+        delegates: false,
     };
     serde_json::to_value(lower(&message, &target, Place::Usual)).unwrap()
 }

@@ -169,6 +169,7 @@ impl Survey {
             provider_id: model.provider_id.clone(),
             wire_id: model.id.clone(),
             calls_tools: model.capabilities.tools,
+            delegates: self.here.sampled.delegates(),
         }
     }
 

@@ -100,6 +100,11 @@ impl Sampled {
             .listing(subagents(&judge))
     }
 
+    /// Whether the agent may give tasks to subagents.
+    pub(super) fn delegates(&self) -> bool {
+        !is_denied_everywhere("task", &self.judge().rules())
+    }
+
     /// Whose rules hold for what the turn does.
     pub(super) fn judge(&self) -> Judge {
         Judge {

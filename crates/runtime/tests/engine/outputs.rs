@@ -8,7 +8,7 @@ use opencode_runtime::CreateSession;
 use opencode_schema::clock::{Clock, SystemClock};
 use opencode_schema::id::SessionID;
 use opencode_schema::message::ToolContent;
-use opencode_testkit::{Fixture, Reply};
+use opencode_testkit::{Fixture, Reply, compact};
 use opencode_tools::{ToolOutput, built_in_tools};
 use serde_json::{Value, json};
 
@@ -65,6 +65,43 @@ async fn each_directory_has_its_own_limits() {
     let preview = format!("1\n\n... output truncated; full content saved to {path} ...\n\n12");
     assert_eq!(settled, json!([preview, [path]]));
     assert_eq!(fs::read_to_string(&kept).unwrap(), lines());
+}
+
+/// The hint depends on the agent alone, so that the requests of one agent begin alike.
+#[tokio::test]
+async fn the_model_is_told_how_to_get_at_the_rest_of_a_cut_output() {
+    let f = Fixture::open().await;
+    f.tool("lines", |_, _| async {
+        Ok(ToolOutput::default().with_content(vec![ToolContent::Text { text: lines() }]))
+    });
+    let config = json!({
+        "tool_output": {"max_lines": 6},
+        "agents": {"alone": {"permissions": [
+            {"action": "*", "resource": "*", "effect": "allow"},
+            {"action": "task", "resource": "*", "effect": "deny"},
+        ]}},
+    });
+    f.project.write("opencode.json", &config.to_string());
+    let session = f.session().await;
+    let stored = call(&f, &session).await[0].to_string();
+    assert!(!stored.contains("The output above was cut"), "{stored}");
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "And?").await;
+    f.switch_agent(&session, "alone").await;
+    f.model.reply(Reply::says("Yes."));
+    f.ask(&session, "And?").await;
+    let sent: Vec<_> = f.model.requests().iter().map(compact::messages).collect();
+    let [_, first, second, alone] = &sent[..] else {
+        panic!("{} requests", sent.len())
+    };
+    assert_eq!(first[..], second[..first.len()]);
+    let told = |sent: &[String], hint: &str| sent.iter().any(|message| message.contains(hint));
+    let [task, search] = [
+        "give a subagent the path with `task`",
+        "cut. Do not read the whole file, ",
+    ];
+    assert_eq!((told(first, task), told(first, search)), (true, false));
+    assert_eq!((told(alone, task), told(alone, search)), (false, true));
 }
 
 #[tokio::test]
