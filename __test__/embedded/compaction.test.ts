@@ -205,3 +205,21 @@ test("an interruption during a summary leaves the session usable, and nothing is
     recent: expect.stringMatching(/\[User\]: PENDING\n\n\[User\]: Meanwhile\n\n\[User\]: Again$/),
   });
 });
+
+test("the agent compaction writes the summary, and agents without effect are told", async () => {
+  const setup = await setUp();
+  const agents = { compaction: { system: "Sum up." }, title: { system: "Name it." } };
+  const config = setup.model.config({ agents, compaction: { keep: { tokens: 1 } } });
+  const host = await setup.open({ config });
+  const listed = (await host.agents.list()).data.map(({ id }) => id);
+  expect(listed).toEqual(["build", "plan", "general", "explore", "compaction"]);
+  const { data } = await host.location.diagnostics();
+  expect(data.map(({ message }) => message)).toEqual([expect.stringContaining("The agent title has no effect")]);
+  const { id: sessionID } = await host.sessions.create();
+  setup.model.reply({ text: "Well." }, { text: "SUMMARY" });
+  await run(host, sessionID, "Hi");
+  await host.sessions.compact({ sessionID });
+  const [, summary] = setup.model.requests;
+  expect(summary.body.messages[0]).toEqual({ role: "system", content: "Sum up." });
+  expect(asked(setup)[1].roles).toBe("system user");
+});
