@@ -103,7 +103,7 @@ impl Attempts {
                 Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
                 Retry::Never => break item,
             };
-            match self.wait(error, wait).await {
+            match self.wait(error, &request.model.provider_id, wait).await {
                 Ok(true) => self.stream = self.core.model.stream(request),
                 Ok(false) => return Some(Err(AskError::Outdated)),
                 // The store that fails fails the record of the refusal too, which says why.
@@ -139,7 +139,12 @@ impl Attempts {
 
     /// Lets a wait pass, recorded and announced unless it is brief. Returns whether the fence holds
     /// after it, as before the first request.
-    async fn wait(&mut self, refused: Refused, wait: Duration) -> Result<bool, DrainError> {
+    async fn wait(
+        &mut self,
+        refused: Refused,
+        provider: &str,
+        wait: Duration,
+    ) -> Result<bool, DrainError> {
         self.retries += 1;
         // It counts from here, so that it ends when it is said to.
         let passed = self.core.timer.after(wait);
@@ -149,7 +154,7 @@ impl Attempts {
         }
         let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
         let next = self.core.now().saturating_add(millis);
-        let error = refused.recorded(next, &self.secrets);
+        let error = refused.recorded(next, provider, &self.secrets);
         let status = SessionStatus::Retry {
             attempt: self.retries,
             message: error.message.clone(),
@@ -215,7 +220,7 @@ impl Refused {
     }
 
     /// What is recorded of it, without the Location's secrets.
-    fn recorded(self, next: Millis, secrets: &Redactor) -> RetryError {
+    fn recorded(self, next: Millis, provider: &str, secrets: &Redactor) -> RetryError {
         let clean = |mut text: String| {
             secrets.clean(&mut text);
             text
@@ -224,6 +229,7 @@ impl Refused {
         let headers: BTreeMap<_, _> = headers.map(|(name, value)| (name, clean(value))).collect();
         let metadata = [
             (RetryError::NEXT, next.to_string()),
+            ("providerID", provider.to_owned()),
             ("reason", self.reason.as_str().to_owned()),
         ];
         let metadata = metadata.map(|(name, value)| (name.to_owned(), value));

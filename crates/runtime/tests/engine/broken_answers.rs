@@ -2,7 +2,7 @@
 //! themselves.
 
 use opencode_llm::error::TransportKind;
-use opencode_llm::{ErrorKind, LlmError, LlmEvent};
+use opencode_llm::{ErrorKind, FinishReason, LlmError, LlmEvent};
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, output};
@@ -145,6 +145,25 @@ async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
     assert_eq!(
         f.payloads(&session, "step.failed").await[0]["error"]["cause"],
         json!({"kind": "invalid-output", "retryable": false, "providerID": "mock"})
+    );
+}
+
+/// The limit of output tokens cut the input of the call, so it cannot run.
+#[tokio::test]
+async fn an_answer_whose_limit_cuts_a_call_fails_the_step() {
+    let f = Fixture::open().await;
+    let session = f.session().await;
+    let reply = Reply::new().begin_call("c1", "echo", "{");
+    f.model.reply(reply.finish(FinishReason::Length));
+    f.ask(&session, "Go").await;
+    let failed = &f.payloads(&session, "step.failed").await[0]["error"];
+    assert_eq!(
+        failed["message"],
+        "The provider finished its answer inside the tool call c1. The answer reached its limit of output tokens"
+    );
+    assert_eq!(
+        failed["cause"],
+        json!({"kind": "output-length", "retryable": false, "providerID": "mock"})
     );
 }
 

@@ -66,7 +66,7 @@ async fn a_refused_request_is_sent_again_when_the_provider_says() {
         json!({
             "message": "slow down",
             "isRetryable": true,
-            "metadata": {"next": "1795179422007", "reason": "rate-limit"},
+            "metadata": {"next": "1795179422007", "providerID": "mock", "reason": "rate-limit"},
         })
     );
     assert_eq!(retried[1]["error"]["metadata"]["reason"], "overloaded");
