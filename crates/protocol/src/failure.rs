@@ -184,6 +184,15 @@ failures! {
         /// The same in words.
         message: String,
     }
+    /// Something that is stored of the session cannot be read. Other sessions are not concerned.
+    Some(500) => SessionUnreadable "SessionUnreadableError", extension: true {
+        /// The session. Always there on the wire.
+        #[serde(rename = "sessionID", default, skip_serializing_if = "Option::is_none")]
+        #[schemars(required)]
+        session_id: Option<SessionID>,
+        /// Which entry, why, and what to do.
+        message: String,
+    }
     /// Something failed that nobody expected.
     Some(500) => Unknown "UnknownError" {
         /// What can be said without leaking details.

@@ -109,7 +109,8 @@ pub struct Spec {
     pub payload: Payload,
     /// What it answers.
     pub success: Success,
-    /// The failures that are its own, beside [`COMMON_ERRORS`].
+    /// The failures that are its own, beside [`COMMON_ERRORS`] and, where the path names a session,
+    /// [`Tag::SessionUnreadable`].
     pub errors: &'static [Tag],
     /// What a request passes first, in this order.
     pub middleware: &'static [Middleware],
@@ -151,6 +152,9 @@ impl Spec {
     /// Every failure the operation declares, by status.
     pub fn errors(&self) -> Vec<Tag> {
         let mut errors: Vec<Tag> = COMMON_ERRORS.iter().chain(self.errors).copied().collect();
+        if self.path.contains("{sessionID}") {
+            errors.push(Tag::SessionUnreadable);
+        }
         errors.sort_by_key(|tag| (tag.status(), *tag));
         errors.dedup();
         errors

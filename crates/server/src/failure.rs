@@ -7,6 +7,7 @@ use opencode_protocol::failure::Failure;
 use opencode_protocol::operation::Channel;
 use opencode_runtime::pty::TerminalError;
 use opencode_runtime::{ImportError, RuntimeError, StoreError};
+use opencode_schema::id::SessionID;
 use serde::Serialize;
 
 /// The one place where a runtime failure becomes a wire failure.
@@ -91,9 +92,9 @@ pub fn failure(error: RuntimeError) -> Failure {
             service: Some(service.into()),
         },
         RuntimeError::Panicked => bug(),
-        RuntimeError::Store(StoreError::Corrupt { .. }) => Failure::Unknown {
+        RuntimeError::Store(StoreError::Corrupt { .. }) => Failure::SessionUnreadable {
             message,
-            reference: None,
+            session_id: None,
         },
         RuntimeError::Store(_) => unknown(&message),
     }
@@ -141,6 +142,25 @@ fn import_failure(error: &ImportError) -> Failure {
         ImportError::TooLarge => Failure::ServiceUnavailable {
             message,
             service: Some("session.import".into()),
+        },
+    }
+}
+
+/// The same failure of a request whose path names this session, if any.
+pub(crate) fn of_session(failure: Failure, session: Option<&str>) -> Failure {
+    let Failure::SessionUnreadable { message, .. } = failure else {
+        return failure;
+    };
+    match session.and_then(|id| SessionID::parse(id).ok()) {
+        Some(session_id) => Failure::SessionUnreadable {
+            message: format!(
+                "The session {session_id} is damaged: {message}. Other sessions can be used; export what you need of this one, or restore the file from a backup"
+            ),
+            session_id: Some(session_id),
+        },
+        None => Failure::Unknown {
+            message,
+            reference: None,
         },
     }
 }

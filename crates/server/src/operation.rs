@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::failure::{failure, json, panicked, refuse};
+use crate::failure::{failure, json, of_session, panicked, refuse};
 use crate::lines::Lines;
 use crate::network;
 use crate::selector::{Opened, Selector};
@@ -126,7 +126,11 @@ where
             Ok(Answer::Value(value)) => return json(StatusCode::OK, &value),
             Ok(Answer::Nothing) => return StatusCode::NO_CONTENT.into_response(),
             Ok(Answer::Raw(response)) => return response,
-            Err(failure) => return refuse(&failure),
+            Err(failure) => {
+                let mut params = params.iter();
+                let session = params.find(|(name, _)| *name == "sessionID");
+                return refuse(&of_session(failure, session.map(|(_, id)| id)));
+            }
         },
         Err(problem) => problem,
     };

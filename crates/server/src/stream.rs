@@ -20,7 +20,7 @@ use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use crate::failure::{failure, unknown};
+use crate::failure::{failure, of_session, unknown};
 
 /// The content type of server-sent events.
 pub(crate) const EVENTS_TYPE: &str = "text/event-stream";
@@ -155,7 +155,7 @@ fn broken(error: RuntimeError) -> Vec<Piece> {
     if closed {
         return vec![break_off];
     }
-    let told = match failure(error) {
+    let told = match of_session(failure(error), None) {
         told @ Failure::Unknown { .. } => told,
         other => unknown(other.message()),
     };
