@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+import { isSessionUnreadableError } from "opencode-embedded";
+
+import { run, setUp } from "./support";
+
+// A file in which one entry of one session is no JSON any more, as after a fault of the disk.
+
+/** Puts a quotation mark into each stored text that holds the marker. */
+function damage(file: string, marker: string) {
+  const bytes = readFileSync(file);
+  let count = 0;
+  for (let at = bytes.indexOf(marker); at >= 0; at = bytes.indexOf(marker, at + 1)) {
+    bytes[at + 3] = 0x22;
+    count += 1;
+  }
+  writeFileSync(file, bytes);
+  return count;
+}
+
+test("a damaged session is named by its failures, and other sessions go on", async () => {
+  const setup = await setUp();
+  setup.model.reply({ text: "One." }, { text: "Two." }, { text: "Three." });
+  let host = await setup.open({ log: "off" });
+  const { id: damaged } = await host.sessions.create();
+  const { id: other } = await host.sessions.create();
+  await run(host, damaged, "MARKED-TEXT");
+  await run(host, other, "Hello");
+  await host.close();
+  expect(damage(setup.database, "MARKED-TEXT")).toBeGreaterThan(0);
+
+  host = await setup.open({ log: "off" });
+  const failure = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!isSessionUnreadableError(error)) throw error ?? new Error("it did not fail");
+    expect(error.sessionID).toBe(damaged);
+    expect(error.message).toMatch(/^The session ses_\w+ is damaged: the stored entry \d+ cannot be read: /);
+  };
+  await failure(host.sessions.messages({ sessionID: damaged }));
+  await failure(host.sessions.context({ sessionID: damaged }));
+  const { items } = await host.sessions.list();
+  expect(items.map(({ id }) => id)).toContain(other);
+  await run(host, other, "Again");
+  expect((await host.sessions.messages({ sessionID: other })).items).toHaveLength(4);
+});
