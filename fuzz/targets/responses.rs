@@ -1,0 +1,10 @@
+//! Bodies of OpenAI Responses.
+
+#![no_main]
+
+#[path = "../../crates/llm/tests/fuzz/reply.rs"]
+mod reply;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    reply::check(opencode_llm::ProtocolId::OpenAiResponses, input);
+});
