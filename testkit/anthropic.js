@@ -74,7 +74,7 @@ function nextID() {
  * What is wrong with a request.
  *
  * @param {any} body
- * @param {boolean} [isPaused] The newest answer was paused, so it may stand last.
+ * @param {boolean} [isPaused] An answer was paused, so one may stand last.
  * @returns {string[]}
  */
 function findViolations(body, isPaused = false) {

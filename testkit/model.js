@@ -40,7 +40,7 @@ class ScriptedModel {
   #server;
   /** @type {{ reply: Reply, rendered: RenderedReply }[]} */
   #replies = [];
-  #isPaused = false; // The newest answer.
+  #isPaused = false; // An answer was paused.
   /** @type {Map<string, { reached: Latch, released: Latch }>} */
   #gates = new Map();
   /** @type {Map<number, Latch>} */
@@ -145,7 +145,7 @@ class ScriptedModel {
     const isReady = rendered !== undefined && protocol.dialect === undefined;
     const said = isReady ? rendered : renderReply(reply, protocol.dialect);
     this.#record(request, response, text, protocol.findViolations);
-    this.#isPaused = reply.finish === "pause_turn";
+    this.#isPaused ||= reply.finish === "pause_turn";
     // Writing fails when the client has gone; whoever cares sees it in the record.
     await this.#answer(said, response).catch(() => {});
   }

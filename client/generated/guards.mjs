@@ -22,6 +22,7 @@ export const {
   isSessionBacklogError,
   isSessionBusyError,
   isSessionNotFoundError,
+  isSessionUnreadableError,
   isStorePoisonedError,
   isUnauthorizedError,
   isUnknownError,

@@ -856,6 +856,7 @@ exports.tags = /** @type {const} */ ([
   "SessionBacklogError",
   "SessionBusyError",
   "SessionNotFoundError",
+  "SessionUnreadableError",
   "StorePoisonedError",
   "UnauthorizedError",
   "UnknownError",

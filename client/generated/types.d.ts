@@ -80,12 +80,14 @@ export interface OpenCodeOperations {
      * One session.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     get(input: SessionsGetInput, options?: RequestOptions): Promise<SessionsGetOutput>;
     /**
      * The sessions that the session created for the tasks of its agent, oldest first.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     children(input: SessionsChildrenInput, options?: RequestOptions): Promise<SessionsChildrenOutput>;
     /** The sessions with a Session Drain, a compaction or a revert under way in this host, by id. */
@@ -99,6 +101,7 @@ export interface OpenCodeOperations {
      * @throws {SessionNotFoundError}
      * @throws {ConflictError}
      * @throws {SessionBacklogError}
+     * @throws {SessionUnreadableError}
      */
     prompt(input: SessionsPromptInput, options?: RequestOptions): Promise<SessionsPromptOutput>;
     /**
@@ -107,12 +110,14 @@ export interface OpenCodeOperations {
      * It returns once everything has settled; an idle session is left as it is.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     interrupt(input: SessionsInterruptInput, options?: RequestOptions): Promise<SessionsInterruptOutput>;
     /**
      * Waits until this host does nothing more for the session. It does not say how that ended.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     wait(input: SessionsWaitInput, options?: RequestOptions): Promise<SessionsWaitOutput>;
     /**
@@ -121,24 +126,28 @@ export interface OpenCodeOperations {
      * It waits for what the session does now, and returns when the summary stands.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     compact(input: SessionsCompactInput, options?: RequestOptions): Promise<SessionsCompactOutput>;
     /**
      * What is to be done in the session, in order, as its model noted last with the tool `todowrite`.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     todo(input: SessionsTodoInput, options?: RequestOptions): Promise<SessionsTodoOutput>;
     /**
      * Chooses the agent from the next Provider Turn on.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     switchAgent(input: SessionsSwitchAgentInput, options?: RequestOptions): Promise<SessionsSwitchAgentOutput>;
     /**
      * Chooses the model from the next Provider Turn on.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     switchModel(input: SessionsSwitchModelInput, options?: RequestOptions): Promise<SessionsSwitchModelOutput>;
     /**
@@ -148,6 +157,7 @@ export interface OpenCodeOperations {
      * of the new place. Files are left alone, and what is pending stays pending.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     move(input: SessionsMoveInput, options?: RequestOptions): Promise<SessionsMoveOutput>;
     /**
@@ -155,6 +165,7 @@ export interface OpenCodeOperations {
      *
      * @throws {InvalidCursorError}
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     messages(input: SessionsMessagesInput, options?: RequestOptions): Promise<SessionsMessagesOutput>;
     /**
@@ -162,12 +173,14 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {MessageNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     message(input: SessionsMessageInput, options?: RequestOptions): Promise<SessionsMessageOutput>;
     /**
      * The messages since the last compaction, oldest first.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     context(input: SessionsContextInput, options?: RequestOptions): Promise<SessionsContextOutput>;
     /**
@@ -176,6 +189,7 @@ export interface OpenCodeOperations {
      * When `hasMore`, the next call continues after the `durable.seq` of the last event.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     history(input: SessionsHistoryInput, options?: RequestOptions): Promise<SessionsHistoryOutput>;
     /**
@@ -185,6 +199,7 @@ export interface OpenCodeOperations {
      * event that arrived.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     events(input: SessionsEventsInput, options?: RequestOptions): AsyncIterable<SessionsEventsOutput>;
     readonly inbox: {
@@ -192,6 +207,7 @@ export interface OpenCodeOperations {
        * The prompts that wait to be promoted, in the order of their admission.
        *
        * @throws {SessionNotFoundError}
+       * @throws {SessionUnreadableError}
        */
       list(input: SessionsInboxListInput, options?: RequestOptions): Promise<SessionsInboxListOutput>;
       /**
@@ -203,6 +219,7 @@ export interface OpenCodeOperations {
        * @throws {SessionNotFoundError}
        * @throws {InputNotFoundError}
        * @throws {ConflictError}
+       * @throws {SessionUnreadableError}
        */
       withdraw(input: SessionsInboxWithdrawInput, options?: RequestOptions): Promise<SessionsInboxWithdrawOutput>;
       /**
@@ -213,6 +230,7 @@ export interface OpenCodeOperations {
        * @throws {SessionNotFoundError}
        * @throws {InputNotFoundError}
        * @throws {ConflictError}
+       * @throws {SessionUnreadableError}
        */
       setDelivery(input: SessionsInboxSetDeliveryInput, options?: RequestOptions): Promise<SessionsInboxSetDeliveryOutput>;
     };
@@ -223,6 +241,7 @@ export interface OpenCodeOperations {
      * once the Session Drain is under way, or has been joined; `wait` waits for its end.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     resume(input: SessionsResumeInput, options?: RequestOptions): Promise<SessionsResumeOutput>;
     /** The sessions whose last activity was cut and is not under way in this host. */
@@ -235,6 +254,7 @@ export interface OpenCodeOperations {
      * without a failure is complete: one that is cut fails.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     export(input: SessionsExportInput, options?: RequestOptions): AsyncIterable<SessionsExportOutput>;
     /**
@@ -259,6 +279,7 @@ export interface OpenCodeOperations {
      * begin, because the model or the System Context cannot be had, the failure says why.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     request(input: SessionsRequestInput, options?: RequestOptions): Promise<SessionsRequestOutput>;
     readonly revert: {
@@ -273,6 +294,7 @@ export interface OpenCodeOperations {
        * @throws {SessionNotFoundError}
        * @throws {MessageNotFoundError}
        * @throws {SessionBusyError}
+       * @throws {SessionUnreadableError}
        */
       stage(input: SessionsRevertStageInput, options?: RequestOptions): Promise<SessionsRevertStageOutput>;
       /**
@@ -281,6 +303,7 @@ export interface OpenCodeOperations {
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
+       * @throws {SessionUnreadableError}
        */
       clear(input: SessionsRevertClearInput, options?: RequestOptions): Promise<SessionsRevertClearOutput>;
       /**
@@ -288,6 +311,7 @@ export interface OpenCodeOperations {
        *
        * @throws {SessionNotFoundError}
        * @throws {SessionBusyError}
+       * @throws {SessionUnreadableError}
        */
       commit(input: SessionsRevertCommitInput, options?: RequestOptions): Promise<SessionsRevertCommitOutput>;
     };
@@ -305,6 +329,7 @@ export interface OpenCodeOperations {
      * The permission requests of one session that wait for an answer.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     list(input: PermissionsListInput, options?: RequestOptions): Promise<PermissionsListOutput>;
     /**
@@ -312,6 +337,7 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {PermissionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     get(input: PermissionsGetInput, options?: RequestOptions): Promise<PermissionsGetOutput>;
     /**
@@ -319,6 +345,7 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {ConflictError}
+     * @throws {SessionUnreadableError}
      */
     create(input: PermissionsCreateInput, options?: RequestOptions): Promise<PermissionsCreateOutput>;
     /**
@@ -329,6 +356,7 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {PermissionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     reply(input: PermissionsReplyInput, options?: RequestOptions): Promise<PermissionsReplyOutput>;
     /** The permission requests of all sessions of a Location that wait for an answer. */
@@ -343,6 +371,7 @@ export interface OpenCodeOperations {
      * The questions of one session that wait for an answer.
      *
      * @throws {SessionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     list(input: QuestionsListInput, options?: RequestOptions): Promise<QuestionsListOutput>;
     /**
@@ -350,6 +379,7 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {QuestionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     reply(input: QuestionsReplyInput, options?: RequestOptions): Promise<QuestionsReplyOutput>;
     /**
@@ -357,6 +387,7 @@ export interface OpenCodeOperations {
      *
      * @throws {SessionNotFoundError}
      * @throws {QuestionNotFoundError}
+     * @throws {SessionUnreadableError}
      */
     reject(input: QuestionsRejectInput, options?: RequestOptions): Promise<QuestionsRejectOutput>;
     /** The questions of all sessions of a Location that wait for an answer. */
@@ -4592,6 +4623,15 @@ export interface SessionNotFoundError extends Error {
   readonly message: string;
 }
 
+/** Something that is stored of the session cannot be read. Other sessions are not concerned. */
+export interface SessionUnreadableError extends Error {
+  readonly _tag: "SessionUnreadableError";
+  /** The session. Always there on the wire. */
+  readonly sessionID?: string;
+  /** Which entry, why, and what to do. */
+  readonly message: string;
+}
+
 /** The store failed and takes nothing more until the host is opened again. Nothing was stored. */
 export interface StorePoisonedError extends Error {
   readonly _tag: "StorePoisonedError";
@@ -4640,6 +4680,7 @@ export type OpenCodeError =
   | SessionBacklogError
   | SessionBusyError
   | SessionNotFoundError
+  | SessionUnreadableError
   | StorePoisonedError
   | UnauthorizedError
   | UnknownError;
@@ -4703,6 +4744,9 @@ export declare function isSessionBusyError(value: unknown): value is SessionBusy
 
 /** Whether a value is the failure `SessionNotFoundError`. It looks at `_tag` alone. */
 export declare function isSessionNotFoundError(value: unknown): value is SessionNotFoundError;
+
+/** Whether a value is the failure `SessionUnreadableError`. It looks at `_tag` alone. */
+export declare function isSessionUnreadableError(value: unknown): value is SessionUnreadableError;
 
 /** Whether a value is the failure `StorePoisonedError`. It looks at `_tag` alone. */
 export declare function isStorePoisonedError(value: unknown): value is StorePoisonedError;

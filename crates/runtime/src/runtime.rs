@@ -102,12 +102,12 @@ impl Runtime {
     pub async fn open(options: RuntimeOptions) -> Result<Self, OpenError> {
         let database = options.database.clone();
         let live = Arc::new(LiveEvents::default());
-        let announcing = Arc::clone(&live);
+        let (announcing, ids) = (Arc::clone(&live), Arc::clone(&options.ids));
         let store = Store::open(StoreOptions {
             path: options.database,
             durability: options.durability,
             ids: Arc::clone(&options.ids),
-            listener: Box::new(move |committed| announce(&announcing, committed)),
+            listener: Box::new(move |committed| announce(&announcing, &ids, committed)),
             seam: options.seam,
         })
         .await?;
@@ -225,11 +225,14 @@ impl Runtime {
 }
 
 /// Tells the live stream what was committed. It runs on the writer's thread and only pushes.
-fn announce(live: &LiveEvents, committed: &[Committed]) {
+fn announce(live: &LiveEvents, ids: &IdSource, committed: &[Committed]) {
     for entry in committed {
         live.publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));
         if let Some(updated) = &entry.updated {
-            live.publish(|| envelope::updated_text(&updated.id, &updated.location, &updated.info));
+            live.publish(|| {
+                let id = EventID::generate(ids);
+                envelope::updated_text(&id, &updated.location, &updated.info)
+            });
         }
     }
 }

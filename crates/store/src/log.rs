@@ -61,8 +61,6 @@ pub struct Committed {
 /// A session after an event that changed it.
 #[derive(Debug, Clone)]
 pub struct Updated {
-    /// The id of the live event that tells it.
-    pub id: EventID,
     /// Where the session lives now.
     pub location: LocationRef,
     /// The whole record.
@@ -203,7 +201,6 @@ impl Transaction<'_> {
         };
         let info = reader.whole_session_record(&row)?;
         Ok(Some(Box::new(Updated {
-            id: self.event_id(),
             location: row.info.location,
             info,
         })))

@@ -356,6 +356,7 @@ fn an_operation_is_compiled_in_full() {
                 { "status": 408, "tag": "InvalidRequestError" },
                 { "status": 409, "tag": "ConflictError" },
                 { "status": 413, "tag": "InvalidRequestError" },
+                { "status": 500, "tag": "SessionUnreadableError" },
                 { "status": 500, "tag": "UnknownError" },
                 { "status": 503, "tag": "ServiceUnavailableError" },
                 { "status": 503, "tag": "StorePoisonedError" },

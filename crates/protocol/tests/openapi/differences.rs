@@ -113,6 +113,8 @@ const DIFFERENCES: &[Differences] = &[
             "InputNotFoundError: an extension",
             "SessionBacklogError: an extension",
             "SessionBusyError: an extension",
+            "SessionUnreadableError: an extension",
+            "v2.session.* 500 application/json | SessionUnreadableError: an extension",
             "StorePoisonedError: an extension",
             "v2.session.prompt 429: is added",
             "v2.session.revert.clear 409: is added",

@@ -55,7 +55,7 @@ async fn a_change_of_a_session_is_followed_by_its_whole_record() {
     assert_eq!(records[0]["agent"], "plan");
     assert_eq!(
         records[1]["model"],
-        json!({"providerID": "mock", "id": "m2"})
+        json!({"providerID": "mock", "id": "m2", "variant": "default"})
     );
     assert_eq!(
         records[2]["revert"],
