@@ -34,6 +34,7 @@ const client: Record<keyof typeof import("../../client/index.js"), true> = {
   isSessionBusyError: true,
   isSessionMessageNotFoundError: true,
   isSessionNotFoundError: true,
+  isSessionUnreadableError: true,
   isStorePoisonedError: true,
   isUnauthorizedError: true,
   isUnknownError: true,

@@ -31,13 +31,13 @@ test("a damaged session is named by its failures, and other sessions go on", asy
 
   host = await setup.open({ log: "off" });
   const failure = async (work: Promise<unknown>) => {
-    const error = await work.then(
-      () => undefined,
+    const failed = await work.then(
+      () => new Error("it did not fail"),
       (error: unknown) => error,
     );
-    if (!isSessionUnreadableError(error)) throw error ?? new Error("it did not fail");
-    expect(error.sessionID).toBe(damaged);
-    expect(error.message).toMatch(/^The session ses_\w+ is damaged: the stored entry \d+ cannot be read: /);
+    if (!isSessionUnreadableError(failed)) throw failed;
+    expect(failed.sessionID).toBe(damaged);
+    expect(failed.message).toMatch(/^The session ses_\w+ is damaged: the stored entry \d+ cannot be read: /);
   };
   await failure(host.sessions.messages({ sessionID: damaged }));
   await failure(host.sessions.context({ sessionID: damaged }));

@@ -111,7 +111,8 @@ function checkDependencies() {
   const document = readFileSync(inProject("docs/dependencies.md"), "utf8");
   const cargo = readFileSync(inProject("Cargo.toml"), "utf8");
   const section = cargo.match(/\[workspace\.dependencies\]\n(.*?)\n\[/s)?.[1] ?? "";
-  const lines = section.split("\n").filter((line) => !line.includes("path = "));
+  const fuzz = readFileSync(inProject("fuzz/Cargo.toml"), "utf8").match(/\[dependencies\]\n(.*?)\n\[/s)?.[1] ?? "";
+  const lines = `${section}\n${fuzz}`.split("\n").filter((line) => !line.includes("path = "));
   const crates = lines.map((line) => line.match(/^([\w-]+) = /)?.[1]).filter((name) => name !== undefined);
   const packages = Object.keys({ ...readManifest().dependencies, ...readManifest().devDependencies });
   const wanted = [...crates, ...packages];
