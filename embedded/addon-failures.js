@@ -57,6 +57,18 @@ function unloadable(platform, { file, version: packaged }, cause) {
   return failure(wanted, `The binary ${file} cannot be loaded: ${said.trim()}. ${reason}${cure}`);
 }
 
+/**
+ * @param {string} platform
+ * @param {string} problem
+ */
+function notStarted(platform, problem) {
+  return failure(
+    packageOf(platform),
+    `The binary was loaded, but the system refused what it runs with: ${problem}. Often the process has too many ` +
+      "open files or threads. Restart it with fewer, or with higher limits (ulimit -n, ulimit -u).",
+  );
+}
+
 /** @param {string} given */
 function notAbsolute(given) {
   return failure(undefined, `${OVERRIDE} must be the absolute path of a .node file, but it is ${given}`);
@@ -80,4 +92,4 @@ function failure(wanted, message) {
   return taggedError({ _tag: "AddonUnavailableError", ...(wanted !== undefined && { package: wanted }), message });
 }
 
-module.exports = { OVERRIDE, missing, notAbsolute, otherVersion, unloadable, unsupported };
+module.exports = { OVERRIDE, missing, notAbsolute, notStarted, otherVersion, unloadable, unsupported };

@@ -58,6 +58,7 @@ const { describePlatform } = require("./platform.js");
  * @property {() => void} cancel
  *
  * @typedef {object} Addon
+ * @property {() => string | null} problem Why no host can be opened in this process, which does not pass.
  * @property {(options: string, logOptions: string, log: ((entries: string) => void) | null) => Promise<string | NativeHost>} open
  *   A string is a tagged failure as JSON. `log` gets the entries of the log, as JSON arrays; null for no log.
  */
@@ -72,7 +73,13 @@ let loaded;
  * @returns {Addon}
  */
 function loadAddon() {
-  loaded ??= load(describePlatform());
+  if (loaded === undefined) {
+    const platform = describePlatform();
+    const addon = load(platform);
+    const problem = addon.problem();
+    if (problem !== null) throw failures.notStarted(platform, problem);
+    loaded = addon;
+  }
   return loaded;
 }
 

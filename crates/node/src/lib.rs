@@ -16,7 +16,12 @@ mod listener;
 mod log;
 mod request;
 
-use napi::tokio::runtime::Builder;
+use std::io;
+use std::panic;
+use std::sync::OnceLock;
+
+use napi::tokio::runtime::{Builder, Runtime};
+use napi_derive::napi;
 
 /// Threads that run sessions. Waiting is asynchronous, so two serve many sessions.
 const WORKERS: usize = 2;
@@ -25,17 +30,39 @@ const WORKERS: usize = 2;
 /// it, and sessions beside it must go on; the database has threads of its own.
 const BLOCKING: usize = 256;
 
+/// Why nothing can run in this process.
+static PROBLEM: OnceLock<String> = OnceLock::new();
+
 #[napi_derive::module_init]
 fn init() {
+    // Some of what the system refuses is a panic there, which the caller learns in another way.
+    panic::set_hook(Box::new(|_| {}));
+    let made = panic::catch_unwind(make_runtime);
+    let made = made.unwrap_or_else(|_| Err(io::Error::other("no descriptor or no thread is left")));
+    drop(panic::take_hook());
     opencode_host::report_panics();
-    let runtime = Builder::new_multi_thread()
+    let made = made.or_else(|error| {
+        // Without any runtime the binding makes one and ends the process if it cannot. This one needs
+        // nothing of the system, and nothing runs in it.
+        let _ = PROBLEM.set(error.to_string());
+        Builder::new_current_thread().build()
+    });
+    if let Ok(runtime) = made {
+        napi::bindgen_prelude::create_custom_tokio_runtime(runtime);
+    }
+}
+
+fn make_runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(BLOCKING)
         .thread_name("opencode")
         .enable_all()
-        .build();
-    // Without ours the binding makes a default one, which works as well.
-    if let Ok(runtime) = runtime {
-        napi::bindgen_prelude::create_custom_tokio_runtime(runtime);
-    }
+        .build()
+}
+
+/// Why no host can be opened in this process; nothing if one can.
+#[napi(catch_unwind)]
+pub fn problem() -> Option<&'static str> {
+    PROBLEM.get().map(String::as_str)
 }

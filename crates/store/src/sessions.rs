@@ -115,10 +115,11 @@ impl Reader<'_> {
         &self,
         session: &SessionRow,
     ) -> Result<SessionRecord, StoreError> {
+        let revert = session.info.revert.clone();
         Ok(SessionRecord {
             cost: Some(session.info.cost),
-            tokens: Some(session.info.tokens),
-            revert: session.info.revert.clone().map(RecordedRevert::from),
+            tokens: Some(Box::new(session.info.tokens)),
+            revert: revert.map(RecordedRevert::from).map(Box::new),
             ..self.session_record(session)?
         })
     }

@@ -56,6 +56,7 @@ mod next;
 mod outputs;
 #[cfg(test)]
 mod pauses;
+#[cfg(test)]
 mod permissions;
 #[cfg(test)]
 mod prefix;
@@ -111,6 +112,7 @@ mod unanswered;
 mod unresolvable;
 #[cfg(test)]
 mod unresponsive;
+#[cfg(test)]
 mod updated;
 #[cfg(test)]
 mod vanished;

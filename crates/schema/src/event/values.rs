@@ -116,10 +116,10 @@ pub struct SessionRecord {
     pub cost: Option<f64>,
     /// What its turns used so far.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<Box<Tokens>>,
     /// The staged revert, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub revert: Option<RecordedRevert>,
+    pub revert: Option<Box<RecordedRevert>>,
 }
 
 /// A staged revert in the older shape, which the session record keeps.
