@@ -30,9 +30,9 @@ const MAX_THREADS: usize = 8;
 /// Paths that wait for a thread.
 const MAX_WAITING: usize = 256;
 
-/// The largest ignore file that is read. Its patterns are compiled, which takes several hundred times
-/// as much memory.
-const MAX_IGNORE_BYTES: u64 = 64 * 1024;
+/// Bytes of all ignore files that hold in one directory, its own and those above it. Their patterns are
+/// compiled, which takes more than a hundred times as much memory.
+const MAX_IGNORE_BYTES: u64 = 128 * 1024;
 
 /// The largest file that says where a repository's Git directory is.
 const MAX_POINTER_BYTES: u64 = 8192;
@@ -46,24 +46,47 @@ pub async fn permit() -> Option<SemaphorePermit<'static>> {
 
 /// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored, without `.git`.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
-    if !has_safe_rules(root) {
-        return Err(io::Error::other(
-            "its ignore files, or those of its repository, are larger than 64 KiB, no regular files, or the open database",
-        ));
-    }
+    let own = rules_bytes(root)
+        .filter(|own| *own <= MAX_IGNORE_BYTES)
+        .ok_or_else(|| {
+            io::Error::other(
+                "its ignore files, or those of its repository, are larger than 128 KiB, no regular files, or the open database",
+            )
+        })?;
+    let above = root
+        .ancestors()
+        .skip(1)
+        .map(rules_bytes)
+        .sum::<Option<u64>>();
+    let above = above.filter(|above| own + above <= MAX_IGNORE_BYTES);
+    // What holds in the directories from the root to the newest one: a directory is entered before
+    // the next one beside it is listed.
+    let held = Mutex::new(vec![own + above.unwrap_or(0)]);
     let mut builder = WalkBuilder::new(root);
     builder
         .add_custom_ignore_filename(".rgignore")
         .git_global(false)
-        .parents(root.ancestors().skip(1).all(has_safe_rules))
-        .filter_entry(|entry| {
-            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            if entry.depth() > 0 && entry.file_name() == ".git" {
-                return false;
+        .parents(above.is_some())
+        .filter_entry(move |entry| {
+            if entry.depth() == 0 {
+                return true;
             }
-            !is_directory || has_safe_rules(entry.path())
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.file_name() != ".git" && (!is_directory || has_room(&held, entry))
         });
     Ok(builder)
+}
+
+/// Whether the rules of a directory fit beside those above it, and notes them.
+fn has_room(held: &Mutex<Vec<u64>>, directory: &DirEntry) -> bool {
+    let Some(own) = rules_bytes(directory.path()) else {
+        return false;
+    };
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    held.truncate(directory.depth());
+    let all = own + held.last().copied().unwrap_or(0);
+    held.push(all);
+    all <= MAX_IGNORE_BYTES
 }
 
 /// Walks, with a visitor for each thread, which is given paths relative to the root. Ends early when
@@ -72,6 +95,20 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
 /// This thread lists the directories, and visits what it found when the other threads are busy. So
 /// the walk ends also where the system gives it no other thread.
 pub fn run<V>(
+    builder: &WalkBuilder,
+    root: &Path,
+    cancel: &CancellationToken,
+    visitor: impl Fn() -> V,
+) where
+    V: FnMut(&Path, FileSystemEntryType) -> WalkState + Send,
+{
+    let threads = available_parallelism().map_or(1, usize::from);
+    run_with(threads.min(MAX_THREADS) - 1, builder, root, cancel, visitor);
+}
+
+/// The same with so many other threads at most.
+fn run_with<V>(
+    others: usize,
     builder: &WalkBuilder,
     root: &Path,
     cancel: &CancellationToken,
@@ -94,9 +131,8 @@ pub fn run<V>(
             .unwrap_or_else(PoisonError::into_inner)
             .recv()
     };
-    let threads = available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        for _ in 1..threads.min(MAX_THREADS) {
+        for _ in 0..others {
             let mut visitor = visitor();
             let work = move || {
                 while let Ok(found) = next() {
@@ -154,22 +190,21 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
     }
 }
 
-/// Whether the ignore files of a directory can be read in bounded time. The walk opens them without a
-/// look, and a FIFO of such a name would hold it for ever.
-fn has_safe_rules(directory: &Path) -> bool {
-    let is_safe = |path: PathBuf| match fs::metadata(path) {
+/// Bytes of the ignore files of a directory; nothing if they cannot be read in bounded time. The walk
+/// opens them without a look, and a FIFO of such a name would hold it for ever.
+fn rules_bytes(directory: &Path) -> Option<u64> {
+    let bytes_of = |path: PathBuf| match fs::metadata(path) {
+        Ok(found) if found.is_file() => refuse_database(&found).ok().map(|()| found.len()),
         // To read a directory fails at once.
-        Ok(found) if found.is_dir() => true,
-        Ok(found) => {
-            found.is_file() && found.len() <= MAX_IGNORE_BYTES && refuse_database(&found).is_ok()
-        }
-        Err(_) => true,
+        Ok(found) => found.is_dir().then_some(0),
+        Err(_) => Some(0),
     };
-    [".gitignore", ".ignore", ".rgignore"]
-        .iter()
-        .all(|name| is_safe(directory.join(name)))
-        && git_directory(&directory.join(".git"))
-            .is_ok_and(|git| git.is_none_or(|git| is_safe(git.join("info/exclude"))))
+    let git = git_directory(&directory.join(".git")).ok()?;
+    let exclude = git.map_or(Some(0), |git| bytes_of(git.join("info/exclude")))?;
+    let names = [".gitignore", ".ignore", ".rgignore"];
+    let files = names.map(|name| bytes_of(directory.join(name)));
+    let files: u64 = files.into_iter().sum::<Option<u64>>()?;
+    Some(files.saturating_add(exclude))
 }
 
 /// The Git directory of which the rules are read: in a linked worktree that of the main one.
@@ -214,6 +249,51 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
+
+    #[test]
+    fn a_walk_needs_no_other_thread() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        for number in 0..2 * MAX_WAITING {
+            fs::write(root.join(number.to_string()), "").unwrap();
+        }
+        for others in 0..MAX_THREADS {
+            let visited = AtomicUsize::new(0);
+            let cancel = CancellationToken::new();
+            run_with(others, &below(&root).unwrap(), &root, &cancel, || {
+                |_: &Path, _| {
+                    visited.fetch_add(1, Ordering::SeqCst);
+                    WalkState::Continue
+                }
+            });
+            assert_eq!(visited.into_inner(), 2 * MAX_WAITING, "{others}");
+        }
+    }
+
+    #[test]
+    fn ignore_files_above_one_another_are_bounded_together() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        let rules = "# nothing\n".repeat(5_000);
+        let mut directory = root.clone();
+        let mut deep = Vec::new();
+        for depth in 0..5 {
+            fs::write(directory.join(".gitignore"), &rules).unwrap();
+            fs::write(directory.join("file"), "").unwrap();
+            deep.push(directory.join("file"));
+            let beside = directory.join("beside");
+            fs::create_dir(&beside).unwrap();
+            directory = directory.join(format!("d{depth}"));
+            fs::create_dir(&directory).unwrap();
+        }
+        let walk = below(&root).unwrap().build().flatten();
+        let mut found: Vec<_> = walk.map(DirEntry::into_path).collect();
+        found.retain(|path| path.is_file());
+        found.sort();
+        deep.truncate(2);
+        deep.sort();
+        assert_eq!(found, deep);
+    }
 
     #[test]
     fn a_walk_ends_when_it_is_cancelled() {

@@ -331,10 +331,13 @@ struct Texts(Vec<Vec<u8>>);
 impl Texts {
     fn read(root: &Directory, repository: &Repository, scope: &str) -> Self {
         let mut texts = vec![repository.exclude()];
+        let mut bytes = texts[0].len() as u64;
         for (directory, _) in steps(scope) {
             let held = root.below(directory);
-            let text = held.and_then(|held| rules::text(&held));
-            texts.push(text.unwrap_or_default());
+            let text = held.and_then(|held| rules::text(&held, bytes));
+            let text = text.unwrap_or_default();
+            bytes = bytes.saturating_add(text.len() as u64);
+            texts.push(text);
         }
         Self(texts)
     }

@@ -18,9 +18,9 @@ use opencode_handles::{Directory, Stamp};
 /// The name of the files that have rules.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
 
-/// The largest one that is read. Its patterns are compiled, which takes several hundred times as much
-/// memory.
-const MAX_BYTES: u64 = 64 * 1024;
+/// Bytes of all files with rules that hold in one directory, its own and those above it. Their patterns
+/// are compiled, which takes more than a hundred times as much memory.
+const MAX_BYTES: u64 = 128 * 1024;
 
 /// The rules that hold in a directory: its own, then those above.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Rules {
     /// How much of a path leads to the directory the rules stand in, the slash included.
     prefix: usize,
     above: Option<Arc<Rules>>,
+    /// How long all of them are.
+    bytes: u64,
 }
 
 impl Rules {
@@ -38,6 +40,7 @@ impl Rules {
             own: parse(exclude),
             prefix: 0,
             above: None,
+            bytes: exclude.len() as u64,
         })
     }
 
@@ -51,6 +54,7 @@ impl Rules {
             own: parse(text),
             prefix,
             above: Some(Arc::clone(above)),
+            bytes: above.bytes.saturating_add(text.len() as u64),
         })
     }
 
@@ -76,7 +80,7 @@ pub(crate) fn read(
     above: &Arc<Rules>,
 ) -> (Arc<Rules>, Option<Stamp>) {
     // A link is no file with rules, as it is none for Git.
-    match read_text(held) {
+    match read_text(held, above.bytes) {
         Ok((text, stamp)) => (Rules::within(above, directory, &text), Some(stamp)),
         Err(error) => {
             if error.kind() != io::ErrorKind::NotFound {
@@ -87,21 +91,22 @@ pub(crate) fn read(
     }
 }
 
-/// The text of the rules of a directory.
-pub(crate) fn text(held: &Directory) -> io::Result<Vec<u8>> {
-    read_text(held).map(|(text, _)| text)
+/// The text of the rules of a directory, where those above it have so many bytes.
+pub(crate) fn text(held: &Directory, above: u64) -> io::Result<Vec<u8>> {
+    read_text(held, above).map(|(text, _)| text)
 }
 
-fn read_text(held: &Directory) -> io::Result<(Vec<u8>, Stamp)> {
+fn read_text(held: &Directory, above: u64) -> io::Result<(Vec<u8>, Stamp)> {
     let (file, stamp) = held.open_file(IGNORE_FILE)?;
-    if stamp.size > MAX_BYTES {
+    let left = MAX_BYTES.saturating_sub(above);
+    if stamp.size > left {
         tracing::warn!(
-            "an ignore file is over 64 KiB; everything beside and below it counts as ignored"
+            "an ignore file and those above it are over 128 KiB; everything beside and below it counts as ignored"
         );
         return Ok((b"*".to_vec(), stamp));
     }
     let mut text = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut text)?;
+    file.take(left).read_to_end(&mut text)?;
     Ok((text, stamp))
 }
 
