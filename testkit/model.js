@@ -16,6 +16,7 @@ const responses = require("./responses.js");
  * @typedef {import("./reply.js").Dialect} Dialect
  *
  * @typedef {object} ModelRequest A request the model got.
+ * @property {string} path
  * @property {http.IncomingHttpHeaders} headers
  * @property {string} text The body as it came.
  * @property {any} body The same, parsed; undefined if it is no JSON.
@@ -156,10 +157,10 @@ class ScriptedModel {
    * @param {string} text
    * @param {(body: any, isPaused: boolean) => string[]} find What is wrong with a body.
    */
-  #record({ headers }, response, text, find) {
+  #record({ headers, url = "" }, response, text, find) {
     const closed = createLatch();
     /** @type {ModelRequest} */
-    const record = { headers, text, body: parse(text), aborted: false, closed: closed.promise };
+    const record = { path: url, headers, text, body: parse(text), aborted: false, closed: closed.promise };
     response.on("close", () => {
       record.aborted = !response.writableFinished && !this.#cut.has(response);
       closed.resolve();

@@ -13,6 +13,7 @@ import type {
   SessionMessage,
   SessionsPromptInput,
 } from "../../index.js";
+import { findDifferences } from "./bodies";
 import { startModel, UNSCRIPTED } from "../../testkit/model.js";
 
 export { UNSCRIPTED };
@@ -27,6 +28,8 @@ export class Setup {
   readonly model: Model;
   readonly root: string;
   readonly directory: string;
+  /** The test configures members of bodies that no provider knows. */
+  sendsOddBodies = false;
   readonly #hosts: OpenCodeHost[] = [];
 
   constructor(model: Model) {
@@ -75,6 +78,8 @@ afterEach(async () => {
   await Promise.all(used.map((setup) => setup.dispose()));
   // Whatever a test is about, it never sends a request that a provider would refuse.
   expect(used.flatMap(({ model }) => model.violations)).toEqual([]);
+  const requests = used.flatMap((setup) => (setup.sendsOddBodies ? [] : setup.model.requests));
+  expect(requests.flatMap(({ path: address, body }) => findDifferences(address, body))).toEqual([]);
 });
 
 /** A setup of the running test, gone after it. */

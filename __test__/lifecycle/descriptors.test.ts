@@ -24,12 +24,15 @@ test("a connection that cannot be accepted is a warning in the log, and is accep
   await child.exited;
 });
 
-test.each([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24])("a process with %i descriptors left rejects, or opens", async (left) => {
-  const setup = await setUp();
-  const child = new Child("few-descriptors", { options: setup.options(), left }, FEW);
-  const outcome = await child.said("ended");
-  if (left < 3) expect(outcome).toMatchObject({ tag: "AddonUnavailableError", message: expect.any(String) });
-  if (left >= 24) expect(outcome).not.toHaveProperty("tag");
-  await expect(child.exited).resolves.toBe(0);
-  expect(child.errors).toBe("");
-});
+test.each([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24])(
+  "a process with %i descriptors left rejects, or opens",
+  async (left) => {
+    const setup = await setUp();
+    const child = new Child("few-descriptors", { options: setup.options(), left }, FEW);
+    const outcome = await child.said("ended");
+    if (left < 3) expect(outcome).toMatchObject({ tag: "AddonUnavailableError", message: expect.any(String) });
+    if (left >= 24) expect(outcome).not.toHaveProperty("tag");
+    await expect(child.exited).resolves.toBe(0);
+    expect(child.errors).toBe("");
+  },
+);

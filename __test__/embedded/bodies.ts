@@ -1,0 +1,248 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+// The bodies of requests as the documents of the providers describe them, as far as this package sends them: a member
+// that a provider knows and nothing here sends is left out, so it is refused until it is added.
+//
+// - OpenAI Chat Completions, https://platform.openai.com/docs/api-reference/chat/create
+// - OpenAI Responses, https://platform.openai.com/docs/api-reference/responses/create
+// - Anthropic Messages, https://docs.anthropic.com/en/api/messages
+
+type Schema = Record<string, unknown>;
+
+const text = { type: "string" };
+const filled = { type: "string", minLength: 1 };
+const number = { type: "number" };
+const count = { type: "integer", minimum: 0 };
+const flag = { type: "boolean" };
+const anything = {};
+const map = { type: "object" };
+const oneOf = (...values: string[]): Schema => ({ enum: values });
+const list = (items: Schema, minItems = 0): Schema => ({ type: "array", items, minItems });
+const either = (...schemas: Schema[]): Schema => ({ anyOf: schemas });
+
+/** An object with these members, of which those with a question mark may be missing, and with no other. */
+function object(members: Record<string, Schema>): Schema {
+  const names = Object.keys(members);
+  const required = names.filter((name) => !name.endsWith("?"));
+  const properties = Object.fromEntries(names.map((name) => [name.replace(/\?$/, ""), members[name]]));
+  return { type: "object", required, properties, additionalProperties: false };
+}
+
+/** One of these objects, told apart by `type`. */
+function kinds(variants: Record<string, Record<string, Schema>>): Schema {
+  const schemas = Object.entries(variants).map(([type, members]) => object({ type: { const: type }, ...members }));
+  return { oneOf: schemas };
+}
+
+const jsonSchema = { type: "object", required: ["type"], properties: { type: { const: "object" } } };
+
+const chatPart = kinds({
+  text: { text },
+  image_url: { image_url: object({ url: filled, "detail?": oneOf("auto", "low", "high") }) },
+  file: { file: object({ "filename?": text, "file_data?": filled, "file_id?": filled }) },
+});
+const chatCall = object({
+  id: filled,
+  type: { const: "function" },
+  function: object({ name: filled, arguments: text }),
+});
+const chatMessage = either(
+  object({ role: oneOf("system", "developer"), content: filled }),
+  object({ role: { const: "user" }, content: either(text, list(chatPart, 1)) }),
+  object({
+    role: { const: "assistant" },
+    // Absent or null is fine beside calls alone.
+    content: either(text, { type: "null" }),
+    tool_calls: list(chatCall, 1),
+    "reasoning_content?": text,
+    "reasoning_details?": list(anything),
+    "reasoning?": text,
+  }),
+  object({
+    role: { const: "assistant" },
+    content: filled,
+    "reasoning_content?": text,
+    "reasoning_details?": list(anything),
+    "reasoning?": text,
+  }),
+  object({ role: { const: "tool" }, tool_call_id: filled, content: either(text, list(chatPart, 1)) }),
+);
+const chat = object({
+  model: filled,
+  messages: list(chatMessage, 1),
+  stream: { const: true },
+  "stream_options?": object({ include_usage: flag }),
+  "tools?": list(
+    object({
+      type: { const: "function" },
+      function: object({ name: filled, "description?": text, parameters: jsonSchema, "strict?": flag }),
+    }),
+    1,
+  ),
+  "tool_choice?": either(
+    oneOf("none", "auto", "required"),
+    object({ type: { const: "function" }, function: object({ name: filled }) }),
+  ),
+  "temperature?": number,
+  "top_p?": number,
+  "frequency_penalty?": number,
+  "presence_penalty?": number,
+  "seed?": { type: "integer" },
+  "stop?": either(text, list(text)),
+  "max_tokens?": count,
+  "max_completion_tokens?": count,
+  "reasoning_effort?": text,
+  "verbosity?": oneOf("low", "medium", "high"),
+  "store?": flag,
+  "user?": text,
+  "prompt_cache_key?": text,
+  "service_tier?": text,
+  "parallel_tool_calls?": flag,
+});
+
+const inputPart = kinds({
+  input_text: { text },
+  input_image: { detail: oneOf("auto", "low", "high"), "image_url?": filled, "file_id?": filled },
+  input_file: { "filename?": text, "file_data?": filled, "file_id?": filled, "file_url?": filled },
+});
+const outputPart = kinds({ output_text: { text, "annotations?": list(anything) }, refusal: { refusal: text } });
+const phase = oneOf("commentary", "final_answer");
+const status = oneOf("in_progress", "completed", "incomplete");
+const responsesItem = either(
+  object({
+    "type?": { const: "message" },
+    role: oneOf("user", "system", "developer"),
+    content: either(text, list(inputPart, 1)),
+  }),
+  object({ "type?": { const: "message" }, role: { const: "assistant" }, content: filled, "phase?": phase }),
+  object({
+    type: { const: "message" },
+    role: { const: "assistant" },
+    id: filled,
+    status,
+    content: list(outputPart, 1),
+    "phase?": phase,
+  }),
+  object({
+    type: { const: "function_call" },
+    call_id: filled,
+    name: filled,
+    arguments: text,
+    "id?": filled,
+    "status?": status,
+  }),
+  object({
+    type: { const: "function_call_output" },
+    call_id: filled,
+    output: either(text, list(inputPart, 1)),
+    "id?": filled,
+    "status?": status,
+  }),
+  object({
+    type: { const: "reasoning" },
+    id: filled,
+    summary: list(object({ type: { const: "summary_text" }, text })),
+    "encrypted_content?": either(text, { type: "null" }),
+  }),
+  object({ type: { const: "item_reference" }, id: filled }),
+  // Calls that the provider ran itself are sent back as it gave them.
+  { type: "object", required: ["type", "id"], properties: { type: { pattern: "^(?!function).*_call$" }, id: filled } },
+);
+const responses = object({
+  model: filled,
+  input: list(responsesItem, 1),
+  stream: { const: true },
+  "instructions?": text,
+  "tools?": list(
+    object({ type: { const: "function" }, name: filled, "description?": text, parameters: jsonSchema, strict: flag }),
+    1,
+  ),
+  "tool_choice?": either(oneOf("none", "auto", "required"), object({ type: { const: "function" }, name: filled })),
+  "max_output_tokens?": count,
+  "temperature?": number,
+  "top_p?": number,
+  "reasoning?": object({ "effort?": text, "summary?": oneOf("auto", "concise", "detailed") }),
+  "text?": object({ "verbosity?": oneOf("low", "medium", "high"), "format?": map }),
+  "include?": list(text),
+  "store?": flag,
+  "prompt_cache_key?": text,
+  "parallel_tool_calls?": flag,
+  "service_tier?": text,
+  "metadata?": map,
+  "user?": text,
+  "previous_response_id?": text,
+});
+
+const cache = object({ type: { const: "ephemeral" }, "ttl?": oneOf("5m", "1h") });
+const source = kinds({ base64: { media_type: filled, data: filled }, url: { url: filled }, file: { file_id: filled } });
+const file = {
+  image: { source, "cache_control?": cache },
+  document: {
+    source,
+    "title?": either(text, { type: "null" }),
+    "context?": either(text, { type: "null" }),
+    "citations?": map,
+    "cache_control?": cache,
+  },
+};
+const said = { text: { text: filled, "citations?": list(map), "cache_control?": cache } };
+const id = { type: "string", pattern: "^[a-zA-Z0-9_-]+$" };
+const name = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,128}$" };
+const block = kinds({
+  ...said,
+  ...file,
+  thinking: { thinking: text, signature: text },
+  redacted_thinking: { data: text },
+  tool_use: { id, name, input: map, "cache_control?": cache },
+  tool_result: {
+    tool_use_id: id,
+    "content?": either(text, list(kinds({ ...said, ...file }))),
+    "is_error?": flag,
+    "cache_control?": cache,
+  },
+  server_tool_use: { id, name, input: map, "cache_control?": cache },
+  web_search_tool_result: { tool_use_id: id, content: anything, "cache_control?": cache },
+});
+const messages = object({
+  model: filled,
+  max_tokens: { type: "integer", minimum: 1 },
+  messages: list(object({ role: oneOf("user", "assistant", "system"), content: list(block, 1) }), 1),
+  stream: { const: true },
+  "system?": list(kinds(said), 1),
+  "tools?": list(object({ name, "description?": text, input_schema: jsonSchema, "cache_control?": cache }), 1),
+  "tool_choice?": kinds({
+    auto: { "disable_parallel_tool_use?": flag },
+    any: { "disable_parallel_tool_use?": flag },
+    tool: { name, "disable_parallel_tool_use?": flag },
+    none: {},
+  }),
+  "temperature?": { type: "number", minimum: 0, maximum: 1 },
+  "top_p?": number,
+  "top_k?": count,
+  "stop_sequences?": list(text),
+  "thinking?": kinds({
+    enabled: { budget_tokens: { type: "integer", minimum: 1024 } },
+    adaptive: { "display?": text },
+    disabled: {},
+  }),
+  "output_config?": map,
+  "metadata?": map,
+  "service_tier?": text,
+});
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+const BODIES: Record<string, ValidateFunction> = {
+  "/v1/chat/completions": ajv.compile(chat),
+  "/v1/responses": ajv.compile(responses),
+  "/v1/messages": ajv.compile(messages),
+};
+
+/** What the documents of a provider do not allow in a body; nothing of an address that no provider has. */
+export function findDifferences(path: string, body: unknown): string[] {
+  const validate = BODIES[path];
+  if (validate === undefined || validate(body)) return [];
+  const problems = (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${path}${instancePath} ${message ?? ""} ${JSON.stringify(params)}`,
+  );
+  return problems.slice(0, 20);
+}
