@@ -57,6 +57,31 @@ function unloadable(platform, { file, version: packaged }, cause) {
   return failure(wanted, `The binary ${file} cannot be loaded: ${said.trim()}. ${reason}${cure}`);
 }
 
+/**
+ * @param {string} platform
+ * @param {number} needed
+ * @param {string} code
+ */
+function tooFewDescriptors(platform, needed, code) {
+  return failure(
+    packageOf(platform),
+    `The binary needs ${String(needed)} file descriptors to be loaded, and the system gives this process fewer ` +
+      `(${code}). Close files or raise the limit (ulimit -n), then create the host again.`,
+  );
+}
+
+/**
+ * @param {string} platform
+ * @param {string} reason
+ */
+function notStarted(platform, reason) {
+  return failure(
+    packageOf(platform),
+    `The binary was loaded and cannot work: ${reason}. Let the process have more threads and file descriptors ` +
+      `(ulimit -u, ulimit -n), then start it again.`,
+  );
+}
+
 /** @param {string} given */
 function notAbsolute(given) {
   return failure(undefined, `${OVERRIDE} must be the absolute path of a .node file, but it is ${given}`);
@@ -80,4 +105,13 @@ function failure(wanted, message) {
   return taggedError({ _tag: "AddonUnavailableError", ...(wanted !== undefined && { package: wanted }), message });
 }
 
-module.exports = { OVERRIDE, missing, notAbsolute, otherVersion, unloadable, unsupported };
+module.exports = {
+  OVERRIDE,
+  missing,
+  notAbsolute,
+  notStarted,
+  otherVersion,
+  tooFewDescriptors,
+  unloadable,
+  unsupported,
+};
