@@ -59,13 +59,26 @@ function unloadable(platform, { file, version: packaged }, cause) {
 
 /**
  * @param {string} platform
- * @param {string} problem
+ * @param {number} needed
+ * @param {string} code
  */
-function notStarted(platform, problem) {
+function tooFewDescriptors(platform, needed, code) {
   return failure(
     packageOf(platform),
-    `The binary was loaded, but the system refused what it runs with: ${problem}. Often the process has too many ` +
-      "open files or threads. Restart it with fewer, or with higher limits (ulimit -n, ulimit -u).",
+    `The binary needs ${String(needed)} file descriptors to be loaded, and the system gives this process fewer ` +
+      `(${code}). Close files or raise the limit (ulimit -n), then create the host again.`,
+  );
+}
+
+/**
+ * @param {string} platform
+ * @param {string} reason
+ */
+function notStarted(platform, reason) {
+  return failure(
+    packageOf(platform),
+    `The binary was loaded and cannot work: ${reason}. Let the process have more threads and file descriptors ` +
+      `(ulimit -u, ulimit -n), then start it again.`,
   );
 }
 
@@ -92,4 +105,13 @@ function failure(wanted, message) {
   return taggedError({ _tag: "AddonUnavailableError", ...(wanted !== undefined && { package: wanted }), message });
 }
 
-module.exports = { OVERRIDE, missing, notAbsolute, notStarted, otherVersion, unloadable, unsupported };
+module.exports = {
+  OVERRIDE,
+  missing,
+  notAbsolute,
+  notStarted,
+  otherVersion,
+  tooFewDescriptors,
+  unloadable,
+  unsupported,
+};

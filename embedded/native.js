@@ -2,10 +2,13 @@
 
 const { loadInlinedAddon } = require("#inlined-addon");
 const failures = require("./addon-failures.js");
-const { createRequire, path } = require("./builtins.js");
+const { createRequire, fs, os, path } = require("./builtins.js");
 const { findAddon } = require("./find-addon.js");
 const { platforms, version } = require("./package.js");
 const { describePlatform } = require("./platform.js");
+
+/** How many file descriptors loading takes at most, with some to spare. */
+const NEEDED_DESCRIPTORS = 16;
 
 /**
  * The addon as this package sees it. Only text crosses the border: it is parsed here, in the realm of the
@@ -58,9 +61,9 @@ const { describePlatform } = require("./platform.js");
  * @property {() => void} cancel
  *
  * @typedef {object} Addon
- * @property {() => string | null} problem Why no host can be opened in this process, which does not pass.
  * @property {(options: string, logOptions: string, log: ((entries: string) => void) | null) => Promise<string | NativeHost>} open
  *   A string is a tagged failure as JSON. `log` gets the entries of the log, as JSON arrays; null for no log.
+ * @property {() => string | null} notStarted Why the addon cannot work in this process; to be asked first.
  */
 
 /** @type {Addon | undefined} */
@@ -73,14 +76,36 @@ let loaded;
  * @returns {Addon}
  */
 function loadAddon() {
-  if (loaded === undefined) {
-    const platform = describePlatform();
-    const addon = load(platform);
-    const problem = addon.problem();
-    if (problem !== null) throw failures.notStarted(platform, problem);
-    loaded = addon;
-  }
+  loaded ??= loadStarted(describePlatform());
   return loaded;
+}
+
+/** @param {string} platform */
+function loadStarted(platform) {
+  requireDescriptors(platform);
+  const addon = load(platform);
+  const reason = addon.notStarted();
+  if (reason !== null) throw failures.notStarted(platform, reason);
+  return addon;
+}
+
+/**
+ * An addon that gets no descriptor while it is loaded cannot be loaded again by this process. So this looks
+ * whether there are enough.
+ *
+ * @param {string} platform
+ */
+function requireDescriptors(platform) {
+  const opened = [];
+  try {
+    while (opened.length < NEEDED_DESCRIPTORS) opened.push(fs.openSync(os.devNull, "r"));
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error);
+    // A program may be allowed to load addons and not to read this file.
+    if (code === "EMFILE" || code === "ENFILE") throw failures.tooFewDescriptors(platform, NEEDED_DESCRIPTORS, code);
+  } finally {
+    for (const descriptor of opened) fs.closeSync(descriptor);
+  }
 }
 
 /** @param {string} platform */

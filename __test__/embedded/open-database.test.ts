@@ -47,6 +47,19 @@ async function setUpHome() {
   return { setup, root, model, host, database, sessionID };
 }
 
+/** Lets names under which Git keeps objects lead to the database, of the repository and of one it borrows from. */
+function linkObjects(objects: string, database: string) {
+  const borrowed = path.join(path.dirname(objects), "borrowed");
+  for (const place of [objects, borrowed]) {
+    mkdirSync(path.join(place, "pack"), { recursive: true });
+    mkdirSync(path.join(place, "info"), { recursive: true });
+    const pack = path.join(place, "pack", `pack-${"1".repeat(40)}`);
+    symlinkSync(database, `${pack}.idx`);
+    symlinkSync(database, `${pack}.pack`);
+  }
+  writeFileSync(path.join(objects, "info/alternates"), `${borrowed}\n`);
+}
+
 test("tools refuse the files of the open database and leave its locks", async () => {
   const { root, model, host, database, sessionID } = await setUpHome();
   linkSync(database, path.join(root, "hard"));
@@ -84,6 +97,7 @@ test("files, instructions, configuration, ignore files and snapshots leave the l
   rmSync(path.join(root, ".git/info/exclude"), { force: true });
   symlinkSync(database, path.join(root, ".git/info/exclude"));
   symlinkSync(database, path.join(root, ".git/index"));
+  linkObjects(path.join(root, ".git/objects"), database);
   const configuration = { instructions: [`${path.dirname(database)}/*`], username: `{file:${database}-shm}` };
   writeFileSync(path.join(location, "opencode.json"), JSON.stringify(configuration));
   const relative = path.relative(root, database);

@@ -1,28 +1,35 @@
 "use strict";
 
-// Takes every file descriptor that the process may have but a few, and then opens its first host.
+// Opens a host, or loads the addon alone, with so few free file descriptors, then with enough of them.
 
-const fs = require("node:fs");
-const { input, say } = require("./support.js");
-const { OpenCode } = require("../../../index.js");
+const { giveBack, input, open, say, takeDescriptors } = require("./support.js");
 
-/** @type {number[]} */
-const taken = [];
-try {
-  for (;;) taken.push(fs.openSync("/dev/null", "r"));
-} catch {
-  for (const descriptor of taken.splice(0, input.left)) fs.closeSync(descriptor);
+async function openAndClose() {
+  try {
+    const host = await open();
+    await host.close();
+    return { tag: null };
+  } catch (error) {
+    const { _tag: tag, message } = /** @type {import("../../../index.js").OpenCodeError} */ (error);
+    return { tag, message };
+  }
+}
+
+function loadAlone() {
+  try {
+    return { tag: null, notStarted: require(input.addon).notStarted() };
+  } catch (error) {
+    return { tag: null, message: String(error) };
+  }
 }
 
 async function main() {
-  const opened = await OpenCode.create(input.options).then(
-    (host) => ({ host }),
-    (error) => ({ tag: error._tag, message: error.message }),
-  );
-  for (const descriptor of taken) fs.closeSync(descriptor);
-  if (!("host" in opened)) return say("ended", opened);
-  await opened.host.close();
-  say("ended");
+  const taken = takeDescriptors();
+  giveBack(taken.splice(0, input.free));
+  const first = input.addon === undefined ? await openAndClose() : loadAlone();
+  giveBack(taken);
+  say("first", first);
+  if (input.addon === undefined) say("second", await openAndClose());
 }
 
 void main();

@@ -2,6 +2,7 @@
 
 // What the programs of these tests have in common. A program gets its input as JSON and speaks in lines of JSON.
 
+const fs = require("node:fs");
 const { OpenCode } = require("../../../index.js");
 
 /** What the test gave this program. */
@@ -22,4 +23,20 @@ function open() {
   return OpenCode.create(input.options);
 }
 
-module.exports = { input, open, say };
+/** @returns {number[]} Every file descriptor that the process may have and does not use. */
+function takeDescriptors() {
+  /** @type {number[]} */
+  const taken = [];
+  try {
+    for (;;) taken.push(fs.openSync("/dev/null", "r"));
+  } catch {
+    return taken;
+  }
+}
+
+/** @param {number[]} taken */
+function giveBack(taken) {
+  for (const descriptor of taken.splice(0)) fs.closeSync(descriptor);
+}
+
+module.exports = { giveBack, input, open, say, takeDescriptors };

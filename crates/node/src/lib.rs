@@ -16,9 +16,11 @@ mod listener;
 mod log;
 mod request;
 
-use std::io;
-use std::panic;
-use std::sync::OnceLock;
+use std::{
+    io,
+    panic::{self, catch_unwind},
+    sync::OnceLock,
+};
 
 use napi::tokio::runtime::{Builder, Runtime};
 use napi_derive::napi;
@@ -30,29 +32,32 @@ const WORKERS: usize = 2;
 /// it, and sessions beside it must go on; the database has threads of its own.
 const BLOCKING: usize = 256;
 
-/// Why nothing can run in this process.
-static PROBLEM: OnceLock<String> = OnceLock::new();
+/// Why this process has no runtime: the system gave it no descriptors or no threads.
+static NOT_STARTED: OnceLock<String> = OnceLock::new();
 
+/// The system runs this while it loads the library, where a panic would end the process.
 #[napi_derive::module_init]
 fn init() {
-    // Some of what the system refuses is a panic there, which the caller learns in another way.
-    panic::set_hook(Box::new(|_| {}));
-    let made = panic::catch_unwind(make_runtime);
-    let made = made.unwrap_or_else(|_| Err(io::Error::other("no descriptor or no thread is left")));
-    drop(panic::take_hook());
+    // Tokio panics where it gets no thread or no descriptor. That is no bug, so nothing reports it.
+    panic::set_hook(Box::new(|_| ()));
+    let started = catch_unwind(start).unwrap_or_else(|_| {
+        Err(io::Error::other(
+            "the system gave it no thread or descriptor",
+        ))
+    });
     opencode_host::report_panics();
-    let made = made.or_else(|error| {
-        // Without any runtime the binding makes one and ends the process if it cannot. This one needs
-        // nothing of the system, and nothing runs in it.
-        let _ = PROBLEM.set(error.to_string());
+    let runtime = started.or_else(|error| {
+        let _ = NOT_STARTED.set(error.to_string());
+        // The binding ends the process where it cannot make a runtime. This one needs neither a thread
+        // nor a descriptor, and runs nothing.
         Builder::new_current_thread().build()
     });
-    if let Ok(runtime) = made {
+    if let Ok(runtime) = runtime {
         napi::bindgen_prelude::create_custom_tokio_runtime(runtime);
     }
 }
 
-fn make_runtime() -> io::Result<Runtime> {
+fn start() -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(BLOCKING)
@@ -61,8 +66,8 @@ fn make_runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// Why no host can be opened in this process; nothing if one can.
+/// Why no host can be opened in this process, or null. To be asked before anything else is called.
 #[napi(catch_unwind)]
-pub fn problem() -> Option<&'static str> {
-    PROBLEM.get().map(String::as_str)
+pub fn not_started() -> Option<String> {
+    NOT_STARTED.get().cloned()
 }

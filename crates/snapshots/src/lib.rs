@@ -12,6 +12,7 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod alternates;
 mod cache;
 mod capture;
 mod compare;

@@ -24,7 +24,7 @@ use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
 use opencode_handles::{create_private_folder, open_file, private_file};
 
-use crate::SnapshotError;
+use crate::{SnapshotError, alternates::Alternates};
 
 /// What is used again has its time renewed when that is older than this, as a sweep goes by it.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
@@ -32,14 +32,20 @@ pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
 /// The names of files that become objects begin with this.
 pub(crate) const TEMPORARY: &str = "tmp_obj_";
 
+/// The objects of the user's repository.
+struct Users {
+    odb: Odb<'static>,
+    alternates: Alternates,
+}
+
 /// Objects by their id.
 pub(crate) struct Objects {
     directory: PathBuf,
     theirs: PathBuf,
-    /// Everything, opened with the first look.
-    all: OnceLock<Result<Odb<'static>, git2::Error>>,
-    /// What the user's repository has.
-    users: OnceLock<Result<Odb<'static>, git2::Error>>,
+    /// What the store has, opened with the first look.
+    own: OnceLock<Result<Odb<'static>, git2::Error>>,
+    /// What the user's repository has. None where libgit2 must not open it.
+    users: OnceLock<Option<Users>>,
     written: AtomicU64,
 }
 
@@ -50,7 +56,7 @@ impl Objects {
         Self {
             directory,
             theirs,
-            all: OnceLock::new(),
+            own: OnceLock::new(),
             users: OnceLock::new(),
             written: AtomicU64::new(0),
         }
@@ -76,11 +82,11 @@ impl Objects {
         if self.path(id).exists() {
             return Ok(0);
         }
-        let Some(users) = self.users() else {
+        let Some(users) = self.users().filter(|users| users.alternates.may_read(id)) else {
             return Ok(0);
         };
         // What neither has is missed when somebody wants it.
-        let Ok(object) = users.read(id) else {
+        let Ok(object) = users.odb.read(id) else {
             return Ok(0);
         };
         self.write(id, object.kind(), object.data())?;
@@ -89,21 +95,29 @@ impl Objects {
 
     /// The content of an object.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, SnapshotError> {
-        let all = self
-            .all
-            .get_or_init(|| open(&[&self.directory, &self.theirs]));
         let missing = || SnapshotError::Missing(id.to_string());
-        let read = all.as_ref().ok().map(|all| all.read(id));
-        match read {
-            Some(Ok(object)) if object.kind() == kind => Ok(object.data().to_vec()),
+        let own = self.own.get_or_init(|| open(&self.directory));
+        let read = own.as_ref().ok().map(|own| own.read(id));
+        let read = match read {
             Some(Err(error)) if error.code() != git2::ErrorCode::NotFound => {
                 tracing::warn!(%id, %error, "an object of a snapshot is damaged");
                 // What is gone is stored again when a file has that content.
                 let _ = fs::remove_file(self.path(id));
-                Err(missing())
+                None
             }
+            read => read.and_then(Result::ok),
+        };
+        let read = read.map(|object| (object.kind(), object.data().to_vec()));
+        match read.or_else(|| self.read_users(id)) {
+            Some((found, content)) if found == kind => Ok(content),
             _ => Err(missing()),
         }
+    }
+
+    fn read_users(&self, id: Oid) -> Option<(ObjectType, Vec<u8>)> {
+        let users = self.users().filter(|users| users.alternates.may_read(id))?;
+        let object = users.odb.read(id).ok()?;
+        Some((object.kind(), object.data().to_vec()))
     }
 
     /// Whether somebody has an object. One of ours will not be swept soon.
@@ -128,15 +142,23 @@ impl Objects {
 
     /// Whether the user's repository has an object.
     pub(crate) fn users_have(&self, id: Oid) -> bool {
-        self.users()
-            .is_some_and(|users| users.exists_ext(id, OdbLookupFlags::NO_REFRESH))
+        let has = |users: &Users| users.odb.exists_ext(id, OdbLookupFlags::NO_REFRESH);
+        self.users().is_some_and(has)
     }
 
-    fn users(&self) -> Option<&Odb<'static>> {
-        self.users
-            .get_or_init(|| open(&[&self.theirs]))
-            .as_ref()
-            .ok()
+    fn users(&self) -> Option<&Users> {
+        let open = || {
+            let alternates = match Alternates::look(&self.theirs) {
+                Ok(alternates) => alternates,
+                Err(error) => {
+                    tracing::warn!(%error, "the objects of the repository are not used");
+                    return None;
+                }
+            };
+            let odb = open(&self.theirs).ok()?;
+            Some(Users { odb, alternates })
+        };
+        self.users.get_or_init(open).as_ref()
     }
 
     fn write(&self, id: Oid, kind: ObjectType, content: &[u8]) -> Result<(), SnapshotError> {
@@ -163,9 +185,9 @@ pub(crate) fn hash(kind: ObjectType, content: &[u8]) -> Result<Oid, SnapshotErro
     Oid::hash_object(kind, content).map_err(|error| SnapshotError::GivenUp(error.to_string()))
 }
 
-fn open(directories: &[&Path]) -> Result<Odb<'static>, git2::Error> {
+fn open(directory: &Path) -> Result<Odb<'static>, git2::Error> {
     let odb = Odb::new()?;
-    for directory in directories.iter().filter(|directory| directory.is_dir()) {
+    if directory.is_dir() {
         match directory.to_str() {
             Some(directory) => odb.add_disk_alternate(directory)?,
             None => tracing::warn!("objects in a path that is not UTF-8 are not looked at"),

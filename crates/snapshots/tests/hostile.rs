@@ -284,3 +284,47 @@ async fn a_path_that_cannot_be_looked_at_costs_the_others_nothing() {
         assert_eq!(modes.collect::<Vec<_>>(), expected);
     }
 }
+
+/// Makes a FIFO.
+fn make_fifo(path: &std::path::Path) {
+    use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
+
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    mknodat(CWD, path, FileType::Fifo, FileMode::from_raw_mode(0o600), 0).unwrap();
+}
+
+/// libgit2 would wait for ever for the other side of a FIFO.
+#[tokio::test]
+async fn a_fifo_among_the_objects_of_a_repository_stops_nothing() {
+    let packed = format!("objects/pack/pack-{}.idx", "1".repeat(40));
+    let beside = packed.replace(".idx", ".pack");
+    for name in ["objects/info/alternates", &packed] {
+        let project = Project::new();
+        let git = project.root().join(".git");
+        make_fifo(&git.join(name));
+        fs::create_dir_all(git.join("objects/pack")).unwrap();
+        fs::write(git.join(&beside), "").unwrap();
+        project.write("a", "1");
+        let snapshots = project.snapshots();
+        let first = snapshots.capture().await.unwrap().tree;
+        project.write("a", "2");
+        let second = snapshots.capture().await.unwrap().tree;
+        let changed = snapshots.files(&first, &second).await.unwrap();
+        assert_eq!(changed, paths(&["a"]), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_object_of_the_repository_that_is_a_fifo_is_stored_anew() {
+    let project = Project::new();
+    project.write("a", "1");
+    // The object of a file with the content `1`.
+    let object = ".git/objects/56/a6051ca2b02b04ef92d5150c9ef600403cb1de";
+    make_fifo(&project.root().join(object));
+    let snapshots = project.snapshots();
+    let first = snapshots.capture().await.unwrap().tree;
+    project.write("a", "2");
+    let second = snapshots.capture().await.unwrap().tree;
+    let changed = snapshots.files(&first, &second).await.unwrap();
+    assert_eq!(changed, paths(&["a"]));
+}

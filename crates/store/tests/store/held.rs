@@ -15,6 +15,21 @@ use crate::harness::{Bench, open};
 /// Names the database for this program when it is started a second time.
 const OTHER_PROGRAM: &str = "OPENCODE_TEST_OTHER_PROGRAM";
 
+/// What the other program says of a database that is in use.
+#[cfg(target_os = "linux")]
+const IN_USE: i32 = 3;
+
+/// How many rows the other program writes.
+#[cfg(target_os = "linux")]
+const ROWS: u32 = 300;
+
+/// Starts this program again, to run one test with a database.
+fn other_program(test: &str, database: &Path) -> Command {
+    let mut other = Command::new(std::env::current_exe().unwrap());
+    other.args(["--exact", test]).env(OTHER_PROGRAM, database);
+    other
+}
+
 async fn commit(bench: &Bench) -> Result<(), StoreError> {
     bench
         .store
@@ -95,13 +110,8 @@ async fn what_another_program_reads_stays_in_the_database() {
         for suffix in ["", "-wal", "-shm"] {
             assert!(open_file(&beside(&database, suffix)).is_err());
         }
-        let other = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "held::what_another_program_reads_stays_in_the_database",
-            ])
-            .env(OTHER_PROGRAM, &database)
-            .status();
+        let test = "held::what_another_program_reads_stays_in_the_database";
+        let other = other_program(test, &database).status();
         assert!(other.unwrap().success());
         assert!(beside(&database, "-wal").exists());
     }
@@ -147,4 +157,89 @@ async fn a_removed_lock_lets_no_second_host_write() {
     assert_eq!(holder, Holder::ThisProcess);
     assert_eq!(locks(&database), before);
     commit(&bench).await.unwrap();
+}
+
+/// A host in another process takes the lock file that the user removed, but not the lock on the
+/// database itself.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_removed_lock_lets_no_other_process_write() {
+    if let Ok(database) = std::env::var(OTHER_PROGRAM) {
+        let opened = open(Path::new(&database)).await.map(drop);
+        let is_in_use = matches!(opened, Err(OpenError::InUse { .. }));
+        std::process::exit(if is_in_use { IN_USE } else { 0 });
+    }
+    let bench = Bench::new().await;
+    let database = bench.path();
+    fs::remove_file(beside(&database, ".lock")).unwrap();
+    let before = locks(&database);
+    let test = "held::a_removed_lock_lets_no_other_process_write";
+    let other = other_program(test, &database).status().unwrap();
+    assert_eq!(other.code(), Some(IN_USE));
+    assert_eq!(locks(&database), before);
+    commit(&bench).await.unwrap();
+}
+
+/// Another SQLite program writes to the database while this process commits and tries to open the
+/// files in every way there is.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_another_program_writes_meanwhile_damages_nothing() {
+    if let Ok(database) = std::env::var(OTHER_PROGRAM) {
+        write_rows(Path::new(&database));
+        return;
+    }
+    let bench = Bench::new().await;
+    let database = bench.path().canonicalize().unwrap();
+    fs::hard_link(&database, database.with_file_name("linked")).unwrap();
+    let directory = Directory::open(database.parent().unwrap()).unwrap();
+    let before = locks(&database);
+    let test = "held::what_another_program_writes_meanwhile_damages_nothing";
+    let mut other = other_program(test, &database).spawn().unwrap();
+    let mut committed = 0_u32;
+    let ended = loop {
+        for name in [
+            "opencode.db",
+            "opencode.db-wal",
+            "opencode.db-shm",
+            "linked",
+        ] {
+            assert!(open_file(&database.with_file_name(name)).is_err());
+            assert!(directory.open_file(name).is_err());
+            assert!(directory.open_file_to_change(name).is_err());
+            assert!(directory.put_file(name, b"other", false).is_err());
+        }
+        bench.session(&format!("ses_{committed}")).await;
+        committed += 1;
+        if let Some(ended) = other.try_wait().unwrap() {
+            break ended;
+        }
+    };
+    assert!(ended.success());
+    assert_eq!(locks(&database), before);
+    drop(directory);
+    bench.store.close().await;
+    let after = Connection::open(&database).unwrap();
+    let one = |sql: &str| after.query_row(sql, [], |row| row.get::<_, String>(0));
+    assert_eq!(one("PRAGMA integrity_check").unwrap(), "ok");
+    let rows = one("SELECT CAST(count(*) AS TEXT) FROM other_program").unwrap();
+    assert_eq!(rows, ROWS.to_string());
+    let kept = one("SELECT CAST(count(*) AS TEXT) FROM session").unwrap();
+    assert_eq!(kept, committed.to_string());
+}
+
+/// Each row is a transaction of a connection of its own, so that SQLite looks each time whether it is
+/// the last one.
+#[cfg(target_os = "linux")]
+fn write_rows(database: &Path) {
+    for number in 0..ROWS {
+        let other = Connection::open(database).unwrap();
+        other
+            .busy_timeout(std::time::Duration::from_secs(60))
+            .unwrap();
+        let create = "CREATE TABLE IF NOT EXISTS other_program (number INTEGER)";
+        other.execute(create, []).unwrap();
+        let insert = "INSERT INTO other_program VALUES (?1)";
+        other.execute(insert, [number]).unwrap();
+    }
 }
