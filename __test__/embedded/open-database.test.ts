@@ -1,7 +1,8 @@
 // SQLite's locks belong to the process, which loses them when it closes any descriptor of the file. So no
 // part of a host opens the files of an open database, whichever way leads there.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   existsSync,
   linkSync,
@@ -14,8 +15,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import type { AssistantPartTool, OpenCodeHost } from "../../index.js";
-import { readMessages, run, setUp } from "./support";
+import bunPackage from "bun/package.json";
+import { readMessages, run, type Setup, setUp } from "./support";
 
 const COMPANIONS = ["", "-wal", "-shm"];
 
@@ -29,11 +32,53 @@ function locksOf(database: string) {
   });
 }
 
+/** Work that goes on may hold more locks for a moment. */
+function expectLocks(database: string, before: number[]) {
+  const missing = locksOf(database).map((locks, file) => Math.max(0, (before[file] ?? 0) - locks));
+  expect(missing).toEqual([0, 0, 0]);
+}
+
 async function failuresOf(host: OpenCodeHost, sessionID: string) {
   const messages = await readMessages(host, sessionID);
   const parts = messages.flatMap((message) => (message.type === "assistant" ? message.content : []));
   const tools = parts.filter((part): part is AssistantPartTool => part.type === "tool");
   return tools.map(({ state }) => (state.status === "error" ? state.error.message : state.status));
+}
+
+/** Bun comes as a package for each platform; only that of this one is installed. */
+function findBun() {
+  const modules = path.resolve(__dirname, "../../node_modules");
+  const names = Object.keys(bunPackage.optionalDependencies);
+  return names.map((name) => path.join(modules, name, "bin/bun")).find((file) => existsSync(file))!;
+}
+
+/** Another SQLite program, which writes to the database until it is stopped. */
+async function startWriter(database: string) {
+  const program = path.join(__dirname, "other-writer.mjs");
+  const child = spawn(findBun(), [program, database], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const exited = once(child, "exit");
+  expect(await lines.next()).toMatchObject({ value: "ready" });
+  return {
+    /** Ends the program. Nothing that either program wrote may be lost. */
+    async stop() {
+      child.stdin.end();
+      const { value } = await lines.next();
+      await exited;
+      const { rows, ...rest } = JSON.parse(value!);
+      expect(rows).toBeGreaterThan(0);
+      expect(rest).toEqual({ found: rows, integrity: "ok" });
+    },
+  };
+}
+
+/** Closes the hosts, and reads the prompts of a session from the file. */
+async function expectKept(setup: Setup, sessionID: string, prompts: string[]) {
+  await setup.close();
+  const host = await setup.open({ directory: setup.root, database: undefined, trust: true });
+  const messages = await readMessages(host, sessionID);
+  const texts = messages.flatMap((message) => (message.type === "user" ? [message.text] : []));
+  expect(texts).toEqual(prompts);
 }
 
 /** A host whose Location is the home directory, which holds the database too. */
@@ -61,10 +106,11 @@ function linkObjects(objects: string, database: string) {
 }
 
 test("tools refuse the files of the open database and leave its locks", async () => {
-  const { root, model, host, database, sessionID } = await setUpHome();
+  const { setup, root, model, host, database, sessionID } = await setUpHome();
   linkSync(database, path.join(root, "hard"));
   const before = locksOf(database);
   expect(before[0]).toBeGreaterThan(0);
+  const writer = await startWriter(database);
   const files = [...COMPANIONS.map((suffix) => database + suffix), path.join(root, "hard")];
   const patch = (file: string) => `*** Begin Patch\n*** Delete File: ${path.relative(root, file)}\n*** End Patch`;
   const calls = files.flatMap((file) => [
@@ -83,12 +129,15 @@ test("tools refuse the files of the open database and leave its locks", async ()
     calls.map(() => expect.stringContaining(`it belongs to the open database ${database} of this program`)),
   );
   expect(failures.at(-1)).toBe("completed");
-  expect(locksOf(database)).toEqual(before);
+  expectLocks(database, before);
+  await writer.stop();
+  await expectKept(setup, sessionID, ["Look at the database"]);
 });
 
 test("files, instructions, configuration, ignore files and snapshots leave the locks of the database", async () => {
   const { setup, root, model, host, database, sessionID } = await setUpHome();
   const before = locksOf(database);
+  const writer = await startWriter(database);
   const location = path.join(root, "location");
   mkdirSync(path.join(location, ".opencode/agent"), { recursive: true });
   symlinkSync(database, path.join(location, "AGENTS.md"));
@@ -113,7 +162,7 @@ test("files, instructions, configuration, ignore files and snapshots leave the l
   const { id: blocked } = await host.sessions.create({ location: { directory: location } });
   await host.sessions.prompt({ sessionID: blocked, prompt: { text: "Hi" } });
   await host.sessions.wait({ sessionID: blocked });
-  expect(locksOf(database)).toEqual(before);
+  expectLocks(database, before);
   // A step writes, so that snapshots look at the files before and after it.
   model.reply({ tools: [{ name: "write", input: { path: "new.txt", content: "new" } }] });
   model.reply({ text: "Done." });
@@ -127,9 +176,11 @@ test("files, instructions, configuration, ignore files and snapshots leave the l
   await run(other, id, "Read");
   expect(await failuresOf(other, id)).toEqual([expect.stringContaining("it belongs to the open database")]);
   await other.close();
-  expect(locksOf(database)).toEqual(before);
+  expectLocks(database, before);
   model.reply({ text: "Still here." });
   await run(host, sessionID, "And now?");
+  await writer.stop();
+  await expectKept(setup, sessionID, ["Write", "And now?"]);
 });
 
 test("a prompt is refused once the database was moved away", async () => {

@@ -63,8 +63,13 @@ export class Setup {
     writeFileSync(path.join(this.directory, name), content);
   }
 
-  async dispose() {
+  /** Closes the hosts. */
+  async close() {
     await Promise.all(this.#hosts.map((host) => host.close()));
+  }
+
+  async dispose() {
+    await this.close();
     await this.model.close();
     // A capture of many files that closing did not wait for may still write its last objects.
     rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
