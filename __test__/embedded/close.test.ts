@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { rejection } from "../client/support";
 import { readHistory, readTranscript, readUntil, run, setUpSession, subscribe, types } from "./support";
 
@@ -212,4 +216,32 @@ test("what was there is there after reopening", async () => {
   expect(model.requests).toHaveLength(2);
   await run(again, sessionID, "Go on");
   expect((await readTranscript(again, sessionID)).slice(3, 5)).toEqual(["user: Pending", "user: Go on"]);
+});
+
+/** How many directories this process watches. */
+function countWatches() {
+  const infos = readdirSync("/proc/self/fdinfo").flatMap((descriptor) => {
+    // The descriptor that lists them is closed by now.
+    const file = path.join("/proc/self/fdinfo", descriptor);
+    return existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+  });
+  return infos.filter((line) => line.startsWith("inotify ")).length;
+}
+
+test("a closed host that the program still holds watches no directories", async () => {
+  const { host, setup, model, sessionID } = await setUpSession();
+  execFileSync("git", ["init", "--quiet", setup.directory]);
+  // Smaller projects are not watched.
+  for (let file = 0; file < 1100; file++) setup.write(`${file}.txt`, `${file}`);
+  const watching = [];
+  for (const text of ["first", "second"]) {
+    model.reply({ tools: [{ name: "write", input: { path: `${text}.md`, content: text } }] }, { text: "Done." });
+    await run(host, sessionID, text);
+    watching.push(countWatches());
+  }
+  expect(watching.at(-1)).toBeGreaterThan(0);
+  await host.close();
+  // A look at all files that is under way ends first.
+  while (countWatches() > 0) await setImmediate();
+  expect(Object.keys(host)).toContain("sessions");
 });

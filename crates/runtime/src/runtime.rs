@@ -208,6 +208,7 @@ impl Runtime {
         self.core.permissions.end();
         self.core.questions.end();
         self.core.overlays.end();
+        self.core.snapshots.end();
         let live = &self.core.live;
         live.publish(|| {
             let id = EventID::generate(&self.core.ids);

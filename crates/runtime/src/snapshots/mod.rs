@@ -65,6 +65,11 @@ impl SnapshotStores {
         }
     }
 
+    /// Gives back the watches and descriptors of all Locations. A closed host may live on in the program.
+    pub(crate) fn end(&self) {
+        self.open().clear();
+    }
+
     /// Forgets what nobody used for [`IDLE_TIME`].
     fn forget_idle(&self, now: Millis) {
         self.open().retain(|_, slot| slot.used > now - IDLE_TIME);
