@@ -1,14 +1,39 @@
-// A model server in a process of its own: every request gets the same answer.
+// A model server in a process of its own. The first prompt of a session makes it write a file; everything else
+// gets the same answer.
 
 import http from "node:http";
 import { createRequire } from "node:module";
+import { text as readText } from "node:stream/consumers";
 
 const { renderReply } = createRequire(import.meta.url)("../../testkit/reply.js");
-const { status, headers, pieces } = renderReply({ text: "An answer of a few words." });
-const body = Buffer.concat(pieces);
+/** Files that are written in turns. */
+const FILES = 50;
 
-const server = http.createServer((request, response) => {
-  request.resume().on("end", () => response.writeHead(status, headers).end(body));
+const answer = render({ text: "An answer of a few words." });
+let written = 0;
+
+/** @param {import("../../testkit/reply.js").Reply} reply */
+function render(reply) {
+  const { status, headers, pieces } = renderReply(reply);
+  return { status, headers, body: Buffer.concat(pieces) };
+}
+
+function renderWrite() {
+  written += 1;
+  const input = { path: `written/${written % FILES}.txt`, content: `Content ${written}\n` };
+  return render({ tools: [{ name: "write", input }] });
+}
+
+/** @param {string} text A request. */
+function isFirstPrompt(text) {
+  const { content } = JSON.parse(text).messages.at(-1);
+  return JSON.stringify(content).includes("Prompt 0");
+}
+
+const server = http.createServer(async (request, response) => {
+  const text = await readText(request);
+  const { status, headers, body } = isFirstPrompt(text) ? renderWrite() : answer;
+  response.writeHead(status, headers).end(body);
 });
 server.listen(0, "127.0.0.1", () => {
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());

@@ -1,6 +1,6 @@
 // The process that must not grow. Its plan is JSON: {turns, sessions, hosts}.
 
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
@@ -19,15 +19,27 @@ const AT_ONCE = 4;
 /** @type {{ turns: number, sessions: number, hosts: number }} */
 const plan = JSON.parse(process.argv[2] ?? "");
 const root = fs.mkdtempSync(path.join(os.tmpdir(), "opencode-soak-"));
+const project = path.join(root, "project");
+makeProject();
 const model = fork(new URL("./model.mjs", import.meta.url));
 const [baseURL] = await once(model, "message");
 const models = { m1: { limit: { context: 100_000_000, output: 8_000 } } };
 const mock = { npm: "@ai-sdk/openai-compatible", options: { baseURL, apiKey: "secret" }, models };
 const config = { model: "mock/m1", provider: { mock } };
 
+/** A project that is large enough for its snapshots to watch it. */
+function makeProject() {
+  for (let file = 0; file < 1500; file++) {
+    const folder = path.join(project, `folder-${file % 15}`);
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, `file-${file}.txt`), `File ${file}\n`);
+  }
+  execFileSync("git", ["init", "--quiet", project]);
+}
+
 /** @param {string} database */
 function open(database) {
-  return OpenCode.create({ directory: root, database, home: root, env: {}, config, log: "error" });
+  return OpenCode.create({ directory: project, database, home: root, env: {}, config, log: "error" });
 }
 
 /**
@@ -42,8 +54,9 @@ async function runSession(host, turns) {
     await host.sessions.prompt({ sessionID, prompt: { text: `Prompt ${turn}` } });
     await host.sessions.wait({ sessionID });
   }
-  const messages = await host.sessions.messages({ sessionID, limit: 1 });
-  if (JSON.stringify(messages).includes('"error"')) throw new Error(`A turn of ${sessionID} failed`);
+  const messages = await host.sessions.messages({ sessionID });
+  if (JSON.stringify(messages).includes('"error"'))
+    throw new Error(`A turn of ${sessionID} failed: ${JSON.stringify(messages)}`);
 }
 
 /**
