@@ -1,0 +1,171 @@
+// A full disk and a read-only one, at every kind of write.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { type Setup, setUp } from "../embedded/support";
+import { Child } from "./child";
+
+/** Mounts a small file system that only the program and those it starts see. */
+function withSmallDisk(place: string) {
+  const mount = `mount -t tmpfs -o size=4m tmpfs '${place}' && exec "$0" "$@"`;
+  return ["unshare", "--map-root-user", "--mount", "/bin/sh", "-c", mount];
+}
+
+/** Some containers forbid it. There only the limit on files is tried. */
+function canMount() {
+  const [command = "", ...args] = withSmallDisk("/tmp");
+  return spawnSync(command, [...args, "true"]).status === 0;
+}
+
+/** A process that is not killed where it writes more than it may. */
+const LIMITED = ["/bin/sh", "-c", `trap '' XFSZ; exec "$0" "$@"`];
+
+interface Trouble {
+  readonly trouble: "full" | "limited" | "read-only";
+  readonly database?: string;
+}
+
+function start(setup: Setup, work: string, small: string, { trouble, database = setup.database }: Trouble) {
+  mkdirSync(small, { recursive: true });
+  const options = setup.options({ database });
+  return new Child(
+    "storage",
+    { work, trouble, small, options },
+    trouble === "limited" ? LIMITED : withSmallDisk(small),
+  );
+}
+
+/** Runs a program whose database lies on the small file system. */
+function startOnSmall(setup: Setup, work: string, trouble: Trouble["trouble"]) {
+  const small = path.join(setup.root, "small");
+  return start(setup, work, small, { trouble, database: path.join(small, "opencode.db") });
+}
+
+async function finish(child: Child) {
+  const said = await child.said("done");
+  await expect(child.exited).resolves.toBe(0);
+  return said;
+}
+
+const TROUBLES = ["full", "read-only"] as const;
+
+/** What became of a database that took no more for a while. */
+async function expectPromptsKept(trouble: Trouble["trouble"]) {
+  const setup = await setUp();
+  setup.model.reply({ text: "Done." });
+  const { acknowledged, ...said } = await finish(startOnSmall(setup, "prompts", trouble));
+  expect(said).toEqual({
+    line: "done",
+    refusal: "StorePoisonedError",
+    again: "StorePoisonedError",
+    readable: true,
+    exported: acknowledged.length + 2,
+    kept: acknowledged,
+    outcome: "completed",
+  });
+  expect(acknowledged.length).toBeGreaterThan(0);
+}
+
+test("a database that may not grow refuses prompts, keeps the acknowledged ones, and works when it is opened again", () =>
+  expectPromptsKept("limited"));
+
+function tryOnSmallDisk() {
+  test("a database on a full disk refuses prompts, keeps the acknowledged ones, and works when it is opened again", () =>
+    expectPromptsKept("full"));
+
+  test("a turn whose answer does not fit on the disk is interrupted, and the session goes on later", async () => {
+    const setup = await setUp();
+    const long = "x".repeat(6_000_000);
+    setup.model.reply({ deltas: ["Once ", long], gate: "middle" }, { text: "Done." });
+    const child = startOnSmall(setup, "turn", "full");
+    await child.said("full");
+    setup.model.release("middle");
+    const said = await finish(child);
+    expect(said).toMatchObject({ interrupted: [true], outcome: "completed" });
+    expect(said.error.data.message).toMatch(/database or disk is full.*close this host and open it again/);
+    expect(said.types).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  test("an import that does not fit records nothing, and succeeds when there is room", async () => {
+    const said = await finish(startOnSmall(await setUp(), "import", "full"));
+    expect(said).toMatchObject({ refusal: "StorePoisonedError", sessions: 0, inputs: 20 });
+  });
+
+  test("a database that cannot be written is not opened", async () => {
+    const said = await finish(startOnSmall(await setUp(), "opening", "read-only"));
+    expect(said).toMatchObject({ refusal: "DatabaseUnavailableError", again: "" });
+  });
+
+  test.each(TROUBLES)("tools write nothing on a %s disk, and work when it is over", async (trouble) => {
+    const setup = await setUp();
+    const big = "y".repeat(20_000);
+    const added = `*** Add File: added.txt\n+${big}`;
+    const updated = `*** Update File: old.txt\n@@\n-old 2\n+${big}`;
+    const patchText = `*** Begin Patch\n${added}\n${updated}\n*** End Patch`;
+    const tools = [
+      { name: "write", input: { path: "new.txt", content: big } },
+      { name: "write", input: { path: "a/b/new.txt", content: big } },
+      { name: "edit", input: { path: "old.txt", oldString: "old 1", newString: big } },
+      { name: "apply_patch", input: { patchText } },
+    ];
+    setup.model.reply({ tools: [{ name: "write", input: { path: "old.txt", content: "old 1\nold 2\n" } }] });
+    setup.model.reply({ text: "Done." }, { tools }, { text: "Done." }, { tools }, { text: "Done." });
+    const said = await finish(start(setup, "tools", setup.directory, { trouble }));
+    expect(said.before).toEqual({ "old.txt": "old 1\nold 2\n" });
+    expect(said.during).toEqual(said.before);
+    expect(said.troubled.tools.map(({ error }: { error: { message: string } }) => error.message)).toEqual([
+      "Unable to write new.txt",
+      "Unable to write a/b/new.txt",
+      "Unable to edit old.txt",
+      expect.stringMatching(/^Unable to apply patch at (added|old)\.txt$/),
+    ]);
+    expect(said.later.tools).toEqual(tools.map(() => expect.objectContaining({ status: "completed" })));
+    const files = { "new.txt": big, "a/b/new.txt": big, "old.txt": `${big}\n${big}\n`, "added.txt": `${big}\n` };
+    expect(said.after).toEqual(files);
+  });
+
+  test.each(TROUBLES)("outputs and snapshots have no room on a %s disk, and the turn goes on", async (trouble) => {
+    const setup = await setUp();
+    execFileSync("git", ["init", "--quiet", setup.directory]);
+    const content = () => randomBytes(50_000).toString("hex");
+    const tools = (name: string) => [
+      { name: "bash", input: { command: "seq 1 30000" } },
+      { name: "write", input: { path: name, content: content() } },
+    ];
+    setup.model.reply({ text: "Done." }, { tools: tools("one") }, { text: "Done." });
+    setup.model.reply({ tools: tools("two") }, { text: "Done." });
+    const said = await finish(start(setup, "tools", path.join(setup.root, ".local"), { trouble }));
+    expect(said.troubled).toMatchObject({
+      outcome: "completed",
+      tools: [{ status: "completed", outputPaths: [] }, { status: "completed" }],
+      files: [null, null],
+    });
+    expect(said.troubled.tools[0].content[0].text).toMatch(/output truncated; the complete text could not be kept/);
+    expect(said.warnings).toContain("opencode::tools: a tool output could not be kept");
+    expect(said.warnings).toContain("opencode::runtime: a step goes on without a snapshot");
+    expect(said.later).toMatchObject({
+      outcome: "completed",
+      tools: [{ status: "completed", outputPaths: [expect.stringContaining("tool-output")] }, { status: "completed" }],
+      files: [["two"], []],
+    });
+  });
+
+  test.each(TROUBLES)(
+    "a revert on a %s disk names the files that it leaves, and succeeds when it is over",
+    async (trouble) => {
+      const setup = await setUp();
+      const first = randomBytes(50_000).toString("hex");
+      const write = (text: string) => [{ name: "write", input: { path: "file.txt", content: text } }];
+      setup.model.reply({ tools: write(first) }, { text: "Done." }, { tools: write("short") }, { text: "Done." });
+      const said = await finish(start(setup, "revert", setup.directory, { trouble }));
+      expect(said.before).toEqual({ "file.txt": first });
+      expect(said.changed).toEqual({ "file.txt": "short" });
+      expect(said.during).toEqual(said.changed);
+      expect(said.after).toEqual(said.before);
+    },
+  );
+}
+
+if (canMount()) tryOnSmallDisk();
