@@ -1,22 +1,32 @@
-// Looks for inputs that break the decoders: npm run fuzz [-- target] [--seconds n].
-// Targets in `fuzz/` are guided by coverage. Without a named target, random tests run first: of what has no target.
+// Looks for inputs that break the properties of parsers, guided by coverage: npm run fuzz [-- target] [--seconds n].
+// The targets are in `fuzz/`. What they find stays in `target/fuzz`; --keep puts the smallest set of inputs that
+// reaches as much code into the repository, where the tests of the crates replay it.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { packCorpus, unpackCorpus } from "./lib/corpus.mjs";
 import { Failure, runScript } from "./lib/failure.mjs";
 import { run, runInForeground } from "./lib/process.mjs";
 import { inProject } from "./lib/project.mjs";
-import { cargo, tool } from "./lib/tools.mjs";
+import { cargo } from "./lib/tools.mjs";
 
-const TARGETS = ["anthropic", "chat", "responses"];
-
-/** The tests that look for inputs by themselves. Each reads how many from the environment. */
-const RANDOM = [
-  cargo("test", "--quiet", "--locked", "--package", "opencode-protocol", "--test", "fuzz"),
-  cargo("test", "--quiet", "--locked", "--package", "opencode-server", "--lib", "path::"),
-  tool("jest", "jest", "--testTimeout=1000000000", "__test__/sdk/sse-fuzz"),
+const TARGETS = [
+  "anthropic",
+  "attachments",
+  "bodies",
+  "border",
+  "chat",
+  "cursors",
+  "edit",
+  "jsonc",
+  "patch",
+  "paths",
+  "queries",
+  "responses",
+  "retry",
+  "routes",
+  "rules",
 ];
-const RANDOM_CASES = "100000";
 
 /** The instrumentation of libFuzzer. These flags need no nightly compiler. */
 const COVERAGE = [
@@ -38,19 +48,22 @@ async function build() {
   if (code !== 0) throw new Failure("The fuzzing targets were not built");
 }
 
+/** @param {string} target */
+const programOf = (target) => inProject("target/fuzz", PLATFORM, "fuzz", target);
+
 /** @param {string} target @param {string} seconds */
 async function fuzz(target, seconds) {
   const found = inProject("target/fuzz/corpus", target);
   const crashes = inProject("target/fuzz/crashes", target);
-  for (const folder of [found, crashes]) mkdirSync(folder, { recursive: true });
+  mkdirSync(crashes, { recursive: true });
+  unpackCorpus(target, found);
   const { code, stderr } = await run([
-    inProject("target/fuzz", PLATFORM, "fuzz", target),
+    programOf(target),
     `-max_total_time=${seconds}`,
     `-artifact_prefix=${crashes}/`,
     "-print_final_stats=1",
     "-timeout=10",
     found,
-    inProject("fuzz/corpus", target),
   ]);
   const executions = Number(/number_of_executed_units: *(\d+)/.exec(stderr)?.[1] ?? 0);
   if (code !== 0) process.stderr.write(stderr.slice(-8000));
@@ -58,29 +71,36 @@ async function fuzz(target, seconds) {
   return { executions, crashed: code !== 0 };
 }
 
+/** @param {string} target */
+async function keep(target) {
+  const smallest = inProject("target/fuzz/smallest", target);
+  rmSync(smallest, { recursive: true, force: true });
+  mkdirSync(smallest, { recursive: true });
+  const found = inProject("target/fuzz/corpus", target);
+  // Which code is reached counts, not how often: else there are thousands.
+  const { code, stderr } = await run([programOf(target), "-set_cover_merge=1", "-use_counters=0", smallest, found]);
+  if (code !== 0) throw new Failure(`The inputs of ${target} were not merged: ${stderr.slice(-2000)}`);
+  packCorpus(target, smallest);
+}
+
 await runScript(async () => {
   if (process.platform !== "linux" || process.arch !== "x64") throw new Failure("The fuzzer runs on Linux x64");
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { seconds: { type: "string", default: "600" } },
+    options: { seconds: { type: "string", default: "600" }, keep: { type: "boolean", default: false } },
   });
   if (!/^[1-9]\d*$/.test(values.seconds))
     throw new Failure(`--seconds is a whole number from 1 on, got ${values.seconds}`);
   const unknown = positionals.find((name) => !TARGETS.includes(name));
   if (unknown !== undefined) throw new Failure(`No target ${unknown}. The targets are ${TARGETS.join(", ")}`);
 
-  let failed = false;
-  if (positionals.length === 0) {
-    process.env.PROPTEST_CASES = RANDOM_CASES;
-    process.env.FUZZ_CASES = RANDOM_CASES;
-    for (const command of RANDOM) failed = (await runInForeground(command)) !== 0 || failed;
-  }
   await build();
   const targets = positionals.length === 0 ? TARGETS : positionals;
   const results = [];
   for (const target of targets) results.push(await fuzz(target, values.seconds));
+  if (values.keep) for (const target of targets) await keep(target);
   const executions = results.reduce((sum, result) => sum + result.executions, 0);
   const crashes = results.filter((result) => result.crashed).length;
   process.stdout.write(`${targets.length} targets, ${executions} executions, ${crashes} crashes\n`);
-  if (failed || crashes > 0) process.exitCode = 1;
+  if (crashes > 0) process.exitCode = 1;
 });

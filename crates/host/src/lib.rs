@@ -8,11 +8,16 @@
 
 mod dispatch;
 mod fetch;
+#[cfg(test)]
+mod fuzz;
 mod listeners;
 mod log;
 mod logged_body;
 mod options;
 mod panics;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 mod trust;
 mod web;
 

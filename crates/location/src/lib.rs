@@ -53,6 +53,9 @@ mod nearest;
 pub mod opening;
 pub mod project;
 pub mod references;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 pub mod secret;
 pub mod skills;
 pub mod trust;

@@ -3,7 +3,10 @@
 //! Here inputs are admitted; `attachments` reads the texts that go with them, `pending` is what can be done with them while they wait, `promotion`
 //! how they become visible. Every decision is made inside one command of the writer.
 
+mod attached_text;
 mod attachments;
+#[cfg(test)]
+mod fuzz;
 mod pending;
 mod promotion;
 

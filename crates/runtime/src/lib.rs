@@ -38,6 +38,9 @@ mod questions;
 mod reads;
 mod recovery;
 mod relocation;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 mod requests;
 mod revert;
 mod runner;

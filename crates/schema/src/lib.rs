@@ -25,6 +25,9 @@ pub mod prompt;
 pub mod pty;
 pub mod question;
 pub mod reference;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 pub mod session;
 pub mod skill;
 pub mod todo;

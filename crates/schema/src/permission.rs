@@ -1,6 +1,8 @@
 //! Permissions: the rules, and the requests that wait for somebody's answer.
 
 mod evaluate;
+#[cfg(test)]
+mod fuzz;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

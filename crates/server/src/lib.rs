@@ -36,6 +36,9 @@ mod permissions;
 mod ptys;
 mod questions;
 mod recovery;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 mod revert;
 mod routes;
 mod selector;

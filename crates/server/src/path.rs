@@ -1,6 +1,9 @@
 //! Which operation a path means: slashes may repeat or trail, fixed segments match in any case and
 //! percent-encoded, parameters are decoded once and may hold anything, the rest of a path included.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -46,7 +49,7 @@ impl Canonical {
         }
     }
 
-    fn canonical(&self, method: &Method, path: &str) -> Option<String> {
+    pub(crate) fn canonical(&self, method: &Method, path: &str) -> Option<String> {
         let segments = segments(path)?;
         let template = self
             .templates

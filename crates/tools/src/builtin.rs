@@ -13,6 +13,9 @@ mod paths;
 mod place;
 mod question;
 mod read;
+#[cfg(test)]
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 mod search;
 mod skill;
 mod task;

@@ -2,36 +2,38 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     reason = "a helper that cannot go on fails its test"
 )]
 
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 mod reply;
-
-use std::path::Path;
+mod retry;
 
 use opencode_llm::ProtocolId;
-
-fn replay(target: &str, protocol: ProtocolId) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    let mut inputs = 0;
-    for entry in std::fs::read_dir(corpus.join(target)).unwrap() {
-        reply::check(protocol, &std::fs::read(entry.unwrap().path()).unwrap());
-        inputs += 1;
-    }
-    assert!(inputs > 0, "the corpus of {target} is empty");
-}
+use replay::replay;
 
 #[test]
 fn replies_of_anthropic_keep_their_properties() {
-    replay("anthropic", ProtocolId::AnthropicMessages);
+    replay("anthropic", |input| {
+        reply::check(ProtocolId::AnthropicMessages, input);
+    });
 }
 
 #[test]
 fn replies_of_chat_keep_their_properties() {
-    replay("chat", ProtocolId::OpenAiChat);
+    replay("chat", |input| reply::check(ProtocolId::OpenAiChat, input));
 }
 
 #[test]
 fn replies_of_responses_keep_their_properties() {
-    replay("responses", ProtocolId::OpenAiResponses);
+    replay("responses", |input| {
+        reply::check(ProtocolId::OpenAiResponses, input);
+    });
+}
+
+#[test]
+fn refusals_keep_their_properties() {
+    replay("retry", retry::check);
 }

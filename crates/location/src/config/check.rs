@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use super::decode::{Step, shown};
+use super::decode::shown;
 use super::document;
 use super::keys::KEYS;
 use super::shape::{DOCUMENT, Members, Shape};
+use super::step::Step;
 use crate::nearest::nearest;
 
 /// Most names that a message lists.

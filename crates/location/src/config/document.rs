@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::agent::AgentPatch;
 use super::command::CommandPatch;
-use super::decode::{Decoded, Step};
+use super::decode::Decoded;
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
@@ -21,6 +21,7 @@ use super::reference::NamedReference;
 use super::selection::NamedModel;
 use super::settings::SettingsPatch;
 use super::source::Source;
+use super::step::Step;
 use super::substitution::{Substituted, Tokens, substitute};
 use crate::bounded;
 use crate::containment::is_project_text;

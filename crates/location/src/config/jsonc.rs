@@ -5,7 +5,7 @@ use jsonc_parser::common::{Range, Ranged as _};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
-use super::decode::Step;
+use super::step::Step;
 
 /// A place in a text, both counted from 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

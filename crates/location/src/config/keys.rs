@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use super::decode::{Decoded, Step, boolean, bounded_texts, text};
+use super::decode::{Decoded, boolean, bounded_texts, text};
 use super::document::Draft;
+use super::step::Step;
 use super::{
     agent, command, mcp, permission, policy, provider_v1, provider_v2, reference, selection,
     settings, skill,

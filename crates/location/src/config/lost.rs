@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::decode::Step;
+use super::step::Step;
 use crate::nearest::one_slip;
 
 /// A value or a file that cannot be read and could have held permissions. The host asks before each

@@ -18,6 +18,8 @@ mod decode;
 mod diagnostic;
 mod discovery;
 mod document;
+#[cfg(test)]
+mod fuzz;
 mod host;
 mod jsonc;
 mod keys;
@@ -36,6 +38,7 @@ mod settings;
 mod shape;
 mod skill;
 mod source;
+mod step;
 mod substitution;
 
 use std::fmt;
@@ -59,8 +62,8 @@ pub use source::Source;
 pub(crate) use agent::{AgentPatch, decode_fields as decode_agent_fields};
 pub(crate) use command::{CommandPatch, decode_fields as decode_command_fields};
 pub(crate) use decode::{
-    Decoded, Invalid, Step, boolean, count, elements, entries, number, object, optional, text,
-    texts, wrong,
+    Decoded, Invalid, boolean, count, elements, entries, number, object, optional, text, texts,
+    wrong,
 };
 pub(crate) use document::{Located, untrusted};
 pub(crate) use jsonc::{Position, position};
@@ -71,6 +74,7 @@ pub(crate) use provider_v2::request as request_settings;
 pub(crate) use pruned::Pruned;
 pub(crate) use reference::{ReferenceOrigin, ReferencePatch};
 pub(crate) use selection::NamedModel;
+pub(crate) use step::Step;
 
 use crate::directory::lexical;
 use crate::environment::Environment;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::decode::Step;
+use super::step::Step;
 
 /// Most values that a document loses one by one. From then on it loses the whole top-level key.
 const MAX_SINGLE: usize = 32;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::decode::{self, Decoded, Invalid, Step};
+use super::decode::{self, Decoded, Invalid};
 use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::Layer;
 use super::document::{Document, Draft, Outcome, Problem, Read, untrusted};
@@ -13,6 +13,7 @@ use super::keys;
 use super::lost::{LostPermissions, misspelt_keys};
 use super::policy::Policy;
 use super::pruned::{Pruned, texts_with};
+use super::step::Step;
 use super::substitution::Refused;
 
 /// A document while it is read.

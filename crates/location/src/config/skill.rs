@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::decode::{Decoded, Step, few, object, optional, texts};
+use super::decode::{Decoded, few, object, optional, texts};
 use super::document::Draft;
+use super::step::Step;
 
 /// Reads the places of skills: a list, or in the older generation of the format one of paths and
 /// one of addresses.

@@ -13,6 +13,9 @@ mod ceiling;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+#[cfg(unix)]
+mod contained;
+#[cfg(test)]
 mod definitions;
 #[cfg(test)]
 mod documents;
@@ -39,6 +42,10 @@ mod migration;
 mod project;
 #[cfg(test)]
 mod reloading;
+#[cfg(test)]
+#[cfg(unix)]
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
 #[cfg(test)]
 mod resolution;
 #[cfg(test)]

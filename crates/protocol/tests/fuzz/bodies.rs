@@ -1,94 +1,26 @@
 //! Bodies.
 
-use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use opencode_protocol::decode::Decoder;
-use opencode_protocol::failure::Failure;
-use opencode_protocol::input::{
-    CompleteAttemptPayload, ConnectKeyPayload, ConnectOauthPayload, CredentialUpdatePayload,
-    MovePayload, PermissionCreatePayload, PermissionReplyPayload, PromptPayload, PtyCreatePayload,
-    PtyUpdatePayload, RevertStagePayload, SessionCreatePayload, SetDeliveryPayload,
-    SwitchAgentPayload, SwitchModelPayload,
-};
+use opencode_protocol::input::PromptPayload;
 use opencode_protocol::operation::Channel;
 use opencode_schema::id::MessageID;
 use opencode_schema::prompt::{
     Delivery, PromptAgentAttachment, PromptInput, PromptInputFileAttachment, PromptSource,
 };
-use opencode_schema::question::QuestionReply;
 use proptest::prelude::*;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::corpus::{inputs, mutated};
+use crate::properties::bodies::check;
 
 const CORPUS: &str = include_str!("corpus/bodies.txt");
-
-/// More characters than any refusal needs: a description is cut at 1024.
-const MAX_MESSAGE: usize = 1_100;
-
-type Check = Box<dyn Fn(&[u8]) + Send + Sync>;
-
-/// Decodes as every body there is.
-static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    vec![
-        check::<SessionCreatePayload>(),
-        check::<PromptPayload>(),
-        check::<MovePayload>(),
-        check::<SetDeliveryPayload>(),
-        check::<SwitchAgentPayload>(),
-        check::<SwitchModelPayload>(),
-        check::<RevertStagePayload>(),
-        check::<PermissionCreatePayload>(),
-        check::<PermissionReplyPayload>(),
-        check::<QuestionReply>(),
-        check::<PtyCreatePayload>(),
-        check::<PtyUpdatePayload>(),
-        check::<ConnectKeyPayload>(),
-        check::<ConnectOauthPayload>(),
-        check::<CompleteAttemptPayload>(),
-        check::<CredentialUpdatePayload>(),
-    ]
-});
-
-/// Decoding gives an input or a typed refusal of readable length; what is accepted is what its own
-/// value means, and stays accepted when it is written anew.
-fn check<T>() -> Check
-where
-    T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,
-{
-    let decoder = Decoder::<T>::new(Channel::Payload);
-    Box::new(move |bytes| match decoder.body(bytes) {
-        Ok(input) => {
-            let value: Value = serde_json::from_str(&String::from_utf8_lossy(bytes)).unwrap();
-            assert_eq!(decoder.body(value.to_string().as_bytes()), Ok(input));
-        }
-        Err(failure) => check_refusal(&failure),
-    })
-}
-
-fn check_refusal(failure: &Failure) {
-    let Failure::InvalidRequest {
-        message,
-        kind: Some(Channel::Payload),
-        field: None,
-    } = failure
-    else {
-        panic!("{failure:?}");
-    };
-    assert!(message.chars().count() < MAX_MESSAGE, "{message}");
-}
-
-fn decode_as_anything(bytes: &[u8]) {
-    CHECKS.iter().for_each(|check| check(bytes));
-}
 
 #[test]
 fn the_corpus_is_read_or_refused() {
     for body in inputs(CORPUS) {
-        decode_as_anything(&body);
+        check(&body);
     }
 }
 
@@ -99,17 +31,17 @@ proptest! {
 
     #[test]
     fn changed_bodies_are_read_or_refused(body in mutated(CORPUS)) {
-        decode_as_anything(&body);
+        check(&body);
     }
 
     #[test]
     fn bytes_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-        decode_as_anything(&body);
+        check(&body);
     }
 
     #[test]
     fn any_value_is_read_or_refused(body in value()) {
-        decode_as_anything(body.to_string().as_bytes());
+        check(body.to_string().as_bytes());
     }
 
     #[test]

@@ -1,97 +1,20 @@
 //! Queries and paths.
 
-use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use opencode_protocol::decode::Decoder;
-use opencode_protocol::failure::Failure;
-use opencode_protocol::input::{
-    EventsQuery, FilesFindQuery, FilesListQuery, FilesReadParams, HistoryQuery, InputParams,
-    LocationQuery, LocationSelection, MessageParams, MessagesQuery, PermissionParams,
-    PtyConnectQuery, PtyParams, QuestionParams, SavedPermissionsQuery, SessionParams,
-    SessionsQuery,
-};
+use opencode_protocol::input::{HistoryQuery, LocationQuery, LocationSelection};
 use opencode_protocol::operation::Channel;
 use proptest::prelude::*;
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 
 use crate::corpus::{inputs, mutated};
+use crate::properties::queries::{Pairs, check, check_pairs};
 
 const CORPUS: &str = include_str!("corpus/queries.txt");
-const MAX_MESSAGE: usize = 1_100;
-
-type Pairs = Vec<(String, String)>;
-
-/// Names and values as they stand, which the router decodes before they come here.
-fn pairs(bytes: &[u8]) -> Pairs {
-    let text = String::from_utf8_lossy(bytes);
-    let pair = |part: &str| {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        (name.to_owned(), value.to_owned())
-    };
-    text.split('&').map(pair).collect()
-}
-
-type Check = Box<dyn Fn(&Pairs) + Send + Sync>;
-
-/// Decodes as every query and every path there is.
-static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let (query, path) = (Channel::Query, Channel::Params);
-    vec![
-        check::<SessionsQuery>(query),
-        check::<MessagesQuery>(query),
-        check::<HistoryQuery>(query),
-        check::<EventsQuery>(query),
-        check::<LocationSelection>(query),
-        check::<SavedPermissionsQuery>(query),
-        check::<FilesListQuery>(query),
-        check::<FilesFindQuery>(query),
-        check::<PtyConnectQuery>(query),
-        check::<SessionParams>(path),
-        check::<MessageParams>(path),
-        check::<InputParams>(path),
-        check::<PermissionParams>(path),
-        check::<QuestionParams>(path),
-        check::<PtyParams>(path),
-        check::<FilesReadParams>(path),
-    ]
-});
-
-/// Decoding gives an input or a typed refusal of readable length.
-fn check<T>(channel: Channel) -> Check
-where
-    T: DeserializeOwned + JsonSchema + PartialEq + Debug + 'static,
-{
-    let decoder = Decoder::<T>::new(channel);
-    Box::new(move |pairs| match decoder.pairs(pairs) {
-        Ok(input) => {
-            // Parameters that nobody declared change nothing.
-            let mut more = pairs.clone();
-            more.insert(0, ("undeclared".into(), "x".into()));
-            more.push(("undeclared[limit]".into(), "y".into()));
-            assert_eq!(decoder.pairs(&more), Ok(input));
-        }
-        Err(Failure::InvalidRequest {
-            message,
-            kind: Some(kind),
-            field: None,
-        }) => {
-            assert_eq!(kind, channel);
-            assert!(message.chars().count() < MAX_MESSAGE, "{message}");
-        }
-        Err(other) => panic!("{other:?}"),
-    })
-}
-
-fn decode_as_anything(pairs: &Pairs) {
-    CHECKS.iter().for_each(|check| check(pairs));
-}
-
 #[test]
 fn the_corpus_is_read_or_refused() {
     for query in inputs(CORPUS) {
-        decode_as_anything(&pairs(&query));
+        check(&query);
     }
 }
 
@@ -126,14 +49,14 @@ proptest! {
 
     #[test]
     fn changed_queries_are_read_or_refused(query in mutated(CORPUS)) {
-        decode_as_anything(&pairs(&query));
+        check(&query);
     }
 
     #[test]
     fn any_pairs_are_read_or_refused(
         query in proptest::collection::vec((name(), ".{0,12}"), 0..8),
     ) {
-        decode_as_anything(&query);
+        check_pairs(&query);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The `apply_patch` tool: files added, changed and removed by one text.
 
 mod commit;
+#[cfg(test)]
+mod fuzz;
 mod parse;
 mod update;
 

@@ -1,5 +1,7 @@
 //! The `edit` tool: some text of a file in place of other text.
 
+#[cfg(test)]
+mod fuzz;
 mod matching;
 
 use opencode_location::containment::Target;
@@ -96,7 +98,10 @@ impl From<FileError> for EditError {
 
 impl From<Mismatch> for EditError {
     fn from(mismatch: Mismatch) -> Self {
-        Self::Mismatch(mismatch)
+        match mismatch {
+            Mismatch::TooLarge => Self::File(FileError::TooLarge),
+            _ => Self::Mismatch(mismatch),
+        }
     }
 }
 
@@ -127,7 +132,7 @@ fn edit(target: &Target, input: &Input) -> Result<Edited, EditError> {
     let before = Text::decode(&original)?;
     let all = input.replace_all.unwrap_or(false);
     let (old, new) = (&input.old_string, &input.new_string);
-    let replaced = matching::replace(&before.text, old, new, all)?;
+    let replaced = matching::replace(&before.text, old, new, all, MAX_FILE_BYTES)?;
     let content = before.encode(&replaced.text);
     let diff = FileDiff::of(
         &target.resource,

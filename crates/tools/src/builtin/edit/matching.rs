@@ -1,8 +1,5 @@
 //! Where a text occurs, and what is left when others stand there. Pure.
 
-use super::super::place::{FileError, MAX_FILE_BYTES};
-use super::EditError;
-
 /// Why a replacement cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Mismatch {
@@ -20,6 +17,8 @@ pub(super) enum Mismatch {
          match, or set replaceAll to replace every one."
     )]
     Ambiguous(usize),
+    #[error("the file would be too large")]
+    TooLarge,
 }
 
 #[derive(Debug, PartialEq)]
@@ -30,22 +29,29 @@ pub(super) struct Replaced {
 
 /// Puts `new` in the place of `old`, which has to occur once unless all are meant. Both take the
 /// line breaks of the text. Nothing in `new` has a special meaning.
-pub(super) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Replaced, EditError> {
+/// The result has `max_bytes` at most.
+pub(super) fn replace(
+    text: &str,
+    old: &str,
+    new: &str,
+    all: bool,
+    max_bytes: u64,
+) -> Result<Replaced, Mismatch> {
     let (old, new) = (like(text, old), like(text, new));
     if old == new {
-        return Err(Mismatch::Same.into());
+        return Err(Mismatch::Same);
     }
     let count = text.matches(&old).count();
     match count {
-        0 => return Err(Mismatch::Missing.into()),
+        0 => return Err(Mismatch::Missing),
         1 => {}
         _ if all => {}
-        _ => return Err(Mismatch::Ambiguous(count).into()),
+        _ => return Err(Mismatch::Ambiguous(count)),
     }
     let added = new.len().saturating_mul(count);
     let length = (text.len() - old.len() * count).saturating_add(added);
-    if length as u64 > MAX_FILE_BYTES {
-        return Err(FileError::TooLarge.into());
+    if length as u64 > max_bytes {
+        return Err(Mismatch::TooLarge);
     }
     Ok(Replaced {
         text: text.replace(&old, &new),
@@ -69,12 +75,12 @@ mod tests {
 
     use super::*;
 
+    const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
     fn told(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), String> {
-        match replace(text, old, new, all) {
-            Ok(replaced) => Ok((replaced.text, replaced.count)),
-            Err(EditError::Mismatch(mismatch)) => Err(format!("{mismatch:?}")),
-            Err(EditError::File(error)) => Err(format!("{error:?}")),
-        }
+        let replaced = replace(text, old, new, all, MAX_BYTES);
+        let replaced = replaced.map_err(|mismatch| format!("{mismatch:?}"))?;
+        Ok((replaced.text, replaced.count))
     }
 
     #[test]
@@ -129,7 +135,7 @@ mod tests {
         let new = "b".repeat(17);
         assert_eq!(told(&text, "a", &new, true), Err("TooLarge".to_owned()));
         let all = told(&text, "a", &new[1..], true);
-        assert_eq!(all.unwrap().0.len() as u64, MAX_FILE_BYTES);
+        assert_eq!(all.unwrap().0.len() as u64, MAX_BYTES);
     }
 
     proptest! {
@@ -140,7 +146,7 @@ mod tests {
             new in "[ab\r\n é$&]{0,3}",
             all in any::<bool>(),
         ) {
-            if let Ok(Replaced { text: after, count: 1 }) = replace(&text, &old, &new, all) {
+            if let Ok(Replaced { text: after, count: 1 }) = replace(&text, &old, &new, all, MAX_BYTES) {
                 let (old, new) = (like(&text, &old), like(&text, &new));
                 let at = text.find(&old).unwrap();
                 let expected = [&text[..at], &new, &text[at + old.len()..]].concat();
@@ -156,8 +162,8 @@ mod tests {
             all in any::<bool>(),
         ) {
             let text = if windows { format!("{text}\n").replace('\n', "\r\n") } else { text };
-            if let Ok(there) = replace(&text, &old, "<new\nlines>", all) {
-                let back = replace(&there.text, "<new\nlines>", &old, true).ok().unwrap();
+            if let Ok(there) = replace(&text, &old, "<new\nlines>", all, MAX_BYTES) {
+                let back = replace(&there.text, "<new\nlines>", &old, true, MAX_BYTES).unwrap();
                 prop_assert_eq!(back, Replaced { text, count: there.count });
             }
         }

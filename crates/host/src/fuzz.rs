@@ -1,0 +1,33 @@
+//! The properties of what JavaScript hands to a host as JSON, for the fuzzer.
+
+use super::{HostOptions, ListenOptions, LogOptions};
+
+/// More characters than any refusal has beside a name of the caller.
+const MAX_MORE: usize = 2_000;
+
+/// Options are read, or refused with a message of readable length.
+pub(crate) fn check(input: &[u8]) {
+    let refusals = [
+        serde_json::from_slice::<HostOptions>(input).err(),
+        serde_json::from_slice::<ListenOptions>(input).err(),
+        serde_json::from_slice::<LogOptions>(input).err(),
+    ];
+    for refusal in refusals.into_iter().flatten() {
+        let message = refusal.to_string();
+        assert!(
+            message.chars().count() < input.len() + MAX_MORE,
+            "{message}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::replay::replay;
+
+    #[test]
+    fn kept_options_keep_their_properties() {
+        replay("border", check);
+    }
+}

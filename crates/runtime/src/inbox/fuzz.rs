@@ -1,0 +1,31 @@
+//! The properties of attached texts, for the fuzzer.
+
+use super::attached_text::{MAX_BYTES, MAX_LINES, bounded, data, utf8};
+
+/// An attachment is a text within bounds, or is refused.
+pub(crate) fn check(input: &[u8]) {
+    let uri = String::from_utf8_lossy(input);
+    let texts = [
+        utf8(input.to_vec()),
+        data(&uri),
+        data(&format!("data:{uri}")),
+    ];
+    for text in texts.iter().flatten() {
+        assert!(!text.contains('\0'), "{text:?}");
+        let (shown, is_cut) = bounded(text);
+        assert!(text.starts_with(shown) && shown.len() <= MAX_BYTES);
+        assert!(shown.lines().count() <= MAX_LINES);
+        assert!(is_cut || shown.trim_end_matches('\n') == text.trim_end_matches('\n'));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::replay::replay;
+
+    #[test]
+    fn kept_attachments_keep_their_properties() {
+        replay("attachments", check);
+    }
+}

@@ -1,0 +1,40 @@
+//! The properties of patches, for the fuzzer.
+
+use super::parse::{Action, Line, parse};
+use super::update::update;
+
+/// What stands before the first NUL is the patch; the rest is the file that it changes.
+pub(crate) fn check(input: &[u8]) {
+    let input = String::from_utf8_lossy(input);
+    let (patch, file) = input.split_once('\0').unwrap_or((&input, ""));
+    let Ok(hunks) = parse(patch) else {
+        return;
+    };
+    for hunk in hunks {
+        assert!(patch.contains(&hunk.path), "{:?}", hunk.path);
+        let Action::Update(chunks) = hunk.action else {
+            continue;
+        };
+        let Ok(updated) = update(file, &chunks, &hunk.path) else {
+            continue;
+        };
+        assert!(updated.is_empty() || updated.ends_with('\n'), "{updated:?}");
+        assert!(updated.len() <= file.len() + patch.len() + 1, "{updated:?}");
+        for line in chunks.iter().flat_map(|chunk| &chunk.lines) {
+            if let Line::Insert(line) = line {
+                assert!(updated.contains(line.as_str()), "{line:?} is lost");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::replay::replay;
+    use super::check;
+
+    #[test]
+    fn kept_patches_keep_their_properties() {
+        replay("patch", check);
+    }
+}

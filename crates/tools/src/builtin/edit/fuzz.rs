@@ -1,0 +1,40 @@
+//! The properties of a replacement, for the fuzzer.
+
+use super::matching::{Mismatch, replace};
+
+const MAX_BYTES: u64 = 10_000;
+
+/// The first byte says whether every match is meant; file, old and new text follow, each up to a NUL.
+pub(crate) fn check(input: &[u8]) {
+    let Some((first, rest)) = input.split_first() else {
+        return;
+    };
+    let (all, rest) = (first % 2 == 1, String::from_utf8_lossy(rest));
+    let mut parts = rest.splitn(3, '\0');
+    let mut next = || parts.next().unwrap_or_default();
+    let (text, old, new) = (next(), next(), next());
+    if old.is_empty() {
+        // The tool refuses it before.
+        return;
+    }
+    match replace(text, old, new, all, MAX_BYTES) {
+        Ok(replaced) => {
+            assert!(all || replaced.count == 1);
+            assert!(replaced.count > 0 && replaced.text != text);
+            assert!(replaced.text.len() as u64 <= MAX_BYTES);
+        }
+        Err(Mismatch::Ambiguous(count)) => assert!(!all && count > 1),
+        Err(Mismatch::Same | Mismatch::Empty | Mismatch::Missing | Mismatch::TooLarge) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::replay::replay;
+    use super::check;
+
+    #[test]
+    fn kept_edits_keep_their_properties() {
+        replay("edit", check);
+    }
+}

@@ -1,0 +1,10 @@
+//! Refusals of providers.
+
+#![no_main]
+
+#[path = "../../crates/llm/tests/fuzz/retry.rs"]
+mod retry;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    retry::check(input);
+});

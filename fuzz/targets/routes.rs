@@ -1,0 +1,14 @@
+//! Paths of requests.
+
+#![no_main]
+
+#[path = "../../crates/server/src/path/fuzz.rs"]
+mod fuzz;
+#[path = "../../crates/server/src/path.rs"]
+mod path;
+
+use path::Canonical;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    fuzz::check(input);
+});
