@@ -380,6 +380,7 @@ impl Draft {
             shown,
             rules,
             restrictions,
+            is_trusted: self.is_trusted,
         }
     }
 }

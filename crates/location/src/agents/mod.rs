@@ -51,6 +51,8 @@ struct Agent {
     rules: Vec<PermissionRule>,
     /// Rules that no other rule loosens.
     restrictions: Vec<Restriction>,
+    /// Whether it is built in, or a trusted source describes it.
+    is_trusted: bool,
 }
 
 impl Agents {
@@ -165,9 +167,13 @@ impl Agents {
     }
 
     /// Takes the agent that configuration names and no other one. Where it names none, takes the
-    /// usual one, else the first that people may choose.
+    /// usual one, else the first that people may choose. One that only an untrusted project
+    /// describes has to be named.
     fn choose_default(&mut self, named: Option<&str>) {
-        let fits = |place: &usize| is_choosable(&self.agents[*place].info);
+        let fits = |place: &usize| {
+            let agent = &self.agents[*place];
+            agent.is_trusted && is_choosable(&agent.info)
+        };
         let usual = || self.index.get(DEFAULT_AGENT).copied().filter(fits);
         self.default = match named {
             Some(id) => self.usable_default(id),

@@ -256,6 +256,28 @@ proptest! {
     }
 }
 
+/// A project that is not trusted cannot bring an agent back that the user disabled.
+#[test]
+fn an_agent_of_an_untrusted_project_is_no_default_by_itself() {
+    for disabled in [vec!["build"], vec!["build", "plan"]] {
+        let machine = Machine::new();
+        let off = |id: &&str| ((*id).to_owned(), json!({"disable": true}));
+        let agents: serde_json::Map<_, _> = disabled.iter().map(off).collect();
+        machine.write(
+            "config/opencode.json",
+            &json!({"agent": agents}).to_string(),
+        );
+        let build = json!({"agent": {"build": {"mode": "primary"}}});
+        machine.write("project/opencode.json", &build.to_string());
+        let host = HostConfiguration::from(Some(json!({})));
+        let found = definitions(&machine, &host, false);
+        let default = found.agents.default_agent().map(|agent| agent.id.as_str());
+        let expected = (!disabled.contains(&"plan")).then_some("plan");
+        assert_eq!(default, expected);
+        assert!(found.agents.get("build").is_some());
+    }
+}
+
 /// The restrictions of a ruleset are all that a session cannot loosen.
 #[test]
 fn a_ceiling_stands_apart_from_the_rules() {
