@@ -20,8 +20,8 @@ use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
 use crate::json::json_bytes;
 
-pub(crate) use self::attachments::{Attached, Reading, has_text, is_text};
-pub(crate) use self::promotion::{Promotion, eligible, promote};
+pub(crate) use self::attachments::{Attached, Reading, is_text};
+pub(crate) use self::promotion::{Promotion, attaching, promote};
 
 /// Bytes of a prompt's JSON text at most. Clients read a prompt back as an event, and theirs is the
 /// bound on one event; half of it leaves room for whatever a transport puts around the text.

@@ -113,6 +113,34 @@ impl Reader<'_> {
         cutoff: u64,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        self.pending_where(id, session, delivery, cutoff, limit, |_| true)
+    }
+
+    /// Those of [`pending`](Self::pending) that have files or agents. Some others may be among them.
+    /// Prompts of text alone, which most are, cost next to nothing.
+    pub fn pending_attached(
+        &self,
+        id: &SessionID,
+        session: i64,
+        delivery: Delivery,
+        cutoff: u64,
+        limit: usize,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        // No phrase that shortens what is stored has these names or a part of them.
+        let is_attached = |stored: &str| stored.contains("files\"") || stored.contains("agents\"");
+        self.pending_where(id, session, delivery, cutoff, limit, is_attached)
+    }
+
+    /// Pending inputs whose entries are wanted, as those are stored.
+    fn pending_where(
+        &self,
+        id: &SessionID,
+        session: i64,
+        delivery: Delivery,
+        cutoff: u64,
+        limit: usize,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT i.admitted, e.time, e.data FROM input i INDEXED BY input_pending
              LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
@@ -124,10 +152,14 @@ impl Reader<'_> {
         let mut rows = statement.query(params![session, number, cutoff, limit as i64])?;
         let mut inputs = Vec::new();
         while let Some(row) = rows.next()? {
-            let admitted = row.get(0)?;
+            let (admitted, stored) = (row.get(0)?, row.get_ref(2)?);
+            // An entry that is no text is refused below.
+            if stored.as_str().is_ok_and(|stored| !is_wanted(stored)) {
+                continue;
+            }
             let PromptAdmitted {
                 message_id, prompt, ..
-            } = admission(admitted, row.get_ref(2)?)?;
+            } = admission(admitted, stored)?;
             inputs.push(SessionInputAdmitted {
                 admitted_seq: admitted as u64,
                 id: message_id,

@@ -4,7 +4,7 @@ use opencode_schema::event::{Prompted, Synthetic};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use opencode_store::{Draft, LifecycleConflict, Reader, SessionRow, StoreError, Transaction};
 
-use super::attachments::Attached;
+use super::attachments::{Attached, has_text};
 
 /// What a boundary promotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Promotion {
 }
 
 /// The inputs that a boundary promotes, in order.
-pub(crate) fn eligible(
+fn eligible(
     reader: &Reader<'_>,
     session: &SessionRow,
     promotion: Promotion,
@@ -26,12 +26,36 @@ pub(crate) fn eligible(
 ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
     let (id, key) = (&session.info.id, session.key);
     let cutoff = reader.latest_seq(key)?;
+    let pending = |delivery, limit| reader.pending(id, key, delivery, cutoff, limit);
+    in_order(promotion, steer_batch, pending)
+}
+
+/// Those of the inputs that a boundary would promote now which have texts to read.
+pub(crate) fn attaching(
+    reader: &Reader<'_>,
+    session: &SessionRow,
+    promotion: Promotion,
+    steer_batch: usize,
+) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+    let (id, key) = (&session.info.id, session.key);
+    let cutoff = reader.latest_seq(key)?;
+    let pending = |delivery, limit| reader.pending_attached(id, key, delivery, cutoff, limit);
+    let mut inputs = in_order(promotion, steer_batch, pending)?;
+    inputs.retain(|input| has_text(&input.prompt));
+    Ok(inputs)
+}
+
+fn in_order(
+    promotion: Promotion,
+    steer_batch: usize,
+    pending: impl Fn(Delivery, usize) -> Result<Vec<SessionInputAdmitted>, StoreError>,
+) -> Result<Vec<SessionInputAdmitted>, StoreError> {
     let mut inputs = match promotion {
         Promotion::Nothing => return Ok(Vec::new()),
         Promotion::Steers => Vec::new(),
-        Promotion::QueuedThenSteers => reader.pending(id, key, Delivery::Queue, cutoff, 1)?,
+        Promotion::QueuedThenSteers => pending(Delivery::Queue, 1)?,
     };
-    inputs.extend(reader.pending(id, key, Delivery::Steer, cutoff, steer_batch)?);
+    inputs.extend(pending(Delivery::Steer, steer_batch)?);
     Ok(inputs)
 }
 

@@ -20,7 +20,7 @@ use opencode_schema::clock::Millis;
 use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
 use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
-use opencode_store::{HistoryChanges, Reader, SessionRow, StoreError};
+use opencode_store::{HistoryChanges, SessionRow};
 
 use super::entry::{Entered, Entry, Refusal};
 use super::epoch::{Change, EpochChange, Known};
@@ -29,7 +29,7 @@ use super::publisher::Publisher;
 use super::sample::Sampled;
 use super::{Owed, Runner, Stop, nested};
 use crate::error::DrainError;
-use crate::inbox::{Attached, Promotion, Reading, eligible, has_text};
+use crate::inbox::{Attached, Promotion, Reading, attaching};
 use crate::lowering::Target;
 use crate::permissions::TurnPermissions;
 use crate::sources::Turn;
@@ -199,18 +199,6 @@ impl Survey {
             promoted,
         }
     }
-}
-
-/// The inputs that a boundary would promote now, as far as they have texts to read.
-fn attaching(
-    reader: &Reader<'_>,
-    session: &SessionRow,
-    promotion: Promotion,
-    steer_batch: usize,
-) -> Result<Vec<SessionInputAdmitted>, StoreError> {
-    let mut inputs = eligible(reader, session, promotion, steer_batch)?;
-    inputs.retain(|input| has_text(&input.prompt));
-    Ok(inputs)
 }
 
 impl Runner {

@@ -93,6 +93,41 @@ async fn an_admission_is_a_receipt_until_it_is_promoted() {
 }
 
 #[tokio::test]
+async fn inputs_with_files_or_agents_are_found_among_those_of_text() {
+    let (bench, session) = Bench::with_session("ses_a").await;
+    let file = json!({"uri": "file:///a", "mime": "text/plain"});
+    for (id, prompt) in [
+        ("msg_text", json!({"text": "hi"})),
+        ("msg_file", json!({"text": "", "files": [file]})),
+        (
+            "msg_agent",
+            json!({"text": "hi", "agents": [{"name": "plan"}]}),
+        ),
+        (
+            "msg_both",
+            json!({"text": "hi", "files": [file, file], "agents": [{"name": "a"}]}),
+        ),
+        ("msg_other", json!({"text": "hi again"})),
+    ] {
+        let payload = json!({"messageID": id, "prompt": prompt, "delivery": "steer"});
+        bench
+            .append(&session, 50, event("prompt.admitted", payload))
+            .await;
+    }
+    let (id, key) = (session.info.id.clone(), session.key);
+    let read = bench
+        .store
+        .read(move |db| db.pending_attached(&id, key, Delivery::Steer, u64::MAX, 9));
+    let found: Vec<_> = read
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|input| input.id.to_string())
+        .collect();
+    assert_eq!(found, ["msg_file", "msg_agent", "msg_both"]);
+}
+
+#[tokio::test]
 async fn an_id_is_used_once_over_all_sessions() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;

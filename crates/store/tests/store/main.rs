@@ -20,7 +20,8 @@ mod faults;
 mod growing;
 #[cfg(test)]
 mod harness;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod held;
 #[cfg(test)]
 mod history;
