@@ -1,7 +1,6 @@
 //! The kept corpus of the fuzzer, replayed without the fuzzer.
 
 #![expect(
-    clippy::unwrap_used,
     clippy::expect_used,
     reason = "a helper that cannot go on fails its test"
 )]

@@ -263,12 +263,9 @@ fn an_agent_of_an_untrusted_project_is_no_default_by_itself() {
         let machine = Machine::new();
         let off = |id: &&str| ((*id).to_owned(), json!({"disable": true}));
         let agents: serde_json::Map<_, _> = disabled.iter().map(off).collect();
-        machine.write(
-            "config/opencode.json",
-            &json!({"agent": agents}).to_string(),
-        );
+        machine.write("config/opencode.json", json!({"agent": agents}).to_string());
         let build = json!({"agent": {"build": {"mode": "primary"}}});
-        machine.write("project/opencode.json", &build.to_string());
+        machine.write("project/opencode.json", build.to_string());
         let host = HostConfiguration::from(Some(json!({})));
         let found = definitions(&machine, &host, false);
         let default = found.agents.default_agent().map(|agent| agent.id.as_str());

@@ -53,7 +53,8 @@ where
     let decoder = Decoder::<T>::new(Channel::Payload);
     Box::new(move |bytes| match decoder.body(bytes) {
         Ok(input) => {
-            let value: Value = serde_json::from_str(&String::from_utf8_lossy(bytes)).unwrap();
+            let value: Value = serde_json::from_str(&String::from_utf8_lossy(bytes))
+                .expect("what was read is JSON");
             assert_eq!(decoder.body(value.to_string().as_bytes()), Ok(input));
         }
         Err(failure) => check_refusal(&failure),
