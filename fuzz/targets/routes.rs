@@ -4,7 +4,7 @@
 
 #[path = "../../crates/server/src/path/fuzz.rs"]
 mod fuzz;
-#[path = "../../crates/server/src/path.rs"]
+#[path = "../../crates/server/src/path/mod.rs"]
 mod path;
 
 use path::Canonical;

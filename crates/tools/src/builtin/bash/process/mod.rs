@@ -3,10 +3,10 @@
 #[cfg(unix)]
 mod spawn;
 #[cfg(unix)]
-#[path = "process/unix.rs"]
+#[path = "unix.rs"]
 mod system;
 #[cfg(windows)]
-#[path = "process/windows.rs"]
+#[path = "windows.rs"]
 mod system;
 
 use std::{path::Path, sync::Arc};

@@ -14,7 +14,7 @@ mod place;
 mod question;
 mod read;
 #[cfg(test)]
-#[path = "../../../fuzz/replay.rs"]
+#[path = "../../../../fuzz/replay.rs"]
 mod replay;
 mod search;
 mod skill;

@@ -47,21 +47,13 @@ const FAMILIES: [Row; 3] = [
 pub(super) fn base_instructions(model: &ResolvedModel) -> &'static str {
     match family(model) {
         Family::Anthropic => concat!(
-            include_str!("base_instructions/common.md"),
+            include_str!("common.md"),
             "\n",
-            include_str!("base_instructions/anthropic.md")
+            include_str!("anthropic.md")
         ),
-        Family::OpenAi => concat!(
-            include_str!("base_instructions/common.md"),
-            "\n",
-            include_str!("base_instructions/openai.md")
-        ),
-        Family::Google => concat!(
-            include_str!("base_instructions/common.md"),
-            "\n",
-            include_str!("base_instructions/google.md")
-        ),
-        Family::Other => include_str!("base_instructions/common.md"),
+        Family::OpenAi => concat!(include_str!("common.md"), "\n", include_str!("openai.md")),
+        Family::Google => concat!(include_str!("common.md"), "\n", include_str!("google.md")),
+        Family::Other => include_str!("common.md"),
     }
 }
 
@@ -133,7 +125,7 @@ mod tests {
 
     #[test]
     fn every_family_is_told_the_same_beginning() {
-        let common = include_str!("base_instructions/common.md");
+        let common = include_str!("common.md");
         let mut texts = Vec::new();
         for provider in ["anthropic", "openai", "google", "mock"] {
             let model = ResolvedModel::new(provider, "m", ProtocolId::OpenAiChat, "http://x");
