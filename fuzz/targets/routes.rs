@@ -2,9 +2,9 @@
 
 #![no_main]
 
-#[path = "../../crates/server/src/path/fuzz.rs"]
+#[path = "../../crates/server/src/router/path/fuzz.rs"]
 mod fuzz;
-#[path = "../../crates/server/src/path/mod.rs"]
+#[path = "../../crates/server/src/router/path/mod.rs"]
 mod path;
 
 use path::Canonical;

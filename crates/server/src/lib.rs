@@ -4,54 +4,29 @@
 //! test as a service. It decodes requests, calls the runtime, encodes answers, and maps every
 //! failure onto the status that the protocol declares. It knows no SQLite and makes no decisions.
 //!
-//! `routes` is the table of all operations, `operation` the way of a request, `path` finds its
-//! operation, `failure` maps what went wrong, `stream` frames events and lines, `lines` reads the
-//! latter, `listen` opens sockets, `network` says what requests pass between a socket and the
-//! router; the other files are the handlers.
+//! - `wire`: forms of requests and answers (failures, lines, streams).
+//! - `router`: the way of a request to its handler.
+//! - `listen`: the same routes on a socket, with credentials, CORS, compression and bounds.
+//! - `handlers`: one file per group of operations.
+//! - `routes`: the table of operations and handlers.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod authorization;
-mod bodies;
-mod catalogue;
-mod compression;
-mod cors;
-mod definitions;
-mod document;
-mod failure;
-mod files;
-mod host;
-mod inbox;
-mod inspection;
-mod integrations;
-mod lines;
+mod handlers;
 mod listen;
-mod location;
-mod messages;
-mod network;
-mod operation;
-mod pages;
-mod path;
-mod permissions;
-mod ptys;
-mod questions;
-mod recovery;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
-mod revert;
+mod router;
 mod routes;
-mod selector;
-mod sessions;
-mod stream;
-mod transfer;
+mod wire;
 
 use axum::Router;
 use axum::http::StatusCode;
 use opencode_runtime::Runtime;
 
-pub use failure::{ISSUES, bug, failure, log_panic, panicked};
 pub use listen::{Bounds, ListenOptions, Listener, Login, Password};
+pub use wire::failure::{ISSUES, bug, failure, log_panic, panicked};
 
 /// Every operation of the contract on this runtime.
 pub fn router(runtime: Runtime) -> Router {
@@ -61,5 +36,5 @@ pub fn router(runtime: Runtime) -> Router {
         .with_state(runtime)
         .fallback(nothing)
         .method_not_allowed_fallback(nothing);
-    document::routes().fallback_service(path::Canonical::new(routes))
+    handlers::document::routes().fallback_service(router::path::Canonical::new(routes))
 }

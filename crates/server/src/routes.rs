@@ -4,11 +4,11 @@ use axum::Router;
 use opencode_protocol::operations as op;
 use opencode_runtime::Runtime;
 
-use crate::operation::route;
-use crate::{
+use crate::handlers::{
     catalogue, definitions, files, host, inbox, inspection, integrations, location, messages,
     permissions, ptys, questions, recovery, revert, sessions, transfer,
 };
+use crate::router::operation::route;
 
 /// Every operation of the contract, each of them once.
 pub(crate) fn all() -> Router<Runtime> {

@@ -20,8 +20,8 @@ use tower::ServiceExt;
 
 use super::places::Busy;
 use super::{Bounds, Sockets};
-use crate::bodies::Received;
-use crate::stream::EVENTS_TYPE;
+use crate::listen::bodies::Received;
+use crate::wire::stream::EVENTS_TYPE;
 
 /// Bytes that are read ahead of a request's reader, or written ahead of the socket, at most.
 const BUFFER: usize = 128 * 1024;

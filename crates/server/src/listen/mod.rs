@@ -3,8 +3,13 @@
 //! Every connection is a task of its own. Nothing a client does, or leaves undone, keeps one for
 //! ever, and none outlives its listener.
 
+mod authorization;
+mod bodies;
+mod compression;
 mod connection;
+mod network;
 mod options;
+mod pages;
 mod password;
 mod places;
 mod sockets;

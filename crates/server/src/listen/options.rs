@@ -8,9 +8,9 @@ use opencode_protocol::failure::Failure;
 use serde::Deserialize;
 
 use super::password::{Login, Password};
-use crate::authorization::Credentials;
-use crate::cors::is_origin;
-use crate::network::Network;
+use crate::listen::authorization::Credentials;
+use crate::listen::network::Network;
+use crate::wire::cors::is_origin;
 
 /// Options of a listener.
 #[derive(Clone, Deserialize)]

@@ -4,34 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
 
-use crate::authorization::{Credentials, authorize};
-use crate::bodies::{Bodies, bound};
-use crate::compression;
-use crate::cors::{Origins, share};
-use crate::pages::{Pages, keep_away, keep_from_changing};
-
-/// What requests of a listener are known by, behind what they have passed.
-#[derive(Clone)]
-pub(crate) struct Peer {
-    /// Which pages may read answers.
-    pub(crate) origins: Arc<Origins>,
-    /// Whether clients have to know a password.
-    pub(crate) locked: bool,
-}
-
-/// Whether a request comes from no page, or from one that may read the answers of the listener; in
-/// memory, where a program may hand on what it was sent, from one of this machine or of the host that
-/// the request names.
-pub(crate) fn admits_page(head: &Parts) -> bool {
-    match head.extensions.get::<Peer>() {
-        Some(peer) => peer.origins.admit(&head.headers),
-        None => Origins::default().admit(&head.headers),
-    }
-}
+use crate::listen::authorization::{Credentials, authorize};
+use crate::listen::bodies::{Bodies, bound};
+use crate::listen::compression;
+use crate::listen::pages::{Pages, keep_away, keep_from_changing};
+use crate::wire::cors::{Origins, share};
+use crate::wire::peer::Peer;
 
 /// What a listener was told about its clients.
 pub(crate) struct Network {

@@ -24,10 +24,9 @@ use opencode_schema::location::LocationRef;
 
 use super::socket;
 use crate::listen::Sockets;
-use crate::network::Peer;
-use crate::operation::query;
-use crate::path;
-use crate::selector::Selector;
+use crate::router::operation::query;
+use crate::router::selector::Selector;
+use crate::wire::peer::Peer;
 
 static PARAMS: LazyLock<Decoder<PtyParams>> = LazyLock::new(|| Decoder::new(Channel::Params));
 static QUERY: LazyLock<Decoder<PtyConnectQuery>> = LazyLock::new(|| Decoder::new(Channel::Query));
@@ -35,15 +34,6 @@ static QUERY: LazyLock<Decoder<PtyConnectQuery>> = LazyLock::new(|| Decoder::new
 /// Routes requests for a connection.
 pub(crate) fn route() -> Router<Runtime> {
     Router::new().route(PtyConnect::SPEC.path, on(MethodFilter::GET, connect))
-}
-
-/// Whether a request brings a ticket instead of credentials. Whoever lets it pass because of that
-/// relies on [`connect`], which takes no ticket for granted.
-pub(crate) fn is_by_ticket(request: &Request) -> bool {
-    let query = request.uri().query().unwrap_or_default();
-    let mut names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
-    names.any(|name| name == "ticket")
-        && path::means(&PtyConnect::SPEC, request.method(), request.uri().path())
 }
 
 async fn connect(

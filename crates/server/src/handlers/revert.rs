@@ -6,8 +6,8 @@ use opencode_protocol::output::Data;
 use opencode_runtime::StageRevert;
 use opencode_schema::session::RevertState;
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
+use crate::router::operation::{Answer, Call};
+use crate::wire::failure::failure;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

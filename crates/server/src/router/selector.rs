@@ -12,7 +12,7 @@ use opencode_schema::id::WorkspaceID;
 use opencode_schema::location::{LocationInfo, LocationRef};
 use percent_encoding::percent_decode_str;
 
-use crate::failure::failure;
+use crate::wire::failure::failure;
 
 /// What a request says about its Location.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use opencode_protocol::failure::Failure;
 use tokio::runtime::Handle;
 
-use crate::failure::refuse;
+use crate::wire::failure::refuse;
 
 /// Bodies of this many times the largest one may be held at once, all requests together.
 const HELD_AT_ONCE: u64 = 4;

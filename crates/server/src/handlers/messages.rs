@@ -8,10 +8,10 @@ use opencode_protocol::page::Direction;
 use opencode_runtime::Anchored;
 use opencode_schema::message::SessionMessage;
 
-use crate::failure::{failure, json_text};
-use crate::operation::{Answer, Call};
-use crate::sessions::order;
-use crate::stream;
+use crate::handlers::sessions::order;
+use crate::router::operation::{Answer, Call};
+use crate::wire::failure::{failure, json_text};
+use crate::wire::stream;
 
 /// Events of a history page when nobody says how many.
 const HISTORY_LIMIT: u32 = 50;

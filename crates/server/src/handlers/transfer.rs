@@ -4,9 +4,9 @@ use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::{Data, ImportedSession};
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
-use crate::stream;
+use crate::router::operation::{Answer, Call};
+use crate::wire::failure::failure;
+use crate::wire::stream;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

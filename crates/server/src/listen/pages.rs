@@ -16,9 +16,9 @@ use axum::middleware::Next;
 use opencode_protocol::failure::Failure;
 use url::Host;
 
-use crate::authorization::has_token;
-use crate::cors::Origins;
-use crate::failure::refuse;
+use crate::listen::authorization::has_token;
+use crate::wire::cors::Origins;
+use crate::wire::failure::refuse;
 
 /// Which names and origins are trusted.
 pub(crate) struct Pages {

@@ -20,7 +20,7 @@ use opencode_schema::envelope;
 use opencode_schema::id::SessionID;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use crate::failure::{failure, of_session, unknown};
+use crate::wire::failure::{failure, of_session, unknown};
 
 /// The content type of server-sent events.
 pub(crate) const EVENTS_TYPE: &str = "text/event-stream";

@@ -4,8 +4,8 @@ use opencode_protocol::failure::Failure;
 use opencode_protocol::operations as op;
 use opencode_protocol::output::Health;
 
-use crate::operation::{Answer, Call};
-use crate::stream;
+use crate::router::operation::{Answer, Call};
+use crate::wire::stream;
 
 pub(crate) async fn health(_: Call<op::HealthGet>) -> Result<Answer<Health>, Failure> {
     Ok(Answer::Value(Health { healthy: true }))

@@ -5,9 +5,9 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::{Data, Located};
 use opencode_schema::question::QuestionRequest;
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
+use crate::wire::failure::failure;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

@@ -12,8 +12,8 @@ use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_schema::session::{SessionActive, SessionInfo};
 use opencode_schema::todo::Todo;
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
+use crate::router::operation::{Answer, Call};
+use crate::wire::failure::failure;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

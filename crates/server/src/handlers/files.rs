@@ -8,8 +8,8 @@ use opencode_protocol::output::Located;
 use opencode_runtime::{FileContent, FileSystemError};
 use opencode_schema::file_system::FileSystemEntry;
 
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

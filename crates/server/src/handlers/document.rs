@@ -6,7 +6,7 @@ use axum::http::{Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use opencode_protocol::openapi;
 
-use crate::failure::json_text;
+use crate::wire::failure::json_text;
 
 /// Both of its names.
 pub(crate) fn routes() -> Router {

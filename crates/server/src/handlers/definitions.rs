@@ -8,8 +8,8 @@ use opencode_schema::command::CommandInfo;
 use opencode_schema::reference::ReferenceInfo;
 use opencode_schema::skill::SkillInfo;
 
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
 
 type Answered<T> = Result<Answer<Located<T>>, Failure>;
 

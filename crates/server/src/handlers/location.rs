@@ -6,9 +6,9 @@ use opencode_protocol::output::{ConfigurationDiagnostic, ConfigurationProblem, L
 use opencode_runtime::{Diagnostic, DiagnosticKind};
 use opencode_schema::location::LocationInfo;
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
+use crate::wire::failure::failure;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

@@ -5,8 +5,8 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;
 use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
 
 type Answered<T> = Result<Answer<Located<T>>, Failure>;
 

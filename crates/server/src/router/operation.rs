@@ -26,10 +26,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::failure::{failure, json, of_session, panicked, refuse};
-use crate::lines::Lines;
-use crate::network;
-use crate::selector::{Opened, Selector};
+use crate::router::selector::{Opened, Selector};
+use crate::wire::failure::{failure, json, of_session, panicked, refuse};
+use crate::wire::lines::Lines;
+use crate::wire::peer::admits_page;
 
 /// The header by which the client of the embedding program says so. It grants nothing.
 const EMBEDDED: &str = "x-opencode-embedded";
@@ -213,7 +213,7 @@ fn is_vouched(declared: &[(&str, &str)], head: &Parts) -> bool {
         let given = head.headers.get(*name);
         given.is_some_and(|given| given.as_bytes() == value.as_bytes())
     };
-    declared.iter().all(carries) && network::admits_page(head)
+    declared.iter().all(carries) && admits_page(head)
 }
 
 const NO_FIELDS: Bytes = Bytes::from_static(b"{}");

@@ -15,8 +15,8 @@ use opencode_protocol::failure::Failure;
 use percent_encoding::percent_decode_str;
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::failure::refuse;
-use crate::ptys::is_by_ticket;
+use crate::router::ticket::is_by_ticket;
+use crate::wire::failure::refuse;
 
 /// Clients pad or do not pad; both say the same.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

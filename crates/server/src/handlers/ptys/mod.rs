@@ -10,11 +10,11 @@ use opencode_runtime::TerminalRequest;
 use opencode_runtime::pty::{TICKET_SECONDS, UpdateTerminal};
 use opencode_schema::pty::{Pty, PtyConnectToken};
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
+use crate::wire::failure::failure;
 
-pub(crate) use connect::{is_by_ticket, route};
+pub(crate) use connect::route;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

@@ -7,8 +7,8 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::Located;
 use opencode_schema::integration::{IntegrationAttempt, IntegrationAttemptStatus, IntegrationInfo};
 
-use crate::operation::{Answer, Call};
-use crate::selector::Opened;
+use crate::router::operation::{Answer, Call};
+use crate::router::selector::Opened;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 

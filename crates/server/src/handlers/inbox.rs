@@ -5,8 +5,8 @@ use opencode_protocol::operations as op;
 use opencode_protocol::output::Data;
 use opencode_schema::prompt::SessionInputAdmitted;
 
-use crate::failure::failure;
-use crate::operation::{Answer, Call};
+use crate::router::operation::{Answer, Call};
+use crate::wire::failure::failure;
 
 type Answered<T> = Result<Answer<T>, Failure>;
 
