@@ -11,44 +11,37 @@
 //! their texts, notes in [`Todos`] what is still to be done, gives [`Tasks`] away and reaches servers
 //! by the [`Web`], and somebody else answers.
 //!
-//! To read it, follow a call: `registry`, `materialized`, `tool`, then `managed_output`, where
-//! every settlement is bounded. `builtin` holds the tools themselves; `typed` and `input` are what
-//! they declare their parameters with.
+//! - `ports`: traits through which a tool reaches what the host supplies.
+//! - `contract`: the interface of a tool.
+//! - `output`: settlements, bounded by `bounding` and kept in Managed Tool Output Files.
+//! - `registry`: the tools of a Location, and the calls of one Provider Turn.
+//! - `builtin`: the tools that every host has.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod bounding;
 mod builtin;
-mod input;
-mod managed_output;
-mod materialized;
-mod permission;
-mod question;
+mod contract;
+mod failure;
+mod output;
+mod ports;
 mod registry;
-mod search;
-mod settlement;
-mod shell;
-mod skill;
-mod task;
-mod todo;
-mod tool;
-mod typed;
-mod web;
 
 pub use bounding::OutputLimits;
 pub use builtin::built_in_tools;
-pub use input::{Field, Object, Schema};
-pub use managed_output::{ManagedOutput, sweep_managed_output};
-pub use materialized::{Materialized, ToolCall};
-pub use permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
-pub use question::{QuestionError, QuestionRequest, Questions};
+pub use contract::input::{Field, Object, Schema};
+pub use contract::tool::{Commitment, Tool, ToolContext, ToolOutput};
+pub use contract::typed::TypedTool;
+pub use failure::ToolFailure;
+pub use output::managed_output::{ManagedOutput, sweep_managed_output};
+pub use output::settlement::{INTERRUPTED, Settlement};
+pub use ports::permission::{PermissionError, PermissionRequest, PermissionSource, Permissions};
+pub use ports::question::{QuestionError, QuestionRequest, Questions};
+pub use ports::search::{SearchProvider, SearchService, SearchServices};
+pub use ports::shell::Shell;
+pub use ports::skill::Skills;
+pub use ports::task::{TaskError, TaskOutcome, TaskRequest, Tasks};
+pub use ports::todo::{Todos, TodosError};
+pub use ports::web::{Web, WebError, WebRequest, WebResponse};
+pub use registry::materialized::{Materialized, ToolCall};
 pub use registry::{Contributions, Registration, RegistrationError, Registry, ToolDefinition};
-pub use search::{SearchProvider, SearchService, SearchServices};
-pub use settlement::{INTERRUPTED, Settlement};
-pub use shell::Shell;
-pub use skill::Skills;
-pub use task::{TaskError, TaskOutcome, TaskRequest, Tasks};
-pub use todo::{Todos, TodosError};
-pub use tool::{Commitment, Tool, ToolContext, ToolFailure, ToolOutput};
-pub use typed::TypedTool;
-pub use web::{Web, WebError, WebRequest, WebResponse};

@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-use crate::tool::ToolFailure;
+use crate::failure::ToolFailure;
 
 /// Runs `work` where blocking is allowed. A panic in it is the caller's panic.
 pub(crate) async fn blocking<T: Send + 'static>(

@@ -18,11 +18,10 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with};
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 pub(super) struct Glob;
 

@@ -29,7 +29,8 @@ use std::sync::Arc;
 
 use opencode_schema::clock::Clock;
 
-use crate::{tool::Tool, typed::TypedTool};
+use crate::contract::tool::Tool;
+use crate::contract::typed::TypedTool;
 
 /// All built-in tools under their names, in the order they are advertised, which is alphabetical. The
 /// description of `websearch` names the year that it is now.

@@ -10,7 +10,8 @@ use std::{
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::blocking::blocking;
-use crate::tool::{ToolContext, ToolFailure};
+use crate::contract::tool::ToolContext;
+use crate::failure::ToolFailure;
 
 /// Files share these, by their path, so that nothing has to be tidied up. That two files have one
 /// in common costs a wait, no more.

@@ -6,7 +6,8 @@ use opencode_handles::{is_open_database, refuse_database};
 use opencode_location::containment::{ContainmentError, Target, TargetKind, resolve};
 
 use super::blocking::blocking;
-use crate::tool::{ToolContext, ToolFailure};
+use crate::contract::tool::ToolContext;
+use crate::failure::ToolFailure;
 
 /// Resolves a path; outside the Location it also asks for the directory. `refused` is the tool's
 /// generic failure text.

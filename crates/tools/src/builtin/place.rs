@@ -15,7 +15,7 @@ use std::{
 
 use opencode_handles::{Directory, is_open_database};
 
-use crate::tool::ToolFailure;
+use crate::failure::ToolFailure;
 
 /// The largest file whose content is taken into memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;

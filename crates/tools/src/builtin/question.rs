@@ -4,11 +4,10 @@ use opencode_schema::{message::ToolContent, question::QuestionInfo};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 pub(super) struct Question;
 

@@ -4,12 +4,11 @@ use opencode_schema::{id::SessionID, message::ToolContent};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{
-    input::{Field, Object, Schema},
-    task::{TaskOutcome, TaskRequest},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
+use crate::ports::task::{TaskOutcome, TaskRequest};
 
 pub(super) struct Task;
 

@@ -10,11 +10,10 @@ use super::{
     place::{FileError, Place},
     text::BYTE_ORDER_MARK,
 };
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 pub(super) struct Write;
 

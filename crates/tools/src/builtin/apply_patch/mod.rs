@@ -17,11 +17,10 @@ use super::{
     mutation::change,
     paths::{ask_outside, ask_to_edit, locate_to_change},
 };
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 use parse::{Action, Hunk, parse};
 
 /// What the model is told of a patch that nobody may apply, or that names a path that cannot be

@@ -13,11 +13,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
 use super::{blocking::blocking, paths::approach};
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 use capture::Captured;
 use process::Order;
 use run::{End, Ran, run};

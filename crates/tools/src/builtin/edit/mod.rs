@@ -15,11 +15,10 @@ use super::{
     place::{FileError, MAX_FILE_BYTES, Place},
     text::Text,
 };
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 use matching::Mismatch;
 
 pub(super) struct Edit;

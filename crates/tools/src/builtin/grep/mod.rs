@@ -25,11 +25,10 @@ use super::{
     glob::fitting,
     search::{First, FirstByPath, MAX_RESULTS, Names, Search, into_inner, more, with},
 };
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 use lines::{Line, Reader};
 
 pub(super) struct Grep;

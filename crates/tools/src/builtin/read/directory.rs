@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{Kind, Paging, ReadError, kind_of};
-use crate::tool::ToolOutput;
+use crate::contract::tool::ToolOutput;
 
 /// A directory with more children is refused: all of them have to be sorted to find any page.
 const MAX_CHILDREN: usize = 100_000;

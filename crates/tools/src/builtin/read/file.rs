@@ -16,7 +16,8 @@ use super::{
     image::{Image, Turn},
     page,
 };
-use crate::{builtin::file_uri::file_uri, tool::ToolOutput};
+use crate::builtin::file_uri::file_uri;
+use crate::contract::tool::ToolOutput;
 
 /// The largest image that is read.
 pub(super) const MAX_MEDIA_BYTES: u64 = 20 * 1024 * 1024;

@@ -16,11 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::image::{Excess, Turn};
 use super::{blocking::blocking, paths::approach};
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 /// The most bytes of a text that one call returns.
 const MAX_BYTES: usize = 51_200;

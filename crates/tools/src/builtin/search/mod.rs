@@ -15,7 +15,8 @@ use opencode_location::{
 use serde_json::Value;
 
 use super::{blocking::blocking, paths::approach};
-use crate::tool::{ToolContext, ToolFailure, ToolOutput};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::failure::ToolFailure;
 
 pub(super) use first_by_path::{First, FirstByPath, MAX_BYTES, MAX_RESULTS};
 

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use self::files::{SKILL_FILE, sample};
 use super::blocking::blocking;
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 pub(super) struct Skill;
 

@@ -13,11 +13,10 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use super::blocking::blocking;
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 use visit::{Page, Visit};
 
 pub(super) struct WebFetch;

@@ -12,10 +12,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Format, media};
-use crate::{
-    tool::{ToolContext, ToolFailure},
-    web::{WebRequest, WebResponse},
-};
+use crate::contract::tool::ToolContext;
+use crate::failure::ToolFailure;
+use crate::ports::web::{WebRequest, WebResponse};
 
 /// Bytes of an answer.
 const MAX_BODY: usize = 5 * 1024 * 1024;

@@ -9,11 +9,10 @@ use opencode_schema::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    input::{Field, Object, Schema},
-    tool::{ToolContext, ToolFailure, ToolOutput},
-    typed::TypedTool,
-};
+use crate::contract::input::{Field, Object, Schema};
+use crate::contract::tool::{ToolContext, ToolOutput};
+use crate::contract::typed::TypedTool;
+use crate::failure::ToolFailure;
 
 pub(super) struct WebSearch {
     /// The year in which the host was opened.

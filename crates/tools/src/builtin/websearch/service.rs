@@ -10,11 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Input, members};
-use crate::{
-    search::SearchProvider,
-    tool::ToolContext,
-    web::{WebRequest, WebResponse},
-};
+use crate::contract::tool::ToolContext;
+use crate::ports::search::SearchProvider;
+use crate::ports::web::{WebRequest, WebResponse};
 
 const TIMEOUT: Duration = Duration::from_secs(25);
 

@@ -16,7 +16,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use crate::shell::Shell;
+use crate::ports::shell::Shell;
 
 pub(super) use system::{Process, start};
 

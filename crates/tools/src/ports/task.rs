@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use opencode_schema::id::SessionID;
 use tokio_util::sync::CancellationToken;
 
-use crate::tool::ToolFailure;
+use crate::failure::ToolFailure;
 
 /// Runs tasks, each in a child session.
 pub trait Tasks: Send + Sync + 'static {

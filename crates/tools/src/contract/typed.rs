@@ -7,10 +7,9 @@ use opencode_schema::check::{Nulls, check, normalise_integers};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    input::Object,
-    tool::{Tool, ToolContext, ToolFailure, ToolOutput},
-};
+use crate::contract::input::Object;
+use crate::contract::tool::{Tool, ToolContext, ToolOutput};
+use crate::failure::ToolFailure;
 
 /// A tool whose input is a Rust type.
 pub trait TypedTool: Send + Sync + 'static {
@@ -102,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::input::{Field, Schema};
+    use crate::contract::input::{Field, Schema};
 
     const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 

@@ -14,7 +14,8 @@ use opencode_handles::{create_private_folder, private_file};
 use opencode_schema::{id::IdSource, message::ToolContent};
 
 pub use self::sweep::sweep_managed_output;
-use crate::{bounding::OutputLimits, settlement::Settlement};
+use crate::bounding::OutputLimits;
+use crate::output::settlement::Settlement;
 
 /// What every Managed Tool Output File is called first.
 const PREFIX: &str = "tool";

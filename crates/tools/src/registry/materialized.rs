@@ -9,13 +9,12 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use crate::{
-    managed_output::ManagedOutput,
-    permission::PermissionRequest,
-    registry::{Contributions, Entry, ToolDefinition},
-    settlement::Settlement,
-    tool::{Commitment, Tool, ToolContext, ToolFailure, ToolOutput},
-};
+use crate::contract::tool::{Commitment, Tool, ToolContext, ToolOutput};
+use crate::failure::ToolFailure;
+use crate::output::managed_output::ManagedOutput;
+use crate::output::settlement::Settlement;
+use crate::ports::permission::PermissionRequest;
+use crate::registry::{Contributions, Entry, ToolDefinition};
 
 /// How long a call may take to notice its interruption. A call that does not is abandoned.
 const GRACE: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use opencode_schema::{
     message::ErrorKind,
 };
 
-use crate::tool::ToolFailure;
+use crate::failure::ToolFailure;
 
 /// Decides what calls may do.
 pub trait Permissions: Send + Sync + 'static {

@@ -4,6 +4,8 @@
 //! [`Registration`] is dropped. Under one name contributions form a stack, so that dropping the
 //! latest brings back the one before it.
 
+pub(crate) mod materialized;
+
 use std::{
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -11,7 +13,9 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{managed_output::ManagedOutput, materialized::Materialized, tool::Tool};
+use crate::contract::tool::Tool;
+use crate::output::managed_output::ManagedOutput;
+use crate::registry::materialized::Materialized;
 
 /// A tool as a model is told of it.
 #[derive(Clone, Debug, PartialEq)]

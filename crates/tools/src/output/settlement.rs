@@ -7,7 +7,8 @@ use opencode_schema::{
 };
 use serde_json::Value;
 
-use crate::tool::{ToolFailure, ToolOutput};
+use crate::contract::tool::ToolOutput;
+use crate::failure::ToolFailure;
 
 /// What the model is told of a call that did not get to its end.
 pub const INTERRUPTED: &str = "Tool execution interrupted";

@@ -13,7 +13,7 @@ use opencode_location::config::ImageLimits;
 use opencode_location::secret::Redactor;
 use opencode_schema::{
     id::{MessageID, SessionID},
-    message::{ErrorKind, ToolContent},
+    message::ToolContent,
     question::{QuestionAnswer, QuestionInfo, QuestionTool},
 };
 use serde::Serialize;
@@ -21,14 +21,15 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::bounding::OutputLimits;
-use crate::permission::{PermissionRequest, PermissionSource, Permissions};
-use crate::question::{QuestionRequest, Questions};
-use crate::search::SearchServices;
-use crate::shell::Shell;
-use crate::skill::Skills;
-use crate::task::Tasks;
-use crate::todo::Todos;
-use crate::web::Web;
+use crate::failure::ToolFailure;
+use crate::ports::permission::{PermissionRequest, PermissionSource, Permissions};
+use crate::ports::question::{QuestionRequest, Questions};
+use crate::ports::search::SearchServices;
+use crate::ports::shell::Shell;
+use crate::ports::skill::Skills;
+use crate::ports::task::Tasks;
+use crate::ports::todo::Todos;
+use crate::ports::web::Web;
 
 /// Something a model can call. It has no name: the name is the key it is registered under.
 ///
@@ -206,31 +207,5 @@ impl ToolOutput {
     pub fn with_content(mut self, content: Vec<ToolContent>) -> Self {
         self.content = content;
         self
-    }
-}
-
-/// Why a call gives nothing back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ToolFailure {
-    /// The call failed and the turn goes on.
-    Failed {
-        /// What the model is told.
-        message: String,
-        /// What kind of failure this is for programs.
-        kind: ErrorKind,
-    },
-    /// A person declined a permission or a question without a word: the turn ends.
-    Declined,
-    /// The call noticed that it is interrupted, and did nothing more.
-    Interrupted,
-}
-
-impl ToolFailure {
-    /// An ordinary failure with the text the model is told.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self::Failed {
-            message: message.into(),
-            kind: ErrorKind::Tool,
-        }
     }
 }

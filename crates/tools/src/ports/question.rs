@@ -7,7 +7,7 @@ use opencode_schema::{
     question::{QuestionAnswer, QuestionInfo, QuestionTool},
 };
 
-use crate::tool::ToolFailure;
+use crate::failure::ToolFailure;
 
 /// Puts questions to people.
 pub trait Questions: Send + Sync + 'static {

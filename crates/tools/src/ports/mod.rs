@@ -1,0 +1,10 @@
+//! The traits through which a tool reaches what the host supplies: permissions, questions, tasks, the web.
+
+pub(crate) mod permission;
+pub(crate) mod question;
+pub(crate) mod search;
+pub(crate) mod shell;
+pub(crate) mod skill;
+pub(crate) mod task;
+pub(crate) mod todo;
+pub(crate) mod web;
