@@ -49,6 +49,7 @@ pub mod location;
 pub mod locations;
 mod markdown;
 pub mod media_type;
+mod model;
 mod nearest;
 pub mod opening;
 pub mod project;

@@ -10,7 +10,6 @@ use opencode_schema::permission::matches;
 use super::error::ModelResolutionError;
 use super::finish::{finish_api, finish_model, finish_provider};
 use super::merge::{Merged, overlay_api};
-use super::model::Model;
 use super::models_dev::ModelsDev;
 use super::resolve::{Resolutions, supported, variant_place};
 use super::{Catalogue, DefaultModel, ProviderPlaces, known};
@@ -19,6 +18,7 @@ use crate::config::{
     ProviderPatch, Source, untrusted,
 };
 use crate::environment::Environment;
+use crate::model::Model;
 
 impl Catalogue {
     /// The catalogue of a configuration, and what in it has no effect there.

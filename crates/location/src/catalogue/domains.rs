@@ -2,7 +2,7 @@
 
 use opencode_llm::{GenerationControls, JsonMap, ProtocolId};
 
-use super::options::Options;
+use crate::config::options::Options;
 
 /// The three domains of the options of one request.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,8 +7,8 @@
 use serde_json::{Map, Value};
 
 use super::COMPATIBLE_PACKAGE;
-use super::model::ApiKind;
-use super::options::{camel_case, is_control, snake_case};
+use crate::config::options::{camel_case, is_control, snake_case};
+use crate::model::ApiKind;
 use crate::secret::{Headers, Members};
 
 /// Packages whose options are spelt alike.

@@ -6,13 +6,14 @@ use opencode_llm::Secret;
 use opencode_llm::redact::is_secret_name;
 use serde_json::Value;
 
-use super::cost::Cost;
+use super::COMPATIBLE_PACKAGE;
 use super::family::Family;
-use super::model::{Api, ApiKind, Limits, Model, Provider, Variant};
 use super::variants::Reasoner;
-use super::{API_KEY, COMPATIBLE_PACKAGE};
+use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
+use crate::model::Cost;
+use crate::model::{Api, ApiKind, Limits, Model, Provider, Variant};
 use crate::secret::{Headers, Members};
 
 /// The provider of a merged description.

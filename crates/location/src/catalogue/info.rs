@@ -10,8 +10,8 @@ use opencode_schema::catalogue::{
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use super::cost::CostRow;
-use super::model::{Api, ApiKind, Model, Provider};
+use crate::model::CostRow;
+use crate::model::{Api, ApiKind, Model, Provider};
 use crate::secret::{Headers, Members};
 
 impl Provider {

@@ -4,9 +4,9 @@
 use opencode_llm::ProtocolId;
 use url::Url;
 
-use super::model::ApiKind;
 use crate::config::{ApiPatch, HostModel, ProviderPatch};
 use crate::environment::Environment;
+use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
 struct Known {

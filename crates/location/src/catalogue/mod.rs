@@ -1,7 +1,6 @@
 //! The catalogue: which models a directory offers, and how each of them is called.
 
 mod build;
-mod cost;
 mod domains;
 mod error;
 mod family;
@@ -9,10 +8,7 @@ mod finish;
 mod info;
 mod known;
 mod merge;
-mod model;
 mod models_dev;
-pub(crate) mod options;
-mod released;
 mod resolve;
 mod variants;
 
@@ -23,16 +19,16 @@ use opencode_llm::redact::Secrets;
 use opencode_schema::catalogue::{ModelInfo, ProviderInfo};
 use opencode_schema::model::ModelRef;
 
-pub use cost::{Cost, CostRow};
+pub use crate::model::{
+    Api, ApiKind, Capabilities, Cost, CostRow, Limits, Model, Provider, Variant,
+};
 pub use domains::{RequestDomains, request_domains};
 pub use error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
-pub use model::{Api, ApiKind, Capabilities, Limits, Model, Provider, Variant};
 pub use resolve::ResolvedModelOutcome;
 
 pub use info::shown_object;
 pub(crate) use info::{hide, shown_headers, shown_members};
 pub(crate) use models_dev::ModelsDevFile;
-pub(crate) use released::released;
 
 use crate::config::Policy;
 use models_dev::ModelsDev;
@@ -47,9 +43,6 @@ pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
 
 /// The package of servers that speak Anthropic Messages.
 pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
-
-/// Where a key may stand among a provider's options and settings.
-pub(crate) const API_KEY: &str = "apiKey";
 
 /// The providers and models of one directory. Never changes; a new configuration gives a new one.
 #[derive(Debug, Default)]

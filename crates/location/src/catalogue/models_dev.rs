@@ -11,13 +11,13 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 
-use super::model::ApiKind;
 use crate::bounded;
 use crate::config::{
     ApiPatch, Decoded, Diagnostic, DiagnosticKind, ModelPatch, ProviderPatch, entries, listed_cost,
     listed_model, object, optional, request_settings, text, texts,
 };
 use crate::environment::Environment;
+use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
 /// Largest list read; the present one is a fifteenth of it.

@@ -12,11 +12,11 @@ use opencode_schema::model::ModelRef;
 use serde_json::Value;
 use url::Url;
 
-use super::cost::Cost;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
-use super::model::{Api, ApiKind, Model, Provider, Variant};
-use super::options::Options;
-use super::{ANTHROPIC_PACKAGE, API_KEY, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
+use super::{ANTHROPIC_PACKAGE, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
+use crate::config::options::{API_KEY, Options};
+use crate::model::Cost;
+use crate::model::{Api, ApiKind, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 

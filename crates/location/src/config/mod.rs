@@ -25,6 +25,7 @@ mod jsonc;
 mod keys;
 mod lost;
 mod mcp;
+pub(crate) mod options;
 mod patch;
 mod permission;
 mod policy;

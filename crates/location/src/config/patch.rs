@@ -5,7 +5,7 @@
 
 use opencode_schema::catalogue::ModelStatus;
 
-use crate::catalogue::{ApiKind, Capabilities, CostRow};
+use crate::model::{ApiKind, Capabilities, CostRow};
 use crate::secret::{BaseUrl, Headers, Members};
 
 /// What is said about a provider.

@@ -13,7 +13,8 @@ use super::decode::{
 };
 use super::patch::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption, VariantPatch};
 use super::provider_v2::{body, header_value, headers, variables};
-use crate::catalogue::{ApiKind, Capabilities, CostRow, options, released};
+use crate::config::options;
+use crate::model::{ApiKind, Capabilities, CostRow, released};
 use crate::secret::{BaseUrl, Members};
 
 /// Reads the providers of a document.

@@ -7,7 +7,8 @@ use super::decode::{
     optional, required, text, texts, wrong,
 };
 use super::patch::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
-use crate::catalogue::{ApiKind, Capabilities, CostRow, options};
+use crate::config::options;
+use crate::model::{ApiKind, Capabilities, CostRow};
 use crate::secret::{BaseUrl, Headers, Members};
 
 /// Reads the providers of a document.

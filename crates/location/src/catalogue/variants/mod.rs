@@ -7,8 +7,8 @@ use opencode_schema::clock::Millis;
 use serde_json::{Value, json};
 
 use super::family::Family;
-use super::released;
 use crate::config::ReasoningOption;
+use crate::model::released;
 use crate::secret::Members;
 
 /// What decides about variants.

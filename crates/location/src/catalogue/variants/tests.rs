@@ -1,7 +1,7 @@
 //! Which variants follow from package and name, and what each of them asks for.
 
-use super::super::model::ApiKind;
 use super::*;
+use crate::model::ApiKind;
 
 fn reasoner<'a>(package: &str, wire_id: &'a str) -> Reasoner<'a> {
     Reasoner {

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::config::{Decoded, Invalid, count, elements, number, text, wrong};
 
+/// Where a key may stand among a provider's options and settings.
+pub(crate) const API_KEY: &str = "apiKey";
+
 /// The options of a provider that are time limits.
 const LIMITS: [&str; 3] = ["headerTimeout", "chunkTimeout", "timeout"];
 
@@ -219,12 +222,12 @@ fn control(camel: &str) -> Option<&'static str> {
 }
 
 /// Whether a name in camel case is one of a generation control.
-pub(super) fn is_control(camel: &str) -> bool {
+pub(crate) fn is_control(camel: &str) -> bool {
     control(camel).is_some()
 }
 
 /// `topP` as `top_p`.
-pub(super) fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 2);
     for letter in name.chars() {
         if letter.is_ascii_uppercase() && !snake.is_empty() {
@@ -236,7 +239,7 @@ pub(super) fn snake_case(name: &str) -> String {
 }
 
 /// `top_p` as `topP`; a name that is not in snake case stays as it is.
-pub(super) fn camel_case(name: &str) -> String {
+pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut camel = words.next().unwrap_or_default().to_owned();
     if camel.is_empty() {

@@ -1,13 +1,18 @@
 //! What the catalogue knows about a provider and a model.
 
+mod cost;
+mod released;
+
 use std::fmt;
 use std::sync::Arc;
 
 use opencode_llm::Secret;
 use opencode_schema::catalogue::ModelStatus;
 
-use super::cost::Cost;
 use crate::secret::{BaseUrl, Headers, Members};
+
+pub use cost::{Cost, CostRow};
+pub(crate) use released::released;
 
 /// A provider.
 #[derive(Debug, Clone, PartialEq)]
