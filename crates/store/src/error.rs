@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use opencode_schema::event::EventError;
 
-use crate::lock::Holder;
+use crate::holder::Holder;
 
 /// Why a database could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -4,47 +4,29 @@
 //! HTTP. Decisions are made by its callers, inside [`Store::write`], so that a decision, its events
 //! and their projections commit together or not at all.
 //!
-//! Read [`log`] for how entries are written and read, `projection` for what they change, `worker`
-//! for who writes, `checkpoint` for when that reaches the file, [`tail`] for how readers learn of
-//! more, `replay` for logs that come from elsewhere.
+//! - `open`: opening, locking and migrating the file.
+//! - `format`: the stored form of entries.
+//! - `view`: the views of the database that reads and commands get.
+//! - `log`: reading the log.
+//! - `projections`: the changes that an entry makes, one file per table.
+//! - [`tail`]: signals to readers that follow a log.
+//! - `writer`: the one writing thread, and appending to the log.
+//! - `readers`: the connections that only read.
+//! - `replay`: logs that come from another database.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod aggregate;
-mod assemble;
-mod calls;
-mod checkpoint;
-mod codec;
-mod continuity;
-mod element;
-mod epoch;
 mod error;
-mod held;
-mod history;
-mod inbox;
-mod inspection;
-mod interrupted;
-mod lock;
-pub mod log;
-mod messages;
-mod migrate;
+mod format;
+mod holder;
+mod log;
 mod open;
-mod packed;
-mod parts;
-mod permissions;
-mod phrases;
-mod projection;
-mod reader;
+mod projections;
+mod readers;
 mod replay;
-mod revert;
-mod seam;
-mod sessions;
 mod sync;
 pub mod tail;
-mod todos;
-mod transaction;
-mod version;
-mod worker;
+mod view;
 mod writer;
 
 #[cfg(test)]
@@ -55,31 +37,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use opencode_schema::id::IdSource;
 
-use inspection::{Inspection, Suspicion};
+use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
-use reader::Readers;
-use seam::Watched;
+use readers::pool::Readers;
+use view::seam::Watched;
 use writer::{Surroundings, Writer};
 
-pub use calls::OpenCall;
-pub use continuity::{HistoryChanges, RecordedStep};
-pub use element::{ReplayEvent, ReplayOrder};
-pub use epoch::Epoch;
 pub use error::{OpenError, StoreError};
-pub use history::{HistoryPoint, HistoryRead};
-pub use inbox::StoredInput;
-pub use interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
-pub use lock::Holder;
-pub use log::{Committed, Draft, StoredEvent};
-pub use messages::{Anchored, Order};
+pub use format::entry::{Committed, Draft, StoredEvent};
+pub use holder::Holder;
 pub use open::{DatabasePath, Durability};
-pub use projection::LifecycleConflict;
-pub use reader::Reader;
+pub use projections::LifecycleConflict;
+pub use projections::epoch::Epoch;
+pub use projections::inbox::StoredInput;
+pub use projections::messages::{Anchored, Order};
+pub use projections::revert::StepFiles;
+pub use projections::sessions::{SessionFilter, SessionRow};
+pub use readers::calls::OpenCall;
+pub use readers::continuity::{HistoryChanges, RecordedStep};
+pub use readers::history::{HistoryPoint, HistoryRead};
+pub use readers::interrupted::{Interrupted, InterruptedState, TURN_ALLOWANCE};
+pub use replay::element::{ReplayEvent, ReplayOrder};
 pub use replay::{ReplayConflict, ReplayOptions, Replayed};
-pub use revert::StepFiles;
-pub use seam::{Fault, Moment, Seam};
-pub use sessions::{SessionFilter, SessionRow};
-pub use transaction::Transaction;
+pub use view::reader::Reader;
+pub use view::seam::{Fault, Moment, Seam};
+pub use view::transaction::Transaction;
 pub use writer::CommitListener;
 
 /// How to open a database.

@@ -14,10 +14,11 @@ use opencode_schema::event::{DURABLE_EVENTS, SessionEvent};
 use opencode_schema::id::{IdSource, SessionID};
 use serde_json::{Value, json};
 
-use crate::log::Draft;
+use crate::DatabasePath;
+use crate::Durability;
+use crate::format::entry::Draft;
 use crate::open::open;
-use crate::transaction::Transaction;
-use crate::{DatabasePath, Durability};
+use crate::view::transaction::Transaction;
 
 fn ids() -> Arc<IdSource> {
     Arc::new(IdSource::new(Arc::new(SystemClock)))

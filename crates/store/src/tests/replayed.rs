@@ -7,14 +7,16 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::log::Draft;
+use crate::DatabasePath;
+use crate::Durability;
+use crate::ReplayEvent;
+use crate::format::entry::Draft;
 use crate::open::open;
-use crate::reader::Reader;
 use crate::replay::{ReplayOptions, Replayed};
-use crate::seam::Watched;
 use crate::tests::{created, event, ids, session_id};
-use crate::transaction::{Appended, Transaction};
-use crate::{DatabasePath, Durability, ReplayEvent};
+use crate::view::reader::Reader;
+use crate::view::seam::Watched;
+use crate::view::transaction::{Appended, Transaction};
 
 /// Two sessions whose events are chosen by number; most of them fit what came before.
 const SESSIONS: [&str; 2] = ["ses_a", "ses_b"];

@@ -10,14 +10,17 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::{Connection, StatementStatus};
 use serde_json::{Value, json};
 
-use crate::history::HistoryPoint;
-use crate::log::Draft;
+use crate::DatabasePath;
+use crate::Durability;
+use crate::Epoch;
+use crate::Order;
+use crate::format::entry::Draft;
 use crate::open::open;
-use crate::reader::Reader;
-use crate::seam::Watched;
+use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
-use crate::transaction::{Appended, Transaction};
-use crate::{DatabasePath, Durability, Epoch, Order};
+use crate::view::reader::Reader;
+use crate::view::seam::Watched;
+use crate::view::transaction::{Appended, Transaction};
 
 /// Steps of SQLite's machine so far, by statement.
 pub(super) type Steps = Arc<Mutex<BTreeMap<String, i32>>>;

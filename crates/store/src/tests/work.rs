@@ -10,10 +10,14 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Null;
 use serde_json::{Value, json};
 
-use crate::reader::Reader;
+use crate::Anchored;
+use crate::Order;
+use crate::ReplayEvent;
+use crate::ReplayOptions;
+use crate::SessionFilter;
 use crate::tests::watched::Bench;
 use crate::tests::{append, created, event, session_id};
-use crate::{Anchored, Order, ReplayEvent, ReplayOptions, SessionFilter};
+use crate::view::reader::Reader;
 
 #[test]
 fn a_turn_costs_the_same_however_long_the_session_is() {

@@ -1,0 +1,7 @@
+//! The stored form of entries.
+
+pub(crate) mod codec;
+pub(crate) mod entry;
+pub(crate) mod packed;
+pub(crate) mod phrases;
+pub(crate) mod version;

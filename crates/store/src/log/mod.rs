@@ -1,0 +1,211 @@
+//! Reading the log.
+
+pub(crate) mod aggregate;
+
+use std::borrow::Cow;
+
+use opencode_schema::id::EventID;
+use rusqlite::{OptionalExtension, Row};
+use serde::de::IgnoredAny;
+
+use crate::error::StoreError;
+use crate::format::codec;
+use crate::format::entry::StoredEvent;
+use crate::format::packed::unpack;
+use crate::format::phrases::{METADATA, PAYLOAD, Phrases};
+use crate::format::version::Kind;
+use crate::view::reader::Reader;
+
+/// Catalogue numbers of the records of the older shape, which the durable stream leaves out.
+const OLDER: &str = "1, 2, 3";
+
+/// Reads entries together with what they leave out.
+const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.data, c.data
+    FROM event e
+    LEFT JOIN event s ON s.aggregate = e.aggregate AND s.seq = e.source
+    LEFT JOIN event c ON c.aggregate = e.aggregate AND c.seq = e.message
+    WHERE e.aggregate = ?1";
+
+impl Reader<'_> {
+    /// Stored text of one entry, which for the entries that others refer to is the whole payload.
+    pub(crate) fn entry_data(
+        &self,
+        aggregate: i64,
+        seq: i64,
+    ) -> Result<Option<String>, StoreError> {
+        let data: Option<String> = self
+            .connection
+            .prepare_cached("SELECT data FROM event WHERE aggregate = ? AND seq = ?")?
+            .query_row([aggregate, seq], |row| row.get(0))
+            .optional()?
+            .flatten();
+        Ok(data.map(|data| PAYLOAD.lengthen(&data).into_owned()))
+    }
+
+    /// Entries of the durable stream after `after`, ascending, at most `limit`.
+    pub fn events(
+        &self,
+        session: i64,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        self.events_within(session, after, limit, usize::MAX)
+    }
+
+    /// The same, and no further than payloads of `bytes` in all, but at least one entry.
+    pub fn events_within(
+        &self,
+        session: i64,
+        after: Option<u64>,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql =
+            format!("{SELECT} AND e.seq > ?2 AND e.type NOT IN ({OLDER}) ORDER BY e.seq LIMIT ?3");
+        let after = after.map_or(-1, |seq| i64::try_from(seq).unwrap_or(i64::MAX));
+        self.page(&sql, [session, after, limit as i64], bytes)
+    }
+
+    /// Every entry from sequence `from` on, those of the older shape included, ascending: at most
+    /// `limit`, and no further than payloads of `bytes` in all, but at least one entry.
+    pub fn log(
+        &self,
+        session: i64,
+        from: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = format!("{SELECT} AND e.seq >= ?2 ORDER BY e.seq LIMIT ?3");
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        self.page(&sql, [session, from, limit as i64], bytes)
+    }
+
+    fn page(
+        &self,
+        sql: &str,
+        values: [i64; 3],
+        bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        let mut events = Vec::new();
+        let mut read = 0;
+        while let Some(row) = rows.next()? {
+            let event = stored(row)?;
+            check(&event)?;
+            read += event.data.len();
+            events.push(event);
+            if read >= bytes {
+                break;
+            }
+        }
+        Ok(events)
+    }
+
+    /// The entries at these sequences, which ascend.
+    pub(crate) fn entries(
+        &self,
+        session: i64,
+        seqs: &[i64],
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut found = Vec::with_capacity(seqs.len());
+        self.each_entry(session, seqs, |entry| {
+            found.push(entry);
+            true
+        })?;
+        Ok(found)
+    }
+
+    /// The same, unless their payloads have more than `bytes` in all.
+    pub(crate) fn entries_within(
+        &self,
+        session: i64,
+        seqs: &[i64],
+        bytes: usize,
+    ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        let mut found = Vec::with_capacity(seqs.len());
+        let mut read = 0;
+        self.each_entry(session, seqs, |entry| {
+            read += entry.data.len();
+            found.push(entry);
+            read <= bytes
+        })?;
+        Ok((read <= bytes).then_some(found))
+    }
+
+    /// Reads entries until one is not wanted. One scan when they lie close together.
+    fn each_entry(
+        &self,
+        session: i64,
+        seqs: &[i64],
+        mut wanted: impl FnMut(StoredEvent) -> bool,
+    ) -> Result<(), StoreError> {
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else {
+            return Ok(());
+        };
+        if last.saturating_sub(*first) < 4 * seqs.len() as i64 + 16 {
+            let sql = format!("{SELECT} AND e.seq BETWEEN ?2 AND ?3 ORDER BY e.seq");
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([session, *first, *last])?;
+            while let Some(row) = rows.next()? {
+                if seqs.binary_search(&row.get(0)?).is_ok() && !wanted(stored(row)?) {
+                    break;
+                }
+            }
+        } else {
+            let mut statement = self
+                .connection
+                .prepare_cached(&format!("{SELECT} AND e.seq = ?2"))?;
+            for seq in seqs {
+                let mut rows = statement.query([session, *seq])?;
+                if let Some(row) = rows.next()?
+                    && !wanted(stored(row)?)
+                {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
+    let seq: i64 = row.get(0)?;
+    read(row, seq).map_err(|error| error.of_entry(seq))
+}
+
+/// Callers pass payload and metadata on as text, so nothing else would notice damage there.
+fn check(event: &StoredEvent) -> Result<(), StoreError> {
+    let seq = event.seq as i64;
+    if event.kind().is_none() {
+        return Err(StoreError::corrupt(seq, "its type is unknown"));
+    }
+    for text in std::iter::once(&event.data).chain(&event.metadata) {
+        serde_json::from_str::<IgnoredAny>(text)
+            .map_err(|error| StoreError::corrupt(seq, error))?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>, seq: i64) -> Result<StoredEvent, StoreError> {
+    let id = unpack("evt_", row.get_ref(1)?).map_err(|error| StoreError::corrupt(seq, error))?;
+    let text = |column, phrases: Phrases| -> Result<Option<Cow<'_, str>>, StoreError> {
+        let text = row.get_ref(column)?.as_str_or_null();
+        let text = text.map_err(|error| StoreError::corrupt(seq, error))?;
+        Ok(text.map(|text| phrases.lengthen(text)))
+    };
+    let (source, creator) = (text(6, PAYLOAD)?, text(7, PAYLOAD)?);
+    let data = text(4, PAYLOAD)?.map(Cow::into_owned);
+    let data = codec::restore(data, source.as_deref(), creator.as_deref())
+        .ok_or_else(|| StoreError::corrupt(seq, "a value it refers to is missing"))?;
+    let kind = Kind::read(row.get(2)?);
+    Ok(StoredEvent {
+        id: EventID::parse(&id).map_err(|error| StoreError::corrupt(seq, error))?,
+        seq: seq as u64,
+        number: kind.number,
+        version: kind.version,
+        timestamp: row.get(3)?,
+        data,
+        metadata: text(5, METADATA)?.map(Cow::into_owned),
+    })
+}

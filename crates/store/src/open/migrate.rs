@@ -1,0 +1,82 @@
+//! The schema of the database and its versions.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::error::OpenError;
+use crate::open::{pragma, unavailable};
+
+/// Marks a file as ours (`OCED`), so that a foreign SQLite file is refused instead of migrated.
+const APPLICATION_ID: i64 = 0x4f43_4544;
+
+/// Numbered, append-only. A database remembers how many it has seen in `user_version`.
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_sessions.sql"),
+    include_str!("../../migrations/0002_recovery.sql"),
+    include_str!("../../migrations/0003_phrases.sql"),
+    include_str!("../../migrations/0004_explored.sql"),
+    include_str!("../../migrations/0005_permissions.sql"),
+    include_str!("../../migrations/0006_tools.sql"),
+];
+
+/// Refuses a file that is not ours or that a newer version of this program wrote, untouched.
+/// Returns the version of its schema.
+pub(crate) fn check_owner(connection: &Connection, path: &Path) -> Result<usize, OpenError> {
+    let fail = |error: rusqlite::Error| unavailable(path, error);
+    let found = pragma(connection, "user_version").map_err(fail)?;
+    let known = MIGRATIONS.len() as i64;
+    let owner = pragma(connection, "application_id").map_err(fail)?;
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(fail)?;
+    if owner != APPLICATION_ID && (tables > 0 || owner != 0) {
+        return Err(unavailable(
+            path,
+            "it is a SQLite database of another program",
+        ));
+    }
+    if found > known {
+        return Err(OpenError::Version {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(found.max(0) as usize)
+}
+
+/// Brings the schema from version `found` to the newest, in one step: a database is never left
+/// between two versions, and a file that cannot be brought there stays as it was.
+pub(crate) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    found: usize,
+) -> Result<(), OpenError> {
+    let missing = MIGRATIONS.get(found..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    run(connection, missing).map_err(|error| {
+        // The statement is ours and says nothing to whoever reads this.
+        let reason = match error {
+            rusqlite::Error::SqlInputError { msg, .. } => msg,
+            other => other.to_string(),
+        };
+        let newest = MIGRATIONS.len();
+        unavailable(
+            path,
+            format!("its schema cannot be brought to version {newest}: {reason}"),
+        )
+    })
+}
+
+fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    for sql in migrations {
+        transaction.execute_batch(sql)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+    transaction.commit()
+}

@@ -1,0 +1,100 @@
+//! Context Epochs: what the model was told when one began, and what is kept beside it.
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+/// Directories of a session that are remembered at most, those it read in first. Each is looked at
+/// before every Provider Turn.
+const MAX_EXPLORED: i64 = 1000;
+
+/// The Context Epoch of a session: the exact text sent and what it was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Epoch {
+    /// Baseline System Context.
+    pub baseline: String,
+    /// Context Snapshot, JSON text.
+    pub snapshot: String,
+    /// Newest entry when the baseline was made.
+    pub baseline_seq: u64,
+}
+
+impl Reader<'_> {
+    /// The Context Epoch of a session, once it has one.
+    pub fn epoch(&self, session: i64) -> Result<Option<Epoch>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT baseline, snapshot, baseline_seq FROM context_epoch WHERE aggregate = ?",
+            )?
+            .query_row([session], |row| {
+                let seq: i64 = row.get(2)?;
+                let (baseline, snapshot) = (row.get(0)?, row.get(1)?);
+                Ok(Epoch {
+                    baseline,
+                    snapshot,
+                    baseline_seq: seq.max(0) as u64,
+                })
+            })
+            .optional()?)
+    }
+
+    /// Newest entry when the baseline of a session's epoch was made, once it has one.
+    pub fn baseline_seq(&self, session: i64) -> Result<Option<u64>, StoreError> {
+        let seq: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT baseline_seq FROM context_epoch WHERE aggregate = ?")?
+            .query_row([session], |row| row.get(0))
+            .optional()?;
+        Ok(seq.map(|seq| seq.max(0) as u64))
+    }
+
+    /// Where the session's tools read files since it came to its Location: directories relative to
+    /// it, in the order of their names.
+    pub fn explored(&self, session: i64) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT directory FROM explored WHERE aggregate = ? ORDER BY directory",
+        )?;
+        let rows = statement.query_map([session], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Replaces the Context Epoch of a session.
+    pub fn set_epoch(&self, session: i64, epoch: &Epoch) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO context_epoch (aggregate, baseline, snapshot, baseline_seq)
+             VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (aggregate) DO UPDATE
+             SET baseline = ?2, snapshot = ?3, baseline_seq = ?4",
+            params![
+                session,
+                epoch.baseline,
+                epoch.snapshot,
+                epoch.baseline_seq as i64
+            ],
+        )
+    }
+
+    /// Replaces the Context Snapshot of a session's epoch, whose baseline stays.
+    pub fn set_snapshot(&self, session: i64, snapshot: &str) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE context_epoch SET snapshot = ?2 WHERE aggregate = ?1",
+            params![session, snapshot],
+        )
+    }
+
+    /// Remembers that a tool read a file in this directory, relative to the session's Location.
+    /// What comes after the first thousand is not remembered.
+    pub fn add_explored(&self, session: i64, directory: &str) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO explored (aggregate, directory)
+             SELECT ?1, ?2 WHERE (SELECT count(*) FROM explored WHERE aggregate = ?1) < ?3
+             ON CONFLICT DO NOTHING",
+            params![session, directory, MAX_EXPLORED],
+        )
+    }
+}

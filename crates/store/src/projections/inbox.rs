@@ -1,0 +1,427 @@
+//! The inbox: Admitted Prompts, pending and promoted.
+
+use opencode_schema::event::{
+    DurableEvent, PromptAdmitted, PromptRedelivered, Prompted, SessionEvent,
+};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::format::entry::StoredEvent;
+use crate::format::packed::Packed;
+use crate::format::phrases::PAYLOAD;
+use crate::projections::sessions::SessionRow;
+use crate::projections::{LifecycleConflict, Projected, Target, kind};
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+/// An inbox row.
+struct InputRow {
+    aggregate: i64,
+    admitted: i64,
+    /// Set for a pending input, whose delivery may have been changed since its admission.
+    delivery: Option<Delivery>,
+    promoted: Option<i64>,
+    withdrawn: Option<i64>,
+}
+
+/// A stored input and whether its id may still be answered with its receipt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredInput {
+    /// The receipt; its delivery is the one it was admitted with.
+    pub receipt: SessionInputAdmitted,
+    /// How it enters the session now.
+    pub delivery: Delivery,
+    /// It was withdrawn; the id stays used.
+    pub withdrawn: bool,
+}
+
+/// What waits under an id.
+enum Waiting {
+    /// Nobody knows the id.
+    Unknown,
+    /// Something else, or nothing any more.
+    No,
+    /// What was admitted at `seq`, with the same payload if it `repeats` it.
+    Admitted { seq: i64, repeats: bool },
+}
+
+impl Reader<'_> {
+    pub(crate) fn input_exists(&self, id: &MessageID) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM input WHERE id = ?")?
+            .exists([Packed::message(id)])?)
+    }
+
+    fn admission(&self, aggregate: i64, admitted: i64) -> Result<StoredEvent, StoreError> {
+        let entry = self.entries(aggregate, &[admitted])?.pop();
+        entry.ok_or_else(|| StoreError::corrupt(admitted, "the admission is missing"))
+    }
+
+    /// The input with this id, of whatever session.
+    pub fn input(&self, id: &MessageID) -> Result<Option<StoredInput>, StoreError> {
+        let row = self
+            .connection
+            .prepare_cached(
+                "SELECT i.aggregate, i.admitted, i.promoted, i.withdrawn, a.id, i.delivery
+                 FROM input i JOIN aggregate a ON a.key = i.aggregate WHERE i.id = ?",
+            )?
+            .query_row([Packed::message(id)], |row| {
+                let input = InputRow {
+                    aggregate: row.get(0)?,
+                    admitted: row.get(1)?,
+                    delivery: None,
+                    promoted: row.get(2)?,
+                    withdrawn: row.get(3)?,
+                };
+                Ok((input, row.get::<_, String>(4)?, row.get(5)?))
+            })
+            .optional()?;
+        let Some((row, session, delivery)) = row else {
+            return Ok(None);
+        };
+        let session =
+            SessionID::parse(&session).map_err(|error| StoreError::corrupt(row.admitted, error))?;
+        let withdrawn = row.withdrawn.is_some();
+        Ok(Some(StoredInput {
+            receipt: self.receipt(&row, session)?,
+            delivery: read_delivery(delivery, row.admitted)?,
+            withdrawn,
+        }))
+    }
+
+    /// Whether anything of that delivery is pending.
+    pub fn has_pending(&self, session: i64, delivery: Delivery) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT 1 FROM input INDEXED BY input_pending WHERE aggregate = ? AND delivery = ?
+                 AND promoted IS NULL AND withdrawn IS NULL LIMIT 1",
+            )?
+            .exists(params![session, delivery_number(delivery)])?)
+    }
+
+    /// Pending inputs of that delivery admitted up to `cutoff`, in admission order.
+    pub fn pending(
+        &self,
+        id: &SessionID,
+        session: i64,
+        delivery: Delivery,
+        cutoff: u64,
+        limit: usize,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        self.pending_where(id, session, delivery, cutoff, limit, |_| true)
+    }
+
+    /// Those of [`pending`](Self::pending) that have files or agents. Some others may be among them.
+    /// Prompts of text alone, which most are, cost next to nothing.
+    pub fn pending_attached(
+        &self,
+        id: &SessionID,
+        session: i64,
+        delivery: Delivery,
+        cutoff: u64,
+        limit: usize,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        // No phrase that shortens what is stored has these names or a part of them.
+        let is_attached = |stored: &str| stored.contains("files\"") || stored.contains("agents\"");
+        self.pending_where(id, session, delivery, cutoff, limit, is_attached)
+    }
+
+    /// Pending inputs whose entries are wanted, as those are stored.
+    fn pending_where(
+        &self,
+        id: &SessionID,
+        session: i64,
+        delivery: Delivery,
+        cutoff: u64,
+        limit: usize,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT i.admitted, e.time, e.data FROM input i INDEXED BY input_pending
+             LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
+             WHERE i.aggregate = ?1 AND i.delivery = ?2 AND i.admitted <= ?3
+             AND i.promoted IS NULL AND i.withdrawn IS NULL ORDER BY i.admitted LIMIT ?4",
+        )?;
+        let number = delivery_number(delivery);
+        let cutoff = i64::try_from(cutoff).unwrap_or(i64::MAX);
+        let mut rows = statement.query(params![session, number, cutoff, limit as i64])?;
+        let mut inputs = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (admitted, stored) = (row.get(0)?, row.get_ref(2)?);
+            // An entry that is no text is refused below.
+            if stored.as_str().is_ok_and(|stored| !is_wanted(stored)) {
+                continue;
+            }
+            let PromptAdmitted {
+                message_id, prompt, ..
+            } = admission(admitted, stored)?;
+            inputs.push(SessionInputAdmitted {
+                admitted_seq: admitted as u64,
+                id: message_id,
+                session_id: id.clone(),
+                prompt,
+                delivery,
+                time_created: row.get(1)?,
+                promoted_seq: None,
+            });
+        }
+        Ok(inputs)
+    }
+
+    /// Everything that is pending, in admission order, each as it is delivered now.
+    pub fn pending_inputs(
+        &self,
+        session: &SessionRow,
+    ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT admitted, delivery FROM input INDEXED BY input_pending
+             WHERE aggregate = ? AND promoted IS NULL AND withdrawn IS NULL",
+        )?;
+        let rows = statement.query_map([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut rows = rows.collect::<Result<Vec<(i64, i64)>, _>>()?;
+        // The index has them by delivery.
+        rows.sort_unstable();
+        rows.into_iter()
+            .map(|(admitted, delivery)| {
+                let row = InputRow {
+                    aggregate: session.key,
+                    admitted,
+                    delivery: Some(read_delivery(delivery, admitted)?),
+                    promoted: None,
+                    withdrawn: None,
+                };
+                self.receipt(&row, session.info.id.clone())
+            })
+            .collect()
+    }
+
+    /// How many inputs are pending.
+    pub fn pending_count(&self, session: i64) -> Result<u64, StoreError> {
+        let pending: i64 = self
+            .connection
+            .prepare_cached("SELECT pending FROM aggregate WHERE key = ?")?
+            .query_row([session], |row| row.get(0))?;
+        Ok(pending.max(0) as u64)
+    }
+
+    /// The receipt, from the entry of the admission.
+    fn receipt(
+        &self,
+        row: &InputRow,
+        session_id: SessionID,
+    ) -> Result<SessionInputAdmitted, StoreError> {
+        let entry = self.admission(row.aggregate, row.admitted)?;
+        let (message_id, prompt, admitted_delivery) = match entry.payload()? {
+            SessionEvent::PromptAdmitted(PromptAdmitted {
+                message_id,
+                prompt,
+                delivery,
+            }) => (message_id, prompt, delivery),
+            SessionEvent::Prompted(it) => (it.message_id, it.prompt, it.delivery),
+            _ => return Err(StoreError::corrupt(row.admitted, "it is no admission")),
+        };
+        Ok(SessionInputAdmitted {
+            admitted_seq: row.admitted as u64,
+            id: message_id,
+            session_id,
+            prompt,
+            delivery: row.delivery.unwrap_or(admitted_delivery),
+            time_created: entry.timestamp,
+            promoted_seq: row.promoted.map(|seq| seq as u64),
+        })
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds an inbox row. Its id becomes the message's, so it must be free as both.
+    ///
+    /// A replayed log may admit an id again after a revert, because its program forgets the inputs
+    /// that a revert goes back over. Here they stay, so the row starts over.
+    pub(crate) fn admit(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        admitted: &PromptAdmitted,
+        replayed: bool,
+    ) -> Projected {
+        let id = &admitted.message_id;
+        let reader = self.reader();
+        let is_free = !reader.message_exists(id)?
+            && (!reader.input_exists(id)? || (replayed && self.forget(aggregate, id)?));
+        if !is_free {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
+        self.count_pending(aggregate, 1)?;
+        self.run(
+            "INSERT INTO input (aggregate, admitted, id, delivery) VALUES (?, ?, ?, ?)",
+            params![
+                aggregate,
+                seq,
+                Packed::message(id),
+                delivery_number(admitted.delivery)
+            ],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    /// Marks the inbox row, which must say the same as the promotion, and makes the user message. A
+    /// promotion without an admission, as imported history has it, makes its row too.
+    pub(crate) fn promote(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        prompted: &Prompted,
+    ) -> Projected {
+        let seq = event.seq as i64;
+        let id = &prompted.message_id;
+        let delivery = delivery_number(prompted.delivery);
+        let source = match self.waiting(aggregate, event, prompted)? {
+            Waiting::No => return Ok(Err(LifecycleConflict::NotPending(id.clone()))),
+            Waiting::Unknown => None,
+            Waiting::Admitted { seq, repeats } => Some((seq, repeats)),
+        };
+        let added = self.add(aggregate, seq, id, kind::USER)?;
+        if added.is_err() {
+            return Ok(added);
+        }
+        match source {
+            Some((admitted, _)) => {
+                self.count_pending(aggregate, -1)?;
+                self.run(
+                    "UPDATE input SET promoted = ?3 WHERE aggregate = ?1 AND admitted = ?2",
+                    [aggregate, admitted, seq],
+                )?;
+            }
+            None => self.run(
+                "INSERT INTO input (aggregate, admitted, id, delivery, promoted)
+                 VALUES (?1, ?2, ?3, ?4, ?2)",
+                params![aggregate, seq, Packed::message(id), delivery],
+            )?,
+        }
+        Ok(added.map(|target| Target {
+            source: source.map(|(seq, _)| seq),
+            repeats: source.is_some_and(|(_, repeats)| repeats),
+            ..target
+        }))
+    }
+
+    /// What waits under the id of a promotion: it must be of this session and delivery, and have
+    /// been admitted with this prompt at this time.
+    fn waiting(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        prompted: &Prompted,
+    ) -> Result<Waiting, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT i.admitted, e.time, e.data,
+               i.aggregate = ?2 AND i.delivery = ?3 AND i.promoted IS NULL AND i.withdrawn IS NULL
+             FROM input i LEFT JOIN event e ON e.aggregate = i.aggregate AND e.seq = i.admitted
+             WHERE i.id = ?1",
+        )?;
+        let delivery = delivery_number(prompted.delivery);
+        let id = Packed::message(&prompted.message_id);
+        let mut rows = statement.query(params![id, aggregate, delivery])?;
+        let Some(row) = rows.next()? else {
+            return Ok(Waiting::Unknown);
+        };
+        let (seq, is_pending) = (row.get(0)?, row.get::<_, bool>(3)?);
+        if !is_pending {
+            return Ok(Waiting::No);
+        }
+        let admitted = admission(seq, row.get_ref(2)?)?;
+        if row.get::<_, i64>(1)? != event.timestamp || admitted.prompt != prompted.prompt {
+            return Ok(Waiting::No);
+        }
+        let repeats = admitted.delivery == prompted.delivery;
+        Ok(Waiting::Admitted { seq, repeats })
+    }
+
+    pub(crate) fn withdraw(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        id: &MessageID,
+    ) -> Result<(), StoreError> {
+        let withdrawn = self
+            .connection
+            .prepare_cached(
+                "UPDATE input SET withdrawn = ?3 WHERE id = ?2 AND aggregate = ?1
+                 AND promoted IS NULL AND withdrawn IS NULL",
+            )?
+            .execute(params![aggregate, Packed::message(id), seq])?;
+        self.count_pending(aggregate, -(withdrawn as i64))
+    }
+
+    /// Removes the row of an input that a revert of its session went back over.
+    fn forget(&self, aggregate: i64, id: &MessageID) -> Result<bool, StoreError> {
+        let pending = self
+            .connection
+            .prepare_cached(
+                "DELETE FROM input WHERE id = ?2 AND aggregate = ?1 AND withdrawn IS NULL
+                 AND admitted < (SELECT reverted FROM aggregate WHERE key = ?1)
+                 RETURNING promoted IS NULL",
+            )?
+            .query_row(params![aggregate, Packed::message(id)], |row| {
+                row.get::<_, i64>(0)
+            })
+            .optional()?;
+        self.count_pending(aggregate, -pending.unwrap_or(0))?;
+        Ok(pending.is_some())
+    }
+
+    fn count_pending(&self, aggregate: i64, change: i64) -> Result<(), StoreError> {
+        if change == 0 {
+            return Ok(());
+        }
+        self.run(
+            "UPDATE aggregate SET pending = pending + ?2 WHERE key = ?1",
+            [aggregate, change],
+        )
+    }
+
+    pub(crate) fn redeliver(
+        &self,
+        aggregate: i64,
+        it: &PromptRedelivered,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE input SET delivery = ?3 WHERE id = ?2 AND aggregate = ?1
+             AND promoted IS NULL AND withdrawn IS NULL",
+            params![
+                aggregate,
+                Packed::message(&it.message_id),
+                delivery_number(it.delivery)
+            ],
+        )
+    }
+}
+
+fn delivery_number(delivery: Delivery) -> i64 {
+    match delivery {
+        Delivery::Steer => 0,
+        Delivery::Queue => 1,
+    }
+}
+
+fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
+    match number {
+        0 => Ok(Delivery::Steer),
+        1 => Ok(Delivery::Queue),
+        _ => Err(StoreError::corrupt(admitted, "its delivery is unknown")),
+    }
+}
+
+/// The payload of an admission, which is stored whole.
+fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
+    let data = data
+        .as_str()
+        .map_err(|error| StoreError::corrupt(seq, error))?;
+    let data = PAYLOAD.lengthen(data);
+    serde_json::from_str(&data).map_err(|error| StoreError::corrupt(seq, error))
+}

@@ -1,0 +1,399 @@
+//! Reading projected messages: rows say which entries tell a message's story, the entries say it.
+
+use std::collections::HashMap;
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{CreatedTime, SessionMessage, SpanTime};
+use rusqlite::{OptionalExtension, Params, Row, params};
+
+use crate::error::StoreError;
+use crate::format::entry::StoredEvent;
+use crate::format::packed::Packed;
+use crate::projections::assemble::{self, PartRow};
+use crate::projections::kind;
+use crate::view::reader::Reader;
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
+/// Where a page goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anchored<T> {
+    /// The element beside the page.
+    pub at: T,
+    /// The page lies before it in the order of the list, else after it.
+    pub before: bool,
+}
+
+/// Which messages belong to a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MessageRow {
+    pub(crate) seq: i64,
+    pub(crate) kind: i64,
+    pub(crate) settled: Option<i64>,
+    pub(crate) completed: Option<i64>,
+}
+
+/// Entries by sequence, for messages to be assembled from.
+pub(crate) type Entries = HashMap<i64, StoredEvent>;
+
+const SELECT: &str = "SELECT seq, type, settled, completed FROM message";
+
+impl Reader<'_> {
+    pub(crate) fn message_exists(&self, id: &MessageID) -> Result<bool, StoreError> {
+        Ok(self.message_position(id)?.is_some())
+    }
+
+    /// Session key and sequence of a message.
+    pub(crate) fn message_position(
+        &self,
+        id: &MessageID,
+    ) -> Result<Option<(i64, i64)>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT aggregate, seq FROM message WHERE id = ?")?
+            .query_row([Packed::message(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?)
+    }
+
+    /// One message of a session.
+    pub fn message(
+        &self,
+        session: i64,
+        id: &MessageID,
+    ) -> Result<Option<SessionMessage>, StoreError> {
+        let Some((owner, seq)) = self.message_position(id)? else {
+            return Ok(None);
+        };
+        if owner != session {
+            return Ok(None);
+        }
+        let rows = self.rows("WHERE aggregate = ?1 AND seq = ?2", [session, seq])?;
+        Ok(self
+            .assemble(session, &rows)?
+            .pop()
+            .map(|(_, message)| message))
+    }
+
+    /// Messages of a session by sequence, at most `limit`, each with its sequence.
+    pub fn messages(
+        &self,
+        session: i64,
+        order: Order,
+        anchor: Option<&Anchored<u64>>,
+        limit: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        self.messages_within(session, order, anchor, limit, usize::MAX)
+    }
+
+    /// The same, fewer if their payloads would have more than `bytes` in all, but at least one: those
+    /// beside the anchor.
+    pub fn messages_within(
+        &self,
+        session: i64,
+        order: Order,
+        anchor: Option<&Anchored<u64>>,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        // A page before the anchor is read backwards from it, then turned round.
+        let ascending = match anchor {
+            Some(anchor) => (order == Order::Ascending) != anchor.before,
+            None => order == Order::Ascending,
+        };
+        let (comparison, direction) = if ascending {
+            (">", "ASC")
+        } else {
+            ("<", "DESC")
+        };
+        let start = if ascending { -1 } else { i64::MAX };
+        let at = anchor.map_or(start, |anchor| i64::try_from(anchor.at).unwrap_or(i64::MAX));
+        let rows = self.rows(
+            &format!(
+                "WHERE aggregate = ?1 AND seq {comparison} ?2 ORDER BY seq {direction} LIMIT ?3"
+            ),
+            params![session, at, limit as i64],
+        )?;
+        let mut messages = self.assemble_within(session, rows, bytes)?;
+        if ascending != (order == Order::Ascending) {
+            messages.reverse();
+        }
+        Ok(messages)
+    }
+
+    /// The active history: from the newest checkpoint on, with the Mid-Conversation System Messages
+    /// of the active epoch only.
+    pub fn history(&self, session: i64) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let baseline = self.baseline_seq(session)?.map_or(-1, |seq| seq as i64);
+        let checkpoint = self.checkpoint(session)?.map_or(-1, |seq| seq as i64);
+        let mut rows = if baseline >= 0 {
+            self.rows(
+                "INDEXED BY message_system
+                 WHERE aggregate = ?1 AND type = 3 AND seq > ?2 AND seq < ?3 ORDER BY seq",
+                [session, baseline, checkpoint],
+            )?
+        } else {
+            Vec::new()
+        };
+        rows.extend(self.rows(
+            "WHERE aggregate = ?1 AND seq >= ?2 AND (type <> 3 OR seq > ?3) ORDER BY seq",
+            [session, checkpoint, baseline],
+        )?);
+        self.assemble(session, &rows)
+    }
+
+    /// The entry of the newest checkpoint of a session, once it was compacted.
+    pub fn checkpoint(&self, session: i64) -> Result<Option<u64>, StoreError> {
+        let seq: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(seq) FROM message WHERE aggregate = ? AND type = 6")?
+            .query_row([session], |row| row.get(0))?;
+        Ok(seq.map(|seq| seq.max(0) as u64))
+    }
+
+    /// Messages that entries after `after` made or changed, by sequence.
+    pub fn changed_since(
+        &self,
+        session: i64,
+        after: u64,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let rows = self.rows(
+            "WHERE aggregate = ?1 AND changed > ?2 ORDER BY seq",
+            [session, after],
+        )?;
+        self.assemble(session, &rows)
+    }
+
+    /// Rows of messages; `which` is what stands behind the name of their table.
+    fn rows(&self, which: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
+        let sql = format!("{SELECT} {which}");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map(values, message_row)?;
+        Ok(rows.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    fn assemble(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let parts = self.parts(session, rows)?;
+        let entries = self.gather(session, sequences(rows, &parts))?;
+        self.tell(session, rows, parts, &entries)
+    }
+
+    /// As many of the first rows as have payloads of `bytes` in all, but at least one: half of those
+    /// that are too many, until they are not.
+    fn assemble_within(
+        &self,
+        session: i64,
+        mut rows: Vec<MessageRow>,
+        bytes: usize,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        while rows.len() > 1 {
+            let parts = self.parts(session, &rows)?;
+            let seqs = sequences(&rows, &parts);
+            if let Some(entries) = self.entries_within(session, &seqs, bytes)? {
+                return self.tell(session, &rows, parts, &by_sequence(entries));
+            }
+            rows.truncate(rows.len() / 2);
+        }
+        self.assemble(session, &rows)
+    }
+
+    fn tell(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+        mut parts: HashMap<i64, Vec<PartRow>>,
+        entries: &Entries,
+    ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
+        let session_id = self.session_id(session)?;
+        rows.iter()
+            .map(|row| {
+                let parts = parts.remove(&row.seq).unwrap_or_default();
+                Ok((row.seq as u64, message(&session_id, row, &parts, entries)?))
+            })
+            .collect()
+    }
+
+    /// The entries at these sequences.
+    pub(crate) fn gather(&self, session: i64, mut seqs: Vec<i64>) -> Result<Entries, StoreError> {
+        seqs.sort_unstable();
+        seqs.dedup();
+        Ok(by_sequence(self.entries(session, &seqs)?))
+    }
+
+    fn parts(
+        &self,
+        session: i64,
+        rows: &[MessageRow],
+    ) -> Result<HashMap<i64, Vec<PartRow>>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT kind, name, started, input, called, progress, settled, pruned FROM part
+             WHERE aggregate = ? AND message = ? ORDER BY position",
+        )?;
+        let mut parts = HashMap::new();
+        for row in rows.iter().filter(|row| row.kind == kind::ASSISTANT) {
+            let of_message = statement
+                .query_map([session, row.seq], PartRow::read)?
+                .collect::<Result<Vec<_>, _>>()?;
+            parts.insert(row.seq, of_message);
+        }
+        Ok(parts)
+    }
+}
+
+/// The sequences of the entries that tell these messages, ascending, each once.
+fn sequences(rows: &[MessageRow], parts: &HashMap<i64, Vec<PartRow>>) -> Vec<i64> {
+    let mut seqs: Vec<i64> = Vec::new();
+    for row in rows {
+        seqs.push(row.seq);
+        seqs.extend(row.settled);
+        for part in parts.get(&row.seq).into_iter().flatten() {
+            seqs.extend(part.entries());
+        }
+    }
+    seqs.sort_unstable();
+    seqs.dedup();
+    seqs
+}
+
+fn by_sequence(entries: Vec<StoredEvent>) -> Entries {
+    let entries = entries.into_iter();
+    entries.map(|entry| (entry.seq as i64, entry)).collect()
+}
+
+fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
+    Ok(MessageRow {
+        seq: row.get(0)?,
+        kind: row.get(1)?,
+        settled: row.get(2)?,
+        completed: row.get(3)?,
+    })
+}
+
+/// The entry at `seq`, which a row refers to and which therefore exists.
+pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreError> {
+    entries
+        .get(&seq)
+        .ok_or_else(|| StoreError::corrupt(seq, "the entry is missing"))
+}
+
+/// What `pick` takes from the entry at `seq`, and when that was; its row says that it can.
+pub(crate) fn told<T>(
+    entries: &Entries,
+    seq: Option<i64>,
+    pick: impl FnOnce(SessionEvent) -> Option<T>,
+) -> Result<Option<(Millis, T)>, StoreError> {
+    let Some(seq) = seq else { return Ok(None) };
+    let entry = entry(entries, seq)?;
+    let value = pick(entry.payload()?);
+    let value = value.ok_or_else(|| StoreError::corrupt(seq, "it tells something else"))?;
+    Ok(Some((entry.timestamp, value)))
+}
+
+pub(crate) fn metadata(entry: &StoredEvent) -> Result<Option<Record>, StoreError> {
+    let text = entry.metadata.as_deref();
+    text.map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| StoreError::corrupt(entry.seq as i64, error))
+}
+
+fn message(
+    session_id: &SessionID,
+    row: &MessageRow,
+    parts: &[PartRow],
+    entries: &Entries,
+) -> Result<SessionMessage, StoreError> {
+    let created = entry(entries, row.seq)?;
+    let time = CreatedTime {
+        created: created.timestamp,
+    };
+    let span = SpanTime {
+        created: created.timestamp,
+        completed: row.completed,
+    };
+    let metadata = metadata(created)?;
+    let payload = created.payload()?;
+    if kind::of(&payload) != Some(row.kind) {
+        return Err(StoreError::corrupt(row.seq, "it makes another message"));
+    }
+    Ok(match payload {
+        SessionEvent::Prompted(it) => SessionMessage::User {
+            id: it.message_id,
+            metadata,
+            time,
+            text: it.prompt.text,
+            files: it.prompt.files,
+            agents: it.prompt.agents,
+        },
+        SessionEvent::StepStarted(it) => SessionMessage::Assistant(Box::new(assemble::assistant(
+            it,
+            metadata,
+            span,
+            row.settled,
+            parts,
+            entries,
+        )?)),
+        SessionEvent::ContextUpdated(it) => SessionMessage::System {
+            id: it.message_id,
+            time,
+            text: it.text,
+        },
+        SessionEvent::Synthetic(it) => SessionMessage::Synthetic {
+            id: it.message_id,
+            metadata,
+            time,
+            session_id: session_id.clone(),
+            text: it.text,
+        },
+        SessionEvent::ShellStarted(it) => {
+            let ended = told(entries, row.settled, |it| match it {
+                SessionEvent::ShellEnded(it) => Some(it.output),
+                _ => None,
+            })?;
+            let output = ended.map(|(_, output)| output).unwrap_or_default();
+            let (id, call_id, command) = (it.message_id, it.call_id, it.command);
+            SessionMessage::Shell {
+                id,
+                metadata,
+                time: span,
+                call_id,
+                command,
+                output,
+            }
+        }
+        SessionEvent::CompactionEnded(it) => SessionMessage::Compaction {
+            id: it.message_id,
+            metadata,
+            time,
+            reason: it.reason,
+            summary: it.text,
+            recent: it.recent,
+        },
+        SessionEvent::AgentSwitched(it) => SessionMessage::AgentSwitched {
+            id: it.message_id,
+            metadata,
+            time,
+            agent: it.agent,
+        },
+        SessionEvent::ModelSwitched(it) => SessionMessage::ModelSwitched {
+            id: it.message_id,
+            metadata,
+            time,
+            model: it.model,
+        },
+        _ => return Err(StoreError::corrupt(row.seq, "it makes no message")),
+    })
+}

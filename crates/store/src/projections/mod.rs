@@ -1,0 +1,324 @@
+//! What an entry changes: the rows of sessions, inbox, messages and parts.
+//!
+//! Events that address a message or a part that does not exist, or one in another state, change
+//! nothing. A [`LifecycleConflict`] takes the entry back together with the command that wrote it.
+
+pub(crate) mod assemble;
+pub(crate) mod epoch;
+pub(crate) mod inbox;
+pub(crate) mod messages;
+pub(crate) mod parts;
+pub(crate) mod permissions;
+pub(crate) mod revert;
+pub(crate) mod sessions;
+pub(crate) mod todos;
+
+use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost};
+use opencode_schema::event::{DurableEvent, Moved, SessionEvent, SessionRecord, StepEnded};
+use opencode_schema::id::MessageID;
+use opencode_schema::model::ModelRef;
+use rusqlite::params;
+
+use crate::error::StoreError;
+use crate::format::packed::Packed;
+use crate::view::transaction::Transaction;
+
+/// The entry contradicts what is stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LifecycleConflict {
+    /// A session with this id exists.
+    #[error("the session exists already")]
+    SessionExists,
+    /// The id names another input or message.
+    #[error("the id {0} is in use")]
+    IdInUse(MessageID),
+    /// The input is not pending, or differs from what was admitted.
+    #[error("the input {0} cannot be promoted")]
+    NotPending(MessageID),
+    /// A revert is to go back to a message that the session does not have.
+    #[error("there is no message {0} to go back to")]
+    NoBoundary(MessageID),
+}
+
+/// What the stored form of an entry may refer to.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    /// The entry that names the message of an assistant's event.
+    pub(crate) message: Option<i64>,
+    /// The entry whose value this one repeats.
+    pub(crate) source: Option<i64>,
+    /// Whether its whole payload is that of `source`.
+    pub(crate) repeats: bool,
+}
+
+/// Numbers of message types in the database.
+pub(crate) mod kind {
+    use opencode_schema::event::SessionEvent;
+
+    pub(crate) const USER: i64 = 1;
+    pub(crate) const ASSISTANT: i64 = 2;
+    pub(crate) const SYSTEM: i64 = 3;
+    pub(crate) const SYNTHETIC: i64 = 4;
+    pub(crate) const SHELL: i64 = 5;
+    pub(crate) const COMPACTION: i64 = 6;
+    pub(crate) const AGENT_SWITCHED: i64 = 7;
+    pub(crate) const MODEL_SWITCHED: i64 = 8;
+
+    /// The type of the message that an entry makes.
+    pub(crate) fn of(payload: &SessionEvent) -> Option<i64> {
+        Some(match payload {
+            SessionEvent::Prompted(_) => USER,
+            SessionEvent::StepStarted(_) => ASSISTANT,
+            SessionEvent::ContextUpdated(_) => SYSTEM,
+            SessionEvent::Synthetic(_) => SYNTHETIC,
+            SessionEvent::ShellStarted(_) => SHELL,
+            SessionEvent::CompactionEnded(_) => COMPACTION,
+            SessionEvent::AgentSwitched(_) => AGENT_SWITCHED,
+            SessionEvent::ModelSwitched(_) => MODEL_SWITCHED,
+            _ => return None,
+        })
+    }
+}
+
+/// Numbers of part kinds in the database.
+pub(crate) mod part {
+    pub(crate) const TEXT: i64 = 0;
+    pub(crate) const REASONING: i64 = 1;
+    pub(crate) const TOOL: i64 = 2;
+}
+
+pub(crate) type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
+
+impl Transaction<'_> {
+    /// A replayed event may do what nobody decides here: see [`Transaction::admit`].
+    pub(crate) fn project(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        replayed: bool,
+    ) -> Projected {
+        let seq = event.seq as i64;
+        let time = event.timestamp;
+        match &event.payload {
+            SessionEvent::SessionCreated(created) => return self.create(aggregate, &created.info),
+            SessionEvent::SessionUpdated(updated) => self.update(aggregate, &updated.info)?,
+            SessionEvent::SessionDeleted(_) => self.delete(aggregate)?,
+            SessionEvent::AgentSwitched(switched) => {
+                let added = self.add(aggregate, seq, &switched.message_id, kind::AGENT_SWITCHED)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE session SET agent = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                        params![aggregate, switched.agent, time],
+                    )?;
+                }
+                return Ok(added);
+            }
+            SessionEvent::ModelSwitched(switched) => {
+                let added = self.add(aggregate, seq, &switched.message_id, kind::MODEL_SWITCHED)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE session SET model = ?2, time_updated = ?3 WHERE aggregate = ?1",
+                        params![aggregate, model_text(&switched.model), time],
+                    )?;
+                }
+                return Ok(added);
+            }
+            SessionEvent::Moved(moved) => self.moved(aggregate, moved, time)?,
+            SessionEvent::PromptAdmitted(admitted) => {
+                return self.admit(aggregate, seq, admitted, replayed);
+            }
+            SessionEvent::Prompted(prompted) => return self.promote(aggregate, event, prompted),
+            SessionEvent::PromptWithdrawn(it) => self.withdraw(aggregate, seq, &it.message_id)?,
+            SessionEvent::PromptRedelivered(it) => self.redeliver(aggregate, it)?,
+            SessionEvent::ContextUpdated(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::SYSTEM);
+            }
+            SessionEvent::Synthetic(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::SYNTHETIC);
+            }
+            SessionEvent::ShellStarted(it) => {
+                let added = self.add(aggregate, seq, &it.message_id, kind::SHELL)?;
+                if added.is_ok() {
+                    self.run(
+                        "UPDATE message SET run = ?3 WHERE aggregate = ?1 AND seq = ?2",
+                        params![aggregate, seq, it.call_id],
+                    )?;
+                }
+                return Ok(added);
+            }
+            SessionEvent::ShellEnded(it) => self.shell_ended(aggregate, seq, time, &it.call_id)?,
+            SessionEvent::CompactionEnded(it) => {
+                return self.add(aggregate, seq, &it.message_id, kind::COMPACTION);
+            }
+            SessionEvent::RevertStaged(_) => self.stage(aggregate, Some(seq), time)?,
+            SessionEvent::RevertCleared(_) => self.stage(aggregate, None, time)?,
+            SessionEvent::RevertCommitted(it) => {
+                return self.commit_revert(aggregate, seq, &it.message_id, time);
+            }
+            SessionEvent::Pruned(pruned) => {
+                for call in &pruned.calls {
+                    if let Some(message) = self.assistant(aggregate, &call.assistant_message_id)? {
+                        self.prune(aggregate, message, &call.call_id, seq, time)?;
+                    }
+                }
+            }
+            // The waits of a running turn are no attempts to recover.
+            SessionEvent::Retried(retried) if retried.error.is_wait() => {}
+            SessionEvent::Retried(_) => self.run(
+                "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
+                [aggregate],
+            )?,
+            SessionEvent::CompactionStarted(_) | SessionEvent::Interrupted(_) => {}
+            assistant => return self.project_assistant(aggregate, seq, time, assistant),
+        }
+        Ok(Ok(Target::default()))
+    }
+
+    fn create(&self, aggregate: i64, info: &SessionRecord) -> Projected {
+        if self.reader().session_exists(aggregate)? {
+            return Ok(Err(LifecycleConflict::SessionExists));
+        }
+        self.run(
+            "INSERT INTO session (aggregate, project, workspace, parent, slug, directory, path,
+               title, version, agent, model, time_created, time_updated, time_archived, permission)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                aggregate,
+                info.project_id,
+                info.workspace_id.as_ref().map(|id| id.as_str()),
+                info.parent_id.as_ref().map(|id| id.as_str()),
+                info.slug,
+                info.directory,
+                info.path,
+                info.title,
+                info.version,
+                info.agent,
+                info.model.as_ref().map(model_text),
+                info.time.created,
+                info.time.updated,
+                info.time.archived,
+                permission_text(info),
+            ],
+        )?;
+        Ok(Ok(Target::default()))
+    }
+
+    fn update(&self, aggregate: i64, info: &SessionRecord) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET title = ?2, parent = ?3, time_updated = ?4, time_archived = ?5,
+               permission = ifnull(?6, permission)
+             WHERE aggregate = ?1",
+            params![
+                aggregate,
+                info.title,
+                info.parent_id.as_ref().map(|id| id.as_str()),
+                info.time.updated,
+                info.time.archived,
+                permission_text(info),
+            ],
+        )
+    }
+
+    /// Drops everything that was projected; the log is for its owner to remove.
+    fn delete(&self, aggregate: i64) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM part WHERE aggregate = ?",
+            "DELETE FROM message WHERE aggregate = ?",
+            "DELETE FROM input WHERE aggregate = ?",
+            "DELETE FROM context_epoch WHERE aggregate = ?",
+            "DELETE FROM explored WHERE aggregate = ?",
+            "DELETE FROM todo WHERE aggregate = ?",
+            "DELETE FROM session WHERE aggregate = ?",
+            "UPDATE aggregate SET pending = 0 WHERE key = ?",
+        ] {
+            self.run(sql, [aggregate])?;
+        }
+        Ok(())
+    }
+
+    /// A move forgets the Context Epoch and what belongs to it: the new Location starts with a
+    /// complete baseline.
+    fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET directory = ?2, path = ?3, workspace = ?4, time_updated = ?5
+             WHERE aggregate = ?1",
+            params![
+                aggregate,
+                moved.location.directory,
+                moved.subdirectory,
+                moved.location.workspace_id.as_ref().map(|id| id.as_str()),
+                time,
+            ],
+        )?;
+        self.run("DELETE FROM context_epoch WHERE aggregate = ?", [aggregate])?;
+        self.run("DELETE FROM explored WHERE aggregate = ?", [aggregate])
+    }
+
+    /// Adds a message row. Its entry names itself, so nothing is left out of it.
+    pub(crate) fn add(&self, aggregate: i64, seq: i64, id: &MessageID, kind: i64) -> Projected {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO message (aggregate, seq, id, type, changed) VALUES (?1, ?2, ?3, ?4, ?2)
+                 ON CONFLICT (id) DO NOTHING",
+            )?
+            .execute(params![aggregate, seq, Packed::message(id), kind])?;
+        if added == 0 {
+            return Ok(Err(LifecycleConflict::IdInUse(id.clone())));
+        }
+        Ok(Ok(Target::default()))
+    }
+
+    fn shell_ended(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        time: i64,
+        call_id: &str,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE message SET settled = ?2, completed = ?3, changed = ?2
+             WHERE aggregate = ?1 AND seq = (
+               SELECT max(seq) FROM message WHERE aggregate = ?1 AND type = 5 AND run = ?4)",
+            params![aggregate, seq, time, call_id],
+        )
+    }
+
+    /// Adds what a step used. No sum passes what JavaScript can tell exactly.
+    pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
+        let tokens = ended.tokens;
+        let count = |tokens: u64| tokens.min(MAX_SAFE_INTEGER) as i64;
+        self.run(
+            "UPDATE session SET cost = min(cost + ?2, ?8),
+               tokens_input = min(min(tokens_input, ?8) + ?3, ?8),
+               tokens_output = min(min(tokens_output, ?8) + ?4, ?8),
+               tokens_reasoning = min(min(tokens_reasoning, ?8) + ?5, ?8),
+               tokens_cache_read = min(min(tokens_cache_read, ?8) + ?6, ?8),
+               tokens_cache_write = min(min(tokens_cache_write, ?8) + ?7, ?8)
+             WHERE aggregate = ?1",
+            params![
+                aggregate,
+                nearest_cost(ended.cost),
+                count(tokens.input),
+                count(tokens.output),
+                count(tokens.reasoning),
+                count(tokens.cache.read),
+                count(tokens.cache.write),
+                MAX_SAFE_INTEGER as i64
+            ],
+        )
+    }
+
+    pub(crate) fn run(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        self.connection.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+}
+
+fn permission_text(info: &SessionRecord) -> Option<String> {
+    serde_json::to_string(info.permission.as_ref()?).ok()
+}
+
+fn model_text(model: &ModelRef) -> String {
+    serde_json::to_string(model).expect("a model reference is plain text")
+}

@@ -1,0 +1,237 @@
+//! What the events of a Provider Turn change: the assistant's message row and its part rows.
+//!
+//! A part row holds the sequences of the entries that tell its story, never their values.
+
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::MessageID;
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::format::packed::Packed;
+use crate::projections::{LifecycleConflict, Target, kind, part};
+use crate::view::transaction::Transaction;
+
+/// How an entry moves a part on.
+#[derive(Clone, Copy)]
+enum Step {
+    Input,
+    Called,
+    Progress,
+    /// Of text and reasoning, which have one end.
+    Closed,
+    /// Of a running call only; a pending one never ran.
+    Succeeded,
+    Failed,
+}
+
+impl Transaction<'_> {
+    pub(crate) fn project_assistant(
+        &self,
+        aggregate: i64,
+        seq: i64,
+        time: i64,
+        payload: &SessionEvent,
+    ) -> Result<Result<Target, LifecycleConflict>, StoreError> {
+        if let SessionEvent::StepStarted(started) = payload {
+            let id = &started.assistant_message_id;
+            let added = self.add(aggregate, seq, id, kind::ASSISTANT)?;
+            if added.is_ok() {
+                self.close_abandoned(aggregate, seq, time)?;
+            }
+            return Ok(added);
+        }
+        let Some(owner) = owner(payload) else {
+            return Ok(Ok(Target::default()));
+        };
+        let Some(message) = self.assistant(aggregate, owner)? else {
+            return Ok(Ok(Target::default()));
+        };
+        let at = At {
+            aggregate,
+            message,
+            seq,
+        };
+        let source = self.change(&at, time, payload)?;
+        self.run(
+            "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
+            [aggregate, message, seq],
+        )?;
+        Ok(Ok(Target {
+            message: Some(message),
+            source,
+            ..Target::default()
+        }))
+    }
+
+    /// Changes message or part. Returns the entry whose value this one may repeat.
+    fn change(
+        &self,
+        at: &At,
+        time: i64,
+        payload: &SessionEvent,
+    ) -> Result<Option<i64>, StoreError> {
+        match payload {
+            SessionEvent::StepEnded(ended) => {
+                self.complete(at, time)?;
+                self.add_spent(at.aggregate, ended)?;
+                self.run(
+                    "UPDATE aggregate SET retries = 0 WHERE key = ? AND retries > 0",
+                    [at.aggregate],
+                )?;
+            }
+            SessionEvent::StepFailed(_) => self.complete(at, time)?,
+            SessionEvent::TextStarted(it) => self.begin(at, part::TEXT, &it.text_id)?,
+            SessionEvent::TextEnded(it) => {
+                self.advance(at, part::TEXT, &it.text_id, Step::Closed)?;
+            }
+            SessionEvent::ReasoningStarted(it) => {
+                self.begin(at, part::REASONING, &it.reasoning_id)?;
+            }
+            SessionEvent::ReasoningEnded(it) => {
+                self.advance(at, part::REASONING, &it.reasoning_id, Step::Closed)?;
+            }
+            SessionEvent::ToolInputStarted(it) => self.begin(at, part::TOOL, &it.call_id)?,
+            SessionEvent::ToolInputEnded(it) => {
+                self.advance(at, part::TOOL, &it.call_id, Step::Input)?;
+            }
+            SessionEvent::ToolCalled(it) => {
+                self.advance(at, part::TOOL, &it.call_id, Step::Called)?;
+                return self.input_entry(at, &it.call_id);
+            }
+            SessionEvent::ToolProgress(it) => {
+                self.advance(at, part::TOOL, &it.call_id, Step::Progress)?;
+            }
+            SessionEvent::ToolSuccess(it) => {
+                self.advance(at, part::TOOL, &it.call_id, Step::Succeeded)?;
+            }
+            SessionEvent::ToolFailed(it) => {
+                self.advance(at, part::TOOL, &it.call_id, Step::Failed)?;
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// A turn that a crash abandoned, or whose stream never finished, ends where the next begins.
+    /// Because each one does this, no other than the latest can be open.
+    fn close_abandoned(&self, aggregate: i64, seq: i64, time: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
+             WHERE aggregate = ?1 AND type = 2 AND completed IS NULL AND seq < ?2",
+            [aggregate, seq, time],
+        )
+    }
+
+    /// Sequence of an assistant message of this session.
+    pub(crate) fn assistant(
+        &self,
+        aggregate: i64,
+        id: &MessageID,
+    ) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT seq FROM message WHERE id = ? AND aggregate = ? AND type = 2")?
+            .query_row(params![Packed::message(id), aggregate], |row| row.get(0))
+            .optional()?)
+    }
+
+    fn complete(&self, at: &At, time: i64) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE message SET settled = ?3, completed = ?4 WHERE aggregate = ?1 AND seq = ?2",
+            [at.aggregate, at.message, at.seq, time],
+        )
+    }
+
+    fn begin(&self, at: &At, kind: i64, name: &str) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO part (aggregate, message, position, kind, name, started)
+             SELECT ?1, ?2, 1 + ifnull(max(position), -1), ?3, ?4, ?5
+             FROM part WHERE aggregate = ?1 AND message = ?2",
+            params![at.aggregate, at.message, kind, name, at.seq],
+        )
+    }
+
+    /// Moves the last part of that name on, if it is in the state that the step needs.
+    fn advance(&self, at: &At, kind: i64, name: &str, step: Step) -> Result<(), StoreError> {
+        let (column, guard) = match step {
+            Step::Input => ("input", "called IS NULL AND settled IS NULL"),
+            Step::Called => ("called", "called IS NULL AND settled IS NULL"),
+            Step::Progress => ("progress", "called IS NOT NULL AND settled IS NULL"),
+            Step::Closed => ("settled", "1"),
+            Step::Succeeded => ("settled", "called IS NOT NULL AND settled IS NULL"),
+            Step::Failed => ("settled", "settled IS NULL"),
+        };
+        self.run(
+            &format!(
+                "UPDATE part SET {column} = ?5
+                 WHERE aggregate = ?1 AND message = ?2 AND {guard} AND position = ({LAST})"
+            ),
+            params![at.aggregate, at.message, kind, name, at.seq],
+        )
+    }
+
+    fn input_entry(&self, at: &At, name: &str) -> Result<Option<i64>, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT input FROM part WHERE aggregate = ?1 AND message = ?2
+                 AND position = ({LAST})"
+            ))?
+            .query_row(params![at.aggregate, at.message, part::TOOL, name], |row| {
+                row.get(0)
+            })
+            .optional()?
+            .flatten())
+    }
+
+    pub(crate) fn prune(
+        &self,
+        aggregate: i64,
+        message: i64,
+        name: &str,
+        seq: i64,
+        time: i64,
+    ) -> Result<(), StoreError> {
+        self.run(
+            &format!(
+                "UPDATE part SET pruned = ?5 WHERE aggregate = ?1 AND message = ?2
+                 AND position = ({LAST})"
+            ),
+            params![aggregate, message, part::TOOL, name, time],
+        )?;
+        self.run(
+            "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
+            [aggregate, message, seq],
+        )
+    }
+}
+
+/// The last part of this kind and name: providers reuse names within a message.
+const LAST: &str = "SELECT max(position) FROM part
+    WHERE aggregate = ?1 AND message = ?2 AND kind = ?3 AND name = ?4";
+
+/// An entry that concerns a message.
+struct At {
+    aggregate: i64,
+    message: i64,
+    seq: i64,
+}
+
+/// The message an assistant's event belongs to.
+fn owner(payload: &SessionEvent) -> Option<&MessageID> {
+    match payload {
+        SessionEvent::StepEnded(it) => Some(&it.assistant_message_id),
+        SessionEvent::StepFailed(it) => Some(&it.assistant_message_id),
+        SessionEvent::TextStarted(it) => Some(&it.assistant_message_id),
+        SessionEvent::TextEnded(it) => Some(&it.assistant_message_id),
+        SessionEvent::ReasoningStarted(it) => Some(&it.assistant_message_id),
+        SessionEvent::ReasoningEnded(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolInputStarted(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolInputEnded(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolCalled(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolProgress(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolSuccess(it) => Some(&it.assistant_message_id),
+        SessionEvent::ToolFailed(it) => Some(&it.assistant_message_id),
+        _ => None,
+    }
+}

@@ -1,0 +1,68 @@
+//! What answers of `always` have allowed, for a whole project.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::permission::SavedPermission;
+use rusqlite::params;
+
+use crate::error::StoreError;
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+impl Reader<'_> {
+    /// The saved permissions of a project, in the order in which they were given.
+    pub fn saved_permissions(&self, project: &str) -> Result<Vec<SavedPermission>, StoreError> {
+        self.saved(
+            "SELECT id, project, action, resource FROM saved_permission
+             WHERE project = ? ORDER BY key",
+            project,
+        )
+    }
+
+    /// The same, of every project whose name begins like this.
+    pub fn saved_permissions_below(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<SavedPermission>, StoreError> {
+        self.saved(
+            "SELECT id, project, action, resource FROM saved_permission
+             WHERE substr(project, 1, length(?1)) = ?1 ORDER BY key",
+            prefix,
+        )
+    }
+
+    fn saved(&self, query: &str, project: &str) -> Result<Vec<SavedPermission>, StoreError> {
+        let mut statement = self.connection.prepare_cached(query)?;
+        let rows = statement.query_map([project], |row| {
+            Ok(SavedPermission {
+                id: row.get(0)?,
+                project_id: row.get(1)?,
+                action: row.get(2)?,
+                resource: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Saves a permission. One that its project has already stays as it is.
+    pub fn save_permission(&self, saved: &SavedPermission, time: Millis) -> Result<(), StoreError> {
+        let SavedPermission {
+            id,
+            project_id,
+            action,
+            resource,
+        } = saved;
+        self.run(
+            "INSERT INTO saved_permission (id, project, action, resource, time_created)
+             VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT (project, action, resource) DO NOTHING",
+            params![id, project_id, action, resource, time],
+        )
+    }
+
+    /// Takes a saved permission back. An unknown id is none.
+    pub fn remove_permission(&self, id: &str) -> Result<(), StoreError> {
+        self.run("DELETE FROM saved_permission WHERE id = ?", [id])
+    }
+}

@@ -1,0 +1,177 @@
+//! Going back in a session: what is staged, and what is gone once that is carried out.
+
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::MessageID;
+use opencode_schema::session::RevertState;
+use rusqlite::{OptionalExtension, params};
+
+use crate::error::StoreError;
+use crate::projections::messages::entry;
+use crate::projections::{LifecycleConflict, Projected, Target};
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+/// What a step did to the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepFiles {
+    /// The snapshot it began with.
+    pub start: String,
+    /// The one it left.
+    pub end: String,
+    /// The paths that differ between the two.
+    pub files: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// What the steps of a session did to files, from the message at the sequence `from` on. Steps
+    /// that changed none, or are not known to, are left out.
+    pub fn step_files(&self, session: i64, from: u64) -> Result<Vec<StepFiles>, StoreError> {
+        let from = i64::try_from(from).unwrap_or(i64::MAX);
+        let mut statement = self.connection.prepare_cached(
+            "SELECT seq, settled FROM message
+             WHERE aggregate = ?1 AND seq >= ?2 AND type = 2 AND settled IS NOT NULL ORDER BY seq",
+        )?;
+        let steps = statement
+            .query_map([session, from], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(i64, i64)>, _>>()?;
+        let seqs = steps.iter().flat_map(|(seq, settled)| [*seq, *settled]);
+        let entries = self.gather(session, seqs.collect())?;
+        let mut found = Vec::new();
+        for (seq, settled) in steps {
+            let started = entry(&entries, seq)?.payload()?;
+            let ended = entry(&entries, settled)?.payload()?;
+            found.extend(step_files(started, ended));
+        }
+        Ok(found)
+    }
+
+    /// The entry that created a message of this session.
+    pub fn message_seq(&self, session: i64, id: &MessageID) -> Result<Option<u64>, StoreError> {
+        let position = self.message_position(id)?;
+        let seq = position.filter(|(owner, _)| *owner == session);
+        Ok(seq.map(|(_, seq)| seq.max(0) as u64))
+    }
+
+    /// Every snapshot that the reverts staged in any session may need again.
+    pub fn staged_snapshots(&self) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT aggregate, staged FROM session WHERE staged IS NOT NULL ORDER BY aggregate",
+        )?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut snapshots = Vec::new();
+        for row in rows {
+            let (session, staged): (i64, i64) = row?;
+            snapshots.extend(self.staged_by(session, staged)?.snapshot);
+            for step in self.step_files(session, 0)? {
+                snapshots.extend([step.start, step.end]);
+            }
+        }
+        Ok(snapshots)
+    }
+
+    /// What the entry at `seq` staged; a session's row says that it did.
+    pub(crate) fn staged_by(&self, session: i64, seq: i64) -> Result<RevertState, StoreError> {
+        let entries = self.gather(session, vec![seq])?;
+        match entry(&entries, seq)?.payload()? {
+            SessionEvent::RevertStaged(staged) => Ok(staged.revert),
+            _ => Err(StoreError::corrupt(seq, "it stages no revert")),
+        }
+    }
+
+    fn staged(&self, session: i64) -> Result<Option<RevertState>, StoreError> {
+        let seq: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT staged FROM session WHERE aggregate = ?")?
+            .query_row([session], |row| row.get(0))
+            .optional()?
+            .flatten();
+        seq.map(|seq| self.staged_by(session, seq)).transpose()
+    }
+}
+
+fn step_files(started: SessionEvent, ended: SessionEvent) -> Option<StepFiles> {
+    let (SessionEvent::StepStarted(started), SessionEvent::StepEnded(ended)) = (started, ended)
+    else {
+        return None;
+    };
+    Some(StepFiles {
+        start: started.snapshot?,
+        end: ended.snapshot?,
+        files: ended.files.filter(|files| !files.is_empty())?,
+    })
+}
+
+impl Transaction<'_> {
+    /// Remembers the entry that stages a revert, or that none is staged any more.
+    pub(crate) fn stage(
+        &self,
+        aggregate: i64,
+        staged: Option<i64>,
+        time: i64,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "UPDATE session SET staged = ?2, time_updated = ?3 WHERE aggregate = ?1",
+            params![aggregate, staged, time],
+        )
+    }
+
+    /// Drops what comes after the boundary; the boundary, the log and the inbox stay. Of a boundary
+    /// within a message that message keeps what came before it.
+    ///
+    /// When a Mid-Conversation System Message goes, the epoch goes with it, because its snapshot
+    /// would be ahead of what the model has seen.
+    pub(crate) fn commit_revert(
+        &self,
+        aggregate: i64,
+        at: i64,
+        boundary: &MessageID,
+        time: i64,
+    ) -> Projected {
+        let position = self.reader().message_position(boundary)?;
+        let Some((_, seq)) = position.filter(|(owner, _)| *owner == aggregate) else {
+            return Ok(Err(LifecycleConflict::NoBoundary(boundary.clone())));
+        };
+        self.run(
+            "DELETE FROM context_epoch WHERE aggregate = ?1 AND EXISTS (
+               SELECT 1 FROM message m WHERE m.aggregate = ?1 AND m.type = 3 AND m.seq > ?2
+                 AND m.seq > context_epoch.baseline_seq)",
+            [aggregate, seq],
+        )?;
+        for sql in [
+            "DELETE FROM part WHERE aggregate = ?1 AND message > ?2",
+            "DELETE FROM message WHERE aggregate = ?1 AND seq > ?2",
+        ] {
+            self.run(sql, [aggregate, seq])?;
+        }
+        let staged = self.reader().staged(aggregate)?;
+        let staged = staged.filter(|staged| staged.message_id == *boundary);
+        if let Some(part) = staged.and_then(|staged| staged.part_id) {
+            self.cut_parts(aggregate, seq, &part, at)?;
+        }
+        self.run(
+            "UPDATE aggregate SET reverted = ?2 WHERE key = ?1",
+            [aggregate, at],
+        )?;
+        self.stage(aggregate, None, time)?;
+        Ok(Ok(Target::default()))
+    }
+
+    /// Drops the last part of this name and those behind it.
+    fn cut_parts(
+        &self,
+        aggregate: i64,
+        message: i64,
+        name: &str,
+        at: i64,
+    ) -> Result<(), StoreError> {
+        self.run(
+            "DELETE FROM part WHERE aggregate = ?1 AND message = ?2 AND position >= (
+               SELECT max(position) FROM part WHERE aggregate = ?1 AND message = ?2 AND name = ?3)",
+            params![aggregate, message, name],
+        )?;
+        self.run(
+            "UPDATE message SET changed = ?3 WHERE aggregate = ?1 AND seq = ?2",
+            [aggregate, message, at],
+        )
+    }
+}

@@ -1,0 +1,306 @@
+//! Session rows, and lists of them.
+
+use opencode_schema::bounded::{MAX_SAFE_INTEGER, nearest_cost, nearest_count};
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{RecordedRevert, RecordedRule, SessionRecord};
+use opencode_schema::id::{SessionID, WorkspaceID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::{CacheTokens, SessionInfo, SessionTime, Tokens};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{OptionalExtension, Params, Row, params, params_from_iter};
+
+use crate::error::StoreError;
+use crate::projections::messages::{Anchored, Order};
+use crate::view::reader::Reader;
+use crate::view::transaction::Transaction;
+
+/// A session with the key under which its log and projections are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionRow {
+    /// The key.
+    pub key: i64,
+    /// The record.
+    pub info: SessionInfo,
+    /// Its own permission rules.
+    pub permission: Vec<PermissionRule>,
+}
+
+/// Which sessions a list holds. All given conditions must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Lives in exactly this directory.
+    pub directory: Option<String>,
+    /// Belongs to this project.
+    pub project: Option<String>,
+    /// Lives in this directory of its project.
+    pub subpath: Option<String>,
+    /// Was created with this workspace.
+    pub workspace: Option<String>,
+    /// Text in its title; `%` and `_` are wildcards, ASCII letters match in any case.
+    pub search: Option<String>,
+}
+
+const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model, s.cost,
+    s.tokens_input, s.tokens_output, s.tokens_reasoning, s.tokens_cache_read, s.tokens_cache_write,
+    s.time_created, s.time_updated, s.time_archived, s.title, s.directory, s.workspace, s.path,
+    s.staged, s.permission
+    FROM session s JOIN aggregate a ON a.key = s.aggregate";
+
+/// Sessions of a list.
+#[derive(Default)]
+struct Listed {
+    sessions: Vec<SessionRow>,
+    unreadable: usize,
+}
+
+impl Reader<'_> {
+    /// One session.
+    pub fn session(&self, id: &SessionID) -> Result<Option<SessionRow>, StoreError> {
+        let found = self
+            .connection
+            .prepare_cached(&format!("{SELECT} WHERE a.id = ?"))?
+            .query_row([id.as_str()], row)
+            .optional()?;
+        found.map(|found| self.with_revert(found)).transpose()
+    }
+
+    /// The row with the revert that its session has staged.
+    fn with_revert(
+        &self,
+        (mut session, staged): (SessionRow, Option<i64>),
+    ) -> Result<SessionRow, StoreError> {
+        let revert = staged.map(|seq| self.staged_by(session.key, seq));
+        session.info.revert = revert.transpose()?;
+        Ok(session)
+    }
+
+    pub(crate) fn session_exists(&self, key: i64) -> Result<bool, StoreError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT 1 FROM session WHERE aggregate = ?")?
+            .exists([key])?)
+    }
+
+    /// The record of a session in the shape that its events carry.
+    pub fn session_record(&self, session: &SessionRow) -> Result<SessionRecord, StoreError> {
+        let (slug, version) = self
+            .connection
+            .prepare_cached("SELECT slug, version FROM session WHERE aggregate = ?")?
+            .query_row([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (info, rules) = (session.info.clone(), session.permission.clone());
+        let rules = rules.into_iter().map(RecordedRule::from);
+        Ok(SessionRecord {
+            id: info.id,
+            slug,
+            project_id: info.project_id,
+            workspace_id: info.location.workspace_id,
+            directory: info.location.directory,
+            path: info.subpath,
+            parent_id: info.parent_id,
+            title: info.title,
+            agent: info.agent,
+            model: info.model,
+            version,
+            time: info.time,
+            permission: Some(rules.collect()).filter(|rules: &Vec<_>| !rules.is_empty()),
+            cost: None,
+            tokens: None,
+            revert: None,
+        })
+    }
+
+    /// The whole record of a session, with what its events made of it.
+    pub(crate) fn whole_session_record(
+        &self,
+        session: &SessionRow,
+    ) -> Result<SessionRecord, StoreError> {
+        let revert = session.info.revert.clone();
+        Ok(SessionRecord {
+            cost: Some(session.info.cost),
+            tokens: Some(Box::new(session.info.tokens)),
+            revert: revert.map(RecordedRevert::from).map(Box::new),
+            ..self.session_record(session)?
+        })
+    }
+
+    /// The sessions of a query. One that cannot be read is left out, so that it hides no other.
+    fn readable(&self, sql: &str, values: impl Params) -> Result<Listed, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(values)?;
+        let mut listed = Listed::default();
+        while let Some(found) = rows.next()? {
+            let session = row(found).map_err(StoreError::from);
+            match session.and_then(|session| self.with_revert(session)) {
+                Ok(session) => listed.sessions.push(session),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    let session = found.get::<_, String>(1).unwrap_or_default();
+                    tracing::error!(session_id = session, %error, "a session is unreadable");
+                    listed.unreadable += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(listed)
+    }
+
+    /// The sessions that a session created that can be read, in the order of `(time created, id)`.
+    pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
+        let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
+        Ok(self.readable(&sql, [parent.as_str()])?.sessions)
+    }
+
+    /// Sessions in the order of `(time created, id)`, at most `limit`. Those that cannot be read are
+    /// left out and take no place of the page.
+    pub fn sessions(
+        &self,
+        filter: &SessionFilter,
+        order: Order,
+        anchor: Option<&Anchored<(Millis, String)>>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        let mut conditions = vec!["1"];
+        let mut values: Vec<Value> = Vec::new();
+        let mut equal = |condition: &'static str, value: &Option<String>| {
+            if let Some(value) = value {
+                conditions.push(condition);
+                values.push(value.clone().into());
+            }
+        };
+        equal("s.directory = ?", &filter.directory);
+        equal("s.project = ?", &filter.project);
+        equal("ifnull(s.path, '') = ?", &filter.subpath);
+        equal("s.workspace = ?", &filter.workspace);
+        equal("s.title LIKE '%' || ? || '%'", &filter.search);
+        // A page before the anchor is read backwards from it, then turned round.
+        let ascending = match anchor {
+            Some(anchor) => (order == Order::Ascending) != anchor.before,
+            None => order == Order::Ascending,
+        };
+        if let Some(Anchored { at: (time, id), .. }) = anchor {
+            conditions.push(if ascending {
+                "(s.time_created, a.id) > (?, ?)"
+            } else {
+                "(s.time_created, a.id) < (?, ?)"
+            });
+            values.extend([Value::from(*time), Value::from(id.clone())]);
+        }
+        let direction = if ascending { "ASC" } else { "DESC" };
+        let sql = format!(
+            "{SELECT} WHERE {} ORDER BY s.time_created {direction}, a.id {direction} LIMIT ?",
+            conditions.join(" AND ")
+        );
+        let mut unreadable = 0;
+        let mut sessions = loop {
+            let mut values = values.clone();
+            values.push(Value::from(limit.saturating_add(unreadable) as i64));
+            let listed = self.readable(&sql, params_from_iter(values))?;
+            if listed.unreadable == unreadable {
+                break listed.sessions;
+            }
+            // Further in the list others take the places that these leave.
+            unreadable = listed.unreadable;
+        };
+        if ascending != (order == Order::Ascending) {
+            sessions.reverse();
+        }
+        Ok(sessions)
+    }
+}
+
+impl Transaction<'_> {
+    /// Remembers a project, once.
+    pub fn add_project(&self, id: &str, directory: &str, time: Millis) -> Result<(), StoreError> {
+        self.run(
+            "INSERT INTO project (id, directory, time_created) VALUES (?, ?, ?)
+             ON CONFLICT (id) DO NOTHING",
+            params![id, directory, time],
+        )
+    }
+}
+
+/// A session, and the entry that staged its revert.
+fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
+    let count = |at| counted(row, at);
+    let tokens = Tokens {
+        input: count(7)?,
+        output: count(8)?,
+        reasoning: count(9)?,
+        cache: CacheTokens {
+            read: count(10)?,
+            write: count(11)?,
+        },
+    };
+    let model: Option<opencode_schema::model::ModelRef> = json(row, 5)?;
+    let path: Option<String> = row.get(18)?;
+    let info = SessionInfo {
+        id: identifier(row, 1, SessionID::parse)?,
+        parent_id: optional(row, 2, SessionID::parse)?,
+        project_id: row.get(3)?,
+        agent: row.get(4)?,
+        model: model.map(|model| model.with_variant()),
+        cost: nearest_cost(row.get(6)?),
+        tokens,
+        time: SessionTime {
+            created: row.get(12)?,
+            updated: row.get(13)?,
+            archived: row.get(14)?,
+        },
+        title: row.get(15)?,
+        location: LocationRef {
+            directory: row.get(16)?,
+            workspace_id: optional(row, 17, WorkspaceID::parse)?,
+        },
+        subpath: path.filter(|path| !path.is_empty()),
+        revert: None,
+    };
+    let permission: Option<Vec<RecordedRule>> = json(row, 20)?;
+    let permission = permission.unwrap_or_default().into_iter();
+    let session = SessionRow {
+        key: row.get(0)?,
+        info,
+        permission: permission.map(PermissionRule::from).collect(),
+    };
+    Ok((session, row.get(19)?))
+}
+
+/// A sum of tokens. Sums of absurd reports that an earlier version stored may have become fractions.
+fn counted(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    match row.get_ref(at)? {
+        ValueRef::Real(number) => Ok(nearest_count(number)),
+        _ => row
+            .get::<_, i64>(at)
+            .map(|count| (count.max(0) as u64).min(MAX_SAFE_INTEGER)),
+    }
+}
+
+fn identifier<T, E: std::error::Error + Send + Sync + 'static>(
+    row: &Row<'_>,
+    at: usize,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(at)?;
+    parse(&text).map_err(|error| unreadable(at, error))
+}
+
+fn optional<T, E: std::error::Error + Send + Sync + 'static>(
+    row: &Row<'_>,
+    at: usize,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(at)?;
+    text.map(|text| parse(&text))
+        .transpose()
+        .map_err(|error| unreadable(at, error))
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(at)?;
+    text.map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|error| unreadable(at, error))
+}
+
+fn unreadable(at: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, Box::new(error))
+}

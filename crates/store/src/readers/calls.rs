@@ -1,0 +1,63 @@
+//! Tool calls that never settled, as an interruption or a crash leaves them.
+
+use opencode_schema::event::SessionEvent;
+use opencode_schema::id::MessageID;
+
+use crate::error::StoreError;
+use crate::projections::messages::{entry, told};
+use crate::view::reader::Reader;
+
+/// A tool call that never settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its message.
+    pub message_id: MessageID,
+    /// The provider's call ID.
+    pub call_id: String,
+    /// Whether the provider ran it.
+    pub provider_executed: bool,
+}
+
+impl Reader<'_> {
+    /// Assistant messages with tool calls that never settled, and those calls. Of calls of one message
+    /// that share an id no event reaches another than the last, so the others are nobody's.
+    pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT message, name, called FROM part open INDEXED BY part_open
+             WHERE aggregate = ? AND kind = 2 AND settled IS NULL AND NOT EXISTS (
+               SELECT 1 FROM part later
+               WHERE later.aggregate = open.aggregate AND later.message = open.message
+                 AND later.position > open.position AND later.kind = 2 AND later.name = open.name)
+             ORDER BY message, position",
+        )?;
+        let rows = statement
+            .query_map([session], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<Vec<_>, _>>()?;
+        rows.into_iter()
+            .map(|(message, call_id, called)| self.open_call(session, message, call_id, called))
+            .collect()
+    }
+
+    fn open_call(
+        &self,
+        session: i64,
+        message: i64,
+        call_id: String,
+        called: Option<i64>,
+    ) -> Result<OpenCall, StoreError> {
+        let seqs = [Some(message), called].into_iter().flatten();
+        let entries = self.gather(session, seqs.collect())?;
+        let SessionEvent::StepStarted(started) = entry(&entries, message)?.payload()? else {
+            return Err(StoreError::corrupt(message, "it does not start a step"));
+        };
+        let called = told(&entries, called, |it| match it {
+            SessionEvent::ToolCalled(it) => Some(it.provider.executed),
+            _ => None,
+        })?;
+        Ok(OpenCall {
+            message_id: started.assistant_message_id,
+            call_id,
+            provider_executed: called.is_some_and(|(_, executed)| executed),
+        })
+    }
+}

@@ -1,0 +1,259 @@
+//! Sessions whose last activity was cut, by what is stored alone.
+//!
+//! Nothing says that a session runs: that would have to be taken back when the process dies, which
+//! is exactly what cannot be done. What was cut is seen in the history it left.
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{self, SessionEvent};
+use opencode_schema::id::{MessageID, SessionID};
+use opencode_schema::message::{ErrorCause, ErrorKind, PAUSED_TURN};
+use rusqlite::{OptionalExtension, Params, Row};
+use serde_json::Value;
+
+use crate::error::StoreError;
+use crate::format::entry::StoredEvent;
+use crate::projections::kind;
+use crate::projections::messages::entry;
+use crate::view::reader::Reader;
+
+/// Provider Turns since the last Prompt Promotion after which a drain gives up, where the agent sets
+/// no number of its own. A session that has made them all is not cut: it waits for the next input.
+pub const TURN_ALLOWANCE: u32 = 25;
+
+/// A session whose last activity was cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The session.
+    pub session_id: SessionID,
+    /// Where it was cut.
+    pub state: InterruptedState,
+    /// The message that shows it: the unanswered prompt, or the answer.
+    pub message_id: MessageID,
+    /// Sequence of that message.
+    pub seq: u64,
+    /// When that message was created.
+    pub time: Millis,
+}
+
+/// Where an activity was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterruptedState {
+    /// The newest promoted input has no answer. Whether a request was sent is unknown.
+    InputUnanswered,
+    /// A step started and neither ended nor failed.
+    StepOpen,
+    /// A step ended with results the model waits for, or the provider paused it, and no step
+    /// followed.
+    ContinuationDue,
+}
+
+/// The newest prompt or answer of a session.
+struct Newest {
+    session: i64,
+    session_id: String,
+    seq: i64,
+    kind: i64,
+    settled: Option<i64>,
+}
+
+impl Reader<'_> {
+    /// Every session whose last activity was cut, oldest session first. A turn that somebody
+    /// interrupted, or a history that somebody reverted since, was ended and not cut.
+    ///
+    /// A session whose entries cannot be read is left out, for it cannot go on either.
+    pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
+        let mut found = Vec::new();
+        for newest in self.newest_turns("1", [])? {
+            match self.shown(&newest) {
+                Ok(interrupted) => found.extend(interrupted),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    tracing::error!(session_id = newest.session_id, %error, "a session is unreadable");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where the last activity of one session was cut, if it was.
+    pub fn interruption(&self, session: i64) -> Result<Option<Interrupted>, StoreError> {
+        let newest = self.newest_turns("a.key = ?", [session])?.pop();
+        newest.map_or(Ok(None), |newest| self.shown(&newest))
+    }
+
+    fn shown(&self, newest: &Newest) -> Result<Option<Interrupted>, StoreError> {
+        let state = self.cut(newest)?;
+        state.map(|state| self.described(newest, state)).transpose()
+    }
+
+    /// Of each session the newest prompt or answer, unless it was reverted to since.
+    fn newest_turns(
+        &self,
+        condition: &str,
+        values: impl Params,
+    ) -> Result<Vec<Newest>, StoreError> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT a.key, a.id, m.seq, m.type, m.settled
+             FROM session s CROSS JOIN aggregate a ON a.key = s.aggregate
+             CROSS JOIN message m ON m.aggregate = a.key AND m.seq = (
+               SELECT max(seq) FROM message INDEXED BY message_turn
+               WHERE aggregate = a.key AND type IN (1, 2))
+             WHERE m.seq > a.reverted AND {condition} ORDER BY s.time_created"
+        ))?;
+        let rows = statement.query_map(values, |row: &Row<'_>| {
+            Ok(Newest {
+                session: row.get(0)?,
+                session_id: row.get(1)?,
+                seq: row.get(2)?,
+                kind: row.get(3)?,
+                settled: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn cut(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
+        let state = self.unfinished(newest)?;
+        if state.is_some() && self.was_stopped(newest)? {
+            return Ok(None);
+        }
+        Ok(state)
+    }
+
+    /// Whether a user stopped the work on the newest prompt or answer, which the log says where no
+    /// output does.
+    fn was_stopped(&self, newest: &Newest) -> Result<bool, StoreError> {
+        let interrupted = event::Interrupted { message_id: None };
+        let number = SessionEvent::from(interrupted).number();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM event WHERE aggregate = ? AND seq > ? AND type = ?)",
+        )?;
+        let values = (newest.session, newest.seq, number);
+        Ok(statement.query_row(values, |row| row.get(0))?)
+    }
+
+    fn unfinished(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
+        let state = match newest.settled {
+            _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
+            // No drain leaves a step open, however many turns it has made.
+            None => InterruptedState::StepOpen,
+            Some(settled)
+                if self.is_continued(newest, settled)? && self.has_allowance(newest)? =>
+            {
+                InterruptedState::ContinuationDue
+            }
+            Some(_) => return Ok(None),
+        };
+        Ok(Some(state))
+    }
+
+    /// Whether the step ended well, with calls of ours that no user interrupted, or paused.
+    fn is_continued(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
+        let session = newest.session;
+        let entry = self.entries(session, &[ended])?.pop();
+        let ended_well = match entry.as_ref().map(StoredEvent::payload).transpose()? {
+            Some(SessionEvent::StepEnded(_)) => true,
+            Some(_) => false,
+            None => return Err(StoreError::corrupt(ended, "the entry is missing")),
+        };
+        if !ended_well {
+            return Ok(false);
+        }
+        let additive = entry
+            .as_ref()
+            .map(crate::projections::messages::metadata)
+            .transpose()?;
+        let is_paused = |it: Record| it.get(PAUSED_TURN) == Some(&Value::Bool(true));
+        let mut is_due = additive.flatten().is_some_and(is_paused);
+        let mut statement = self.connection.prepare_cached(
+            "SELECT called, settled FROM part
+             WHERE aggregate = ? AND message = ? AND kind = 2 AND called IS NOT NULL",
+        )?;
+        let calls = statement
+            .query_map([session, newest.seq], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<Vec<(i64, Option<i64>)>, _>>()?;
+        for (called, settled) in calls {
+            if self.is_provider_executed(session, called)? {
+                continue;
+            }
+            is_due = true;
+            if let Some(settled) = settled.filter(|settled| *settled < ended)
+                && self.was_ended(session, settled)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(is_due)
+    }
+
+    fn is_provider_executed(&self, session: i64, called: i64) -> Result<bool, StoreError> {
+        match self.payload_at(session, called)? {
+            SessionEvent::ToolCalled(it) => Ok(it.provider.executed),
+            _ => Err(StoreError::corrupt(called, "it calls no tool")),
+        }
+    }
+
+    /// Whether an interruption or a declined request ended the call, and the activity with it.
+    fn was_ended(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
+        Ok(match self.payload_at(session, settled)? {
+            SessionEvent::ToolFailed(it) => {
+                let kind = it.error.cause.map(|ErrorCause { kind, .. }| kind);
+                matches!(kind, Some(ErrorKind::Interrupted | ErrorKind::Declined))
+            }
+            _ => false,
+        })
+    }
+
+    fn payload_at(&self, session: i64, seq: i64) -> Result<SessionEvent, StoreError> {
+        let entries = self.gather(session, vec![seq])?;
+        entry(&entries, seq)?.payload()
+    }
+
+    /// Whether another turn may follow the newest input. Reads no further than the allowance.
+    fn has_allowance(&self, newest: &Newest) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT type FROM message INDEXED BY message_turn
+             WHERE aggregate = ? AND type IN (1, 2) ORDER BY seq DESC LIMIT ?",
+        )?;
+        let kinds = statement.query_map([newest.session, i64::from(TURN_ALLOWANCE)], |row| {
+            row.get::<_, i64>(0)
+        })?;
+        let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
+        let turns = kinds.iter().take_while(|it| **it == kind::ASSISTANT);
+        Ok(turns.count() < TURN_ALLOWANCE as usize)
+    }
+
+    fn described(
+        &self,
+        newest: &Newest,
+        state: InterruptedState,
+    ) -> Result<Interrupted, StoreError> {
+        let entries = self.gather(newest.session, vec![newest.seq])?;
+        let entry = entry(&entries, newest.seq)?;
+        let message_id = match entry.payload()? {
+            SessionEvent::Prompted(it) => it.message_id,
+            SessionEvent::StepStarted(it) => it.assistant_message_id,
+            _ => return Err(StoreError::corrupt(newest.seq, "it makes another message")),
+        };
+        let session_id = SessionID::parse(&newest.session_id).map_err(StoreError::corrupt_row)?;
+        Ok(Interrupted {
+            session_id,
+            state,
+            message_id,
+            seq: newest.seq as u64,
+            time: entry.timestamp,
+        })
+    }
+
+    /// How often the host went on with a session by itself since a step of it ended, or since it
+    /// was created.
+    pub fn retries_since_progress(&self, session: i64) -> Result<u32, StoreError> {
+        let retries: Option<u32> = self
+            .connection
+            .prepare_cached("SELECT retries FROM aggregate WHERE key = ?")?
+            .query_row([session], |row| row.get(0))
+            .optional()?;
+        Ok(retries.unwrap_or(0))
+    }
+}

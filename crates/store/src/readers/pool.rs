@@ -1,0 +1,139 @@
+//! Reading: a few connections of their own, so that readers never wait for the writer.
+//!
+//! They have threads of their own, too. Those that a program lends for whatever blocks may all be
+//! taken, for example by tools whose files do not answer, and every session reads in every turn.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::error::StoreError;
+use crate::open::open_reader;
+use crate::view::reader::Reader;
+use crate::view::seam::{Moment, Watched};
+use crate::writer::Writer;
+
+/// Reads that go on at the same time. Each costs a thread, and a connection with its page cache.
+const READERS: u32 = 2;
+
+pub(crate) enum Readers {
+    /// A database in memory has one connection, so its reads run on the writer's thread.
+    OnWriter(Writer),
+    Pool(Arc<Pool>),
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+pub(crate) struct Pool {
+    path: PathBuf,
+    watched: Watched,
+    /// One for each thread.
+    permits: Arc<Semaphore>,
+    /// To the threads, which end with the pool. As many wait here as there are permits at most.
+    jobs: Sender<Job>,
+    /// Connections that rest. Locked to take or give one back.
+    resting: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    pub(crate) fn pool(path: PathBuf, watched: Watched) -> std::io::Result<Self> {
+        let (jobs, taken) = channel();
+        let taken = Arc::new(Mutex::new(taken));
+        for _ in 0..READERS {
+            let taken = Arc::clone(&taken);
+            let builder = std::thread::Builder::new().name("opencode-reader".into());
+            opencode_log::spawn_thread(builder, move || work(&taken))?;
+        }
+        Ok(Self::Pool(Arc::new(Pool {
+            path,
+            watched,
+            permits: Arc::new(Semaphore::new(READERS as usize)),
+            jobs,
+            resting: Mutex::new(Vec::new()),
+        })))
+    }
+
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        match self {
+            Self::OnWriter(writer) => writer.read(work).await,
+            Self::Pool(pool) => {
+                let pool = Arc::clone(pool);
+                let (mut reply, answer) = oneshot::channel();
+                // A task of its own waits for the turn. A caller that nobody polls for a while, such
+                // as a stream whose reader pauses, would keep the turn it is given from all others.
+                opencode_log::spawn(async move {
+                    let permit = tokio::select! {
+                        () = reply.closed() => return,
+                        permit = Arc::clone(&pool.permits).acquire_owned() => permit,
+                    };
+                    let Ok(permit) = permit else { return };
+                    let jobs = pool.jobs.clone();
+                    let read = move || {
+                        let value = catch_unwind(AssertUnwindSafe(|| pool.run(work)));
+                        // The permit goes along: a read goes on when its caller has gone away.
+                        drop(permit);
+                        let panicked = |_| Err(StoreError::Database("the read panicked".into()));
+                        let _ = reply.send(value.unwrap_or_else(panicked));
+                    };
+                    // The threads take jobs as long as anybody can send one.
+                    let _ = jobs.send(Box::new(read));
+                });
+                answer.await.unwrap_or(Err(StoreError::Closed))
+            }
+        }
+    }
+
+    /// Waits for the reads under way, refuses further ones and closes the connections.
+    pub(crate) async fn close(&self) {
+        if let Self::Pool(pool) = self {
+            // An error means that they are closed already.
+            let all = pool.permits.acquire_many(READERS).await;
+            pool.permits.close();
+            drop(all);
+            pool.lock().clear();
+        }
+    }
+}
+
+impl Pool {
+    fn run<T>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.watched.at(Moment::Read)?;
+        let rested = self.lock().pop();
+        let connection = match rested {
+            Some(connection) => connection,
+            None => open_reader(&self.path)?,
+        };
+        let value = {
+            let view = connection.unchecked_transaction()?;
+            work(&Reader { connection: &view })
+        };
+        // After a failure of storage the connection may be the one to blame.
+        if !matches!(value, Err(StoreError::Poisoned(_))) {
+            self.lock().push(connection);
+        }
+        value
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a thread does until the pool is gone: one waits for the next job, the others for that one.
+fn work(jobs: &Mutex<Receiver<Job>>) {
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(job) = next() {
+        job();
+    }
+}

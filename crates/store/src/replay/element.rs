@@ -1,0 +1,152 @@
+//! An element of a log that is exchanged: an entry with its whole payload.
+
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{SessionEvent, is_streamed};
+use opencode_schema::id::{EventID, SessionID};
+use serde::Deserialize;
+
+use crate::error::StoreError;
+use crate::format::entry::StoredEvent;
+use crate::format::version::Kind;
+use crate::replay::ReplayConflict;
+
+/// An element of a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayEvent {
+    /// Its id.
+    pub id: EventID,
+    /// The session whose log it is.
+    pub session_id: SessionID,
+    /// Its sequence.
+    pub seq: u64,
+    /// Name and version of its type: `session.next.prompted.1`.
+    pub kind: String,
+    /// The whole payload, JSON text: `sessionID`, and `timestamp` unless it is of the older shape.
+    pub data: String,
+    /// Additive values.
+    pub metadata: Option<Record>,
+}
+
+/// Sees that a list holds consecutive elements of one session, before they are replayed.
+#[derive(Debug, Clone, Default)]
+pub struct ReplayOrder {
+    expected: Option<(SessionID, u64)>,
+}
+
+impl ReplayOrder {
+    /// The next element of the list.
+    pub fn next(&mut self, event: &ReplayEvent) -> Result<(), ReplayConflict> {
+        if let Some((session, expected)) = &self.expected {
+            if *session != event.session_id {
+                return Err(ReplayConflict::MixedSessions {
+                    first: session.clone(),
+                    other: event.session_id.clone(),
+                    seq: event.seq,
+                });
+            }
+            if *expected != event.seq {
+                return Err(ReplayConflict::NotConsecutive {
+                    expected: *expected,
+                    found: event.seq,
+                });
+            }
+        }
+        let following = event.seq.saturating_add(1);
+        self.expected = Some((event.session_id.clone(), following));
+        Ok(())
+    }
+}
+
+impl StoredEvent {
+    /// The entry as an element that replay takes, its payload complete and in canonical form.
+    pub fn element(&self, session_id: &SessionID) -> Result<ReplayEvent, StoreError> {
+        let corrupt = |reason: &str| StoreError::corrupt(self.seq as i64, reason);
+        let kind = self.kind().ok_or_else(|| corrupt("its type is unknown"))?;
+        let metadata = self.metadata.as_deref().map(serde_json::from_str);
+        let metadata = metadata
+            .transpose()
+            .map_err(|error| StoreError::corrupt(self.seq as i64, error))?;
+        let session = serde_json::Value::from(session_id.as_str());
+        let timestamp = match is_streamed(self.number) {
+            true => format!("\"timestamp\":{},", self.timestamp),
+            false => String::new(),
+        };
+        let comma = if self.data == "{}" { "" } else { "," };
+        let members = self.data.strip_prefix('{');
+        let members = members.ok_or_else(|| corrupt("its payload is no object"))?;
+        Ok(ReplayEvent {
+            id: self.id.clone(),
+            session_id: session_id.clone(),
+            seq: self.seq,
+            kind,
+            data: format!("{{{timestamp}\"sessionID\":{session}{comma}{members}"),
+            metadata,
+        })
+    }
+}
+
+/// What an element holds, understood.
+pub(crate) struct Element {
+    pub(crate) kind: Kind,
+    pub(crate) timestamp: Millis,
+    pub(crate) payload: SessionEvent,
+}
+
+impl Element {
+    /// Whether the entry says the same. The time of entries of the older shape is in their payload.
+    pub(crate) fn is_stored_as(&self, stored: &StoredEvent) -> Result<bool, StoreError> {
+        let is_kind = (stored.number, stored.version) == (self.kind.number, self.kind.version);
+        let is_time = stored.timestamp == self.timestamp || !is_streamed(stored.number);
+        Ok(is_kind && is_time && stored.payload()? == self.payload)
+    }
+}
+
+/// The members that payloads begin with.
+#[derive(Deserialize)]
+struct Head {
+    timestamp: Option<Millis>,
+    #[serde(rename = "sessionID")]
+    session_id: SessionID,
+}
+
+impl ReplayEvent {
+    pub(crate) fn understand(&self) -> Result<Element, ReplayConflict> {
+        let seq = self.seq;
+        let unreadable = |reason: String| ReplayConflict::Payload { seq, reason };
+        let kind = Kind::parse(&self.kind).map_err(|_| ReplayConflict::UnknownType {
+            seq,
+            kind: self.kind.clone(),
+        })?;
+        let head: Head =
+            serde_json::from_str(&self.data).map_err(|error| unreadable(error.to_string()))?;
+        let payload = SessionEvent::read(kind.number, &self.data)
+            .map_err(|error| unreadable(error.to_string()))?;
+        let record = match &payload {
+            SessionEvent::SessionCreated(it) => Some(&it.info),
+            SessionEvent::SessionUpdated(it) => Some(&it.info),
+            SessionEvent::SessionDeleted(it) => Some(&it.info),
+            _ => None,
+        };
+        let named = record.map_or(&head.session_id, |record| &record.id);
+        for named in [&head.session_id, named] {
+            if *named != self.session_id {
+                return Err(ReplayConflict::ForeignSession {
+                    seq,
+                    session_id: self.session_id.clone(),
+                    named: named.clone(),
+                });
+            }
+        }
+        let timestamp = match record {
+            Some(record) => Some(record.time.updated),
+            None => head.timestamp,
+        };
+        let timestamp = timestamp.ok_or_else(|| unreadable("missing field `timestamp`".into()))?;
+        Ok(Element {
+            kind,
+            timestamp,
+            payload,
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Appending entries to the log, each with its projections.
+
+use opencode_schema::event::{DurableEvent, SessionEvent};
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use rusqlite::params;
+
+use crate::error::StoreError;
+use crate::format::codec::{self, Compact};
+use crate::format::entry::{Committed, Draft, Updated};
+use crate::format::packed::Packed;
+use crate::format::phrases::{METADATA, PAYLOAD};
+use crate::format::version::Kind;
+use crate::projections::{LifecycleConflict, Target};
+use crate::view::transaction::Transaction;
+
+/// How an entry is recorded.
+pub(crate) struct Recording {
+    /// Name and version of its type.
+    pub(crate) kind: Kind,
+    /// Where its session lives, for those who are told.
+    pub(crate) location: Option<LocationRef>,
+    /// It was decided elsewhere, and comes with its log.
+    pub(crate) replayed: bool,
+    /// Whether the listener hears of it.
+    pub(crate) announced: bool,
+}
+
+/// Whether an event changes what a session reads as, beyond its sums and times. Those change with
+/// every turn, and `session.next.step.ended` carries them.
+fn changes_session(event: &SessionEvent) -> bool {
+    matches!(
+        event,
+        SessionEvent::AgentSwitched(_)
+            | SessionEvent::ModelSwitched(_)
+            | SessionEvent::Moved(_)
+            | SessionEvent::RevertStaged(_)
+            | SessionEvent::RevertCleared(_)
+            | SessionEvent::RevertCommitted(_)
+    )
+}
+
+impl Transaction<'_> {
+    /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
+    /// A conflict changes nothing, so the caller may go on or take back what it did before.
+    pub fn append(
+        &mut self,
+        session: &SessionID,
+        location: Option<&LocationRef>,
+        draft: Draft,
+    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+        let Some(log) = self.aggregate_for(session, &draft.payload)? else {
+            return Err(StoreError::Database(format!(
+                "there is no session {session}"
+            )));
+        };
+        let event = DurableEvent {
+            id: self.event_id(),
+            session_id: session.clone(),
+            seq: log.next(),
+            timestamp: draft.timestamp,
+            payload: draft.payload,
+            metadata: draft.metadata,
+        };
+        let recording = Recording {
+            kind: Kind::of(&event.payload),
+            location: location.cloned(),
+            replayed: false,
+            announced: true,
+        };
+        self.record(log.key, event, recording)
+    }
+
+    /// Writes an entry, whose sequence is the next one, with its projection.
+    pub(crate) fn record(
+        &mut self,
+        aggregate: i64,
+        event: DurableEvent,
+        recording: Recording,
+    ) -> Result<Result<u64, LifecycleConflict>, StoreError> {
+        let target = match self.project(aggregate, &event, recording.replayed)? {
+            Ok(target) => target,
+            Err(conflict) => return Ok(Err(conflict)),
+        };
+        self.insert_entry(aggregate, &event, recording.kind, &target)?;
+        let seq = event.seq;
+        let updated = match recording.announced && changes_session(&event.payload) {
+            true => self.updated(&event.session_id)?,
+            false => None,
+        };
+        self.run(
+            "UPDATE aggregate SET seq = ?2 WHERE key = ?1",
+            [aggregate, seq as i64],
+        )?;
+        self.appended(Committed {
+            event,
+            location: recording.location,
+            updated,
+            aggregate,
+            announced: recording.announced,
+        })?;
+        Ok(Ok(seq))
+    }
+
+    fn updated(&self, session: &SessionID) -> Result<Option<Box<Updated>>, StoreError> {
+        let reader = self.reader();
+        let Some(row) = reader.session(session)? else {
+            return Ok(None);
+        };
+        let info = reader.whole_session_record(&row)?;
+        Ok(Some(Box::new(Updated {
+            location: row.info.location,
+            info,
+        })))
+    }
+
+    fn insert_entry(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        kind: Kind,
+        target: &Target,
+    ) -> Result<(), StoreError> {
+        let Compact { data, source } = match target.source {
+            Some(seq) if target.repeats => codec::same_as(seq),
+            _ => self.compact(aggregate, event, target)?,
+        };
+        let data = data.as_deref().map(|data| PAYLOAD.shorten(data));
+        let metadata = event.metadata.as_ref();
+        let metadata = metadata.map(codec::write_metadata).transpose()?;
+        let metadata = metadata.as_deref().map(|text| METADATA.shorten(text));
+        self.connection
+            .prepare_cached(
+                "INSERT INTO event (aggregate, seq, id, type, time, message, source, data, metadata)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                aggregate,
+                event.seq as i64,
+                Packed::event(&event.id),
+                kind.stored(),
+                event.timestamp,
+                target.message,
+                source,
+                data,
+                metadata,
+            ])?;
+        Ok(())
+    }
+
+    fn compact(
+        &self,
+        aggregate: i64,
+        event: &DurableEvent,
+        target: &Target,
+    ) -> Result<Compact, StoreError> {
+        let data = codec::write(&event.payload)?;
+        let shared = match (&event.payload, target.source) {
+            (SessionEvent::ToolCalled(call), Some(seq)) => self
+                .reader()
+                .entry_data(aggregate, seq)?
+                .and_then(|ended| codec::argument_text(&ended))
+                .and_then(|text| codec::call_like(call, &data, &text, seq)),
+            _ => None,
+        };
+        let Compact { data, source } = shared.unwrap_or_else(|| Compact {
+            data: Some(match &event.payload {
+                SessionEvent::ToolSuccess(_) => codec::without_repeated_file(data),
+                _ => data,
+            }),
+            source: None,
+        });
+        let data = match target.message {
+            Some(_) => data.map(|data| codec::without_owner(&data).to_owned()),
+            None => data,
+        };
+        Ok(Compact { data, source })
+    }
+}

@@ -1,0 +1,273 @@
+//! The one writer's thread: it owns the writing connection and carries out what is queued for it.
+//!
+//! Commands that wait together share one commit, each in a savepoint of its own, so that one that
+//! fails takes back only itself. Nothing is signalled or acknowledged before the outer commit.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use rusqlite::Connection;
+use tokio::sync::mpsc;
+
+use crate::error::StoreError;
+use crate::format::entry::Committed;
+use crate::open::held::Held;
+use crate::view::seam::Moment;
+use crate::view::transaction::{Appended, Transaction};
+use crate::writer::checkpoint::{Log, fold_at_end};
+use crate::writer::{Command, Surroundings, Task, Undo};
+
+/// Commands that share one commit at most, so that the first of them is not kept waiting for long.
+const BATCH: usize = 256;
+
+/// The writer's thread.
+pub(crate) struct Worker {
+    connection: Connection,
+    /// None for a database in memory.
+    held: Option<Held>,
+    log: Log,
+    surroundings: Surroundings,
+    poison: Arc<OnceLock<String>>,
+}
+
+/// What became of a command that was run.
+enum Executed {
+    /// Its answer has to wait for the commit: because its work stays, or because it may have
+    /// decided by what others of the transaction have done.
+    Kept(Box<dyn Command>),
+    /// It has its answer.
+    Settled,
+    /// Another process holds the file.
+    Locked(Box<dyn Command>, StoreError),
+}
+
+impl Worker {
+    pub(crate) fn new(
+        connection: Connection,
+        held: Option<Held>,
+        log: Log,
+        surroundings: Surroundings,
+        poison: Arc<OnceLock<String>>,
+    ) -> Self {
+        Self {
+            connection,
+            held,
+            log,
+            surroundings,
+            poison,
+        }
+    }
+
+    /// Carries out what is queued until it is told to close, or nobody is left who could.
+    pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>) {
+        let mut next = None;
+        while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
+            match task {
+                Task::Command(first) => next = self.batch(first, &mut tasks),
+                Task::Read(read) => read(&self.connection),
+                Task::Close => break,
+            }
+        }
+        if self.held.is_some() {
+            let failed = self.poison.get().is_some();
+            fold_at_end(&self.connection, &self.surroundings.watched, failed);
+        }
+        drop(self.connection);
+        drop(self.held);
+        // Last, because it tells everybody that the file can be opened again: those who closed it,
+        // and those whose commands came too late and go with the queue.
+        drop(tasks);
+    }
+
+    /// Runs the first command and the commands that wait behind it, commits once, then tells
+    /// everybody. Returns the other task that ended the batch.
+    fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> Option<Task> {
+        let mut appended = Appended::default();
+        let mut kept: Vec<Box<dyn Command>> = Vec::new();
+        let mut next = Some(Task::Command(first));
+        for _ in 0..BATCH {
+            let Some(Task::Command(command)) = next else {
+                break;
+            };
+            match self.execute(command, !kept.is_empty(), &mut appended) {
+                Executed::Kept(command) => kept.push(command),
+                Executed::Settled => {}
+                Executed::Locked(command, busy) => return refuse_waiting(command, &busy, tasks),
+            }
+            if !kept.is_empty() && self.connection.is_autocommit() {
+                // Some failures make SQLite take the whole transaction back by itself.
+                let lost = StoreError::Database("the transaction was taken back".into());
+                for command in kept.drain(..) {
+                    command.settle(Err(lost.clone()));
+                }
+                appended = Appended::default();
+            }
+            next = tasks.try_recv().ok();
+        }
+        if !kept.is_empty() {
+            self.commit(kept, &appended);
+            self.fold();
+        }
+        next
+    }
+
+    /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
+    /// savepoint.
+    fn execute(
+        &self,
+        mut command: Box<dyn Command>,
+        joined: bool,
+        appended: &mut Appended,
+    ) -> Executed {
+        if let Some(reason) = self.poison.get() {
+            command.settle(Err(StoreError::Poisoned(reason.clone())));
+            return Executed::Settled;
+        }
+        match self.begin(joined) {
+            Ok(()) => {}
+            Err(busy @ StoreError::Busy(_)) if !joined => return Executed::Locked(command, busy),
+            Err(error) => {
+                command.settle(Err(self.note(error)));
+                return Executed::Settled;
+            }
+        }
+        let before = appended.mark();
+        let Surroundings { ids, watched, .. } = &self.surroundings;
+        let mut transaction = Transaction::new(&self.connection, ids, watched, appended);
+        let result = command.run(&mut transaction);
+        let ended = match result {
+            Ok(()) if joined => self.statement("RELEASE command").map_err(Undo::Failed),
+            other => other,
+        };
+        let Err(undo) = ended else {
+            return Executed::Kept(command);
+        };
+        appended.take_back(before);
+        self.take_back(joined);
+        match undo {
+            Undo::Decided if joined => return Executed::Kept(command),
+            Undo::Decided => command.settle(Ok(())),
+            Undo::Failed(error) => command.settle(Err(self.note(error))),
+        }
+        Executed::Settled
+    }
+
+    fn begin(&self, joined: bool) -> Result<(), StoreError> {
+        if joined {
+            return self.statement("SAVEPOINT command");
+        }
+        self.surroundings.watched.at(Moment::Begin)?;
+        self.statement("BEGIN IMMEDIATE")
+    }
+
+    /// Takes back the command that ran last, alone or with the transaction it began.
+    fn take_back(&self, joined: bool) {
+        let undo = if joined {
+            "ROLLBACK TO command; RELEASE command"
+        } else {
+            "ROLLBACK"
+        };
+        if let Err(error) = self.connection.execute_batch(undo) {
+            // SQLite takes the transaction back by itself after some failures.
+            tracing::debug!(%error, "rollback was not needed");
+        }
+    }
+
+    fn commit(&self, kept: Vec<Box<dyn Command>>, appended: &Appended) {
+        let watched = &self.surroundings.watched;
+        let committed = &appended.entries;
+        let result = watched
+            .at(Moment::Commit(committed))
+            .map_err(StoreError::from)
+            .and_then(|()| self.statement("COMMIT"))
+            // Last: what is told as stored was written to files that were still in their place.
+            .and_then(|()| self.held.as_ref().map_or(Ok(()), Held::check))
+            .map_err(|error| {
+                let error = self.note(error);
+                let _ = self.connection.execute_batch("ROLLBACK");
+                error
+            });
+        if result.is_ok() {
+            watched.tell(Moment::Committed(committed));
+            self.announce(appended);
+        }
+        for command in kept {
+            command.settle(result.clone());
+        }
+        if result.is_ok() {
+            watched.tell(Moment::Told(committed));
+        }
+    }
+
+    /// Tells tails and listener.
+    fn announce(&self, appended: &Appended) {
+        let Surroundings {
+            tails, listener, ..
+        } = &self.surroundings;
+        tails.signal(appended.logs());
+        // A bug in the listener must not end the writer, nor keep the callers from their answers.
+        let hear = |entries: &[Committed]| {
+            if catch_unwind(AssertUnwindSafe(|| listener(entries))).is_err() {
+                tracing::error!("the commit listener panicked");
+            }
+        };
+        for entries in appended.entries.chunk_by(|a, b| a.announced == b.announced) {
+            if entries.iter().all(|entry| entry.announced) {
+                hear(entries);
+            }
+        }
+    }
+
+    fn fold(&self) {
+        let watched = &self.surroundings.watched;
+        if self.poison.get().is_none()
+            && let Err(reason) = self.log.fold_if_due(&self.connection, watched)
+        {
+            self.note(StoreError::Poisoned(reason));
+        }
+    }
+
+    fn statement(&self, sql: &str) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        statement.execute([])?;
+        Ok(())
+    }
+
+    /// Remembers a failure of storage: what it left on disk is for the next opening to find out.
+    fn note(&self, error: StoreError) -> StoreError {
+        if let StoreError::Poisoned(reason) = &error {
+            refuse(&self.poison, reason.clone());
+        }
+        error
+    }
+}
+
+/// Tells a command and those that have waited with it that the file is locked: each of them would
+/// wait as long once more. Returns the other task that ended the wait.
+fn refuse_waiting(
+    first: Box<dyn Command>,
+    busy: &StoreError,
+    tasks: &mut mpsc::Receiver<Task>,
+) -> Option<Task> {
+    let mut refused = vec![first];
+    let mut next = None;
+    for _ in 0..tasks.len() {
+        match tasks.try_recv() {
+            Ok(Task::Command(command)) => refused.push(command),
+            other => {
+                next = other.ok();
+                break;
+            }
+        }
+    }
+    for command in refused {
+        command.settle(Err(busy.clone()));
+    }
+    next
+}
+
+/// Refuses later commands, for the first reason that is given.
+pub(crate) fn refuse(poison: &OnceLock<String>, reason: String) {
+    tracing::error!(%reason, "the database failed");
+    let _ = poison.set(reason);
+}
