@@ -71,8 +71,7 @@ export class Setup {
   async dispose() {
     await this.close();
     await this.model.close();
-    // A capture of many files that closing did not wait for may still write its last objects.
-    rmSync(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    rmSync(this.root, { recursive: true, force: true });
   }
 }
 

@@ -76,6 +76,7 @@ test("one failure tells of ten places, and no values", async () => {
 
 test("where the format is open, any key may stand", async () => {
   const setup = await setUp();
+  setup.sendsOddBodies = true;
   const provider = setup.model.config().provider;
   const host = await setup.open({
     config: {

@@ -41,6 +41,9 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 /// How long closing waits for readers of durable events to take what was committed.
 const READERS_PATIENCE: Duration = Duration::from_secs(1);
 
+/// Time for a capture that is under way to stop.
+const CAPTURES_PATIENCE: Duration = Duration::from_secs(2);
+
 /// What a runtime is made of.
 pub struct RuntimeOptions {
     /// Where the database lies.
@@ -208,7 +211,10 @@ impl Runtime {
         self.core.permissions.end();
         self.core.questions.end();
         self.core.overlays.end();
-        self.core.snapshots.end();
+        tokio::select! {
+            () = self.core.snapshots.end() => {}
+            () = self.core.timer.after(CAPTURES_PATIENCE) => {}
+        }
         let live = &self.core.live;
         live.publish(|| {
             let id = EventID::generate(&self.core.ids);

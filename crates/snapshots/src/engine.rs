@@ -3,6 +3,7 @@
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use git2::{ObjectType, Oid};
@@ -25,14 +26,17 @@ pub(crate) struct Engine {
     pub(crate) options: SnapshotOptions,
     pub(crate) known: Option<Knowledge>,
     pub(crate) refused: Option<Refusal>,
+    /// Set when the host closes.
+    ended: Arc<AtomicBool>,
 }
 
 impl Engine {
-    pub(crate) fn new(options: SnapshotOptions) -> Self {
+    pub(crate) fn new(options: SnapshotOptions, ended: Arc<AtomicBool>) -> Self {
         Self {
             options,
             known: None,
             refused: None,
+            ended,
         }
     }
 
@@ -68,7 +72,8 @@ impl Engine {
     }
 
     pub(crate) fn objects(&self, repository: &Repository) -> Objects {
-        Objects::new(self.options.store.join("objects"), repository.objects())
+        let directory = self.options.store.join("objects");
+        Objects::new(directory, repository.objects(), Arc::clone(&self.ended))
     }
 
     /// What is never captured, as the paths of snapshots are written.

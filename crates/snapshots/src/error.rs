@@ -35,6 +35,9 @@ pub enum SnapshotError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The host closed, so nothing more is written.
+    #[error("the host closed while it took a snapshot")]
+    Ended,
     /// The work ended without a result, as it does when it panics.
     #[error("a snapshot was given up: {0}")]
     GivenUp(String),

@@ -14,8 +14,8 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
 };
@@ -47,18 +47,21 @@ pub(crate) struct Objects {
     /// What the user's repository has. None where libgit2 must not open it.
     users: OnceLock<Option<Users>>,
     written: AtomicU64,
+    /// Set when the host closes. Refuses every write from then on.
+    ended: Arc<AtomicBool>,
 }
 
 impl Objects {
     /// For one operation: what is opened stays open, so that a repository that is packed meanwhile
     /// would be held on to.
-    pub(crate) fn new(directory: PathBuf, theirs: PathBuf) -> Self {
+    pub(crate) fn new(directory: PathBuf, theirs: PathBuf, ended: Arc<AtomicBool>) -> Self {
         Self {
             directory,
             theirs,
             own: OnceLock::new(),
             users: OnceLock::new(),
             written: AtomicU64::new(0),
+            ended,
         }
     }
 
@@ -162,6 +165,9 @@ impl Objects {
     }
 
     fn write(&self, id: Oid, kind: ObjectType, content: &[u8]) -> Result<(), SnapshotError> {
+        if self.ended.load(Ordering::Relaxed) {
+            return Err(SnapshotError::Ended);
+        }
         let path = self.path(id);
         let failed = || SnapshotError::io(path.display().to_string());
         let folder = path.parent().unwrap_or(&self.directory);

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -42,16 +42,32 @@ struct Shared {
     began: Mutex<Option<Instant>>,
     /// How many wait for the engine. What nobody waits for ends then.
     waiting: AtomicUsize,
+    /// Set when the host closes.
+    ended: Arc<AtomicBool>,
 }
 
 impl Snapshots {
     /// Touches nothing yet.
     pub fn new(options: SnapshotOptions) -> Self {
+        let ended = Arc::<AtomicBool>::default();
         Self(Arc::new(Shared {
-            engine: Mutex::new(Engine::new(options)),
+            engine: Mutex::new(Engine::new(options, Arc::clone(&ended))),
             began: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            ended,
         }))
+    }
+
+    /// Stops the capture that is under way, and refuses further ones with [`SnapshotError::Ended`].
+    /// Returns once nothing is written any more.
+    pub async fn end(&self) {
+        self.0.ended.store(true, Ordering::Relaxed);
+        let shared = Arc::clone(&self.0);
+        // An error means that the runtime ends, and its threads with it.
+        let _ = opencode_log::spawn_blocking(move || {
+            drop(shared.engine.lock().unwrap_or_else(PoisonError::into_inner));
+        })
+        .await;
     }
 
     /// How long the work that is under way takes already; zero when there is none. What is asked for
@@ -78,7 +94,8 @@ impl Snapshots {
         // What it finds is noted as it goes, and it stops for whoever comes.
         drop(opencode_log::spawn_blocking(move || {
             if let Ok(mut engine) = shared.engine.try_lock() {
-                engine.review(|| shared.waiting.load(Ordering::Relaxed) > 0);
+                let is_ended = || shared.ended.load(Ordering::Relaxed);
+                engine.review(|| is_ended() || shared.waiting.load(Ordering::Relaxed) > 0);
             }
         }));
     }

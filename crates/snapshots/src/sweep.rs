@@ -9,6 +9,7 @@ use std::{
     fs::{self, DirEntry},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -68,7 +69,7 @@ pub(crate) fn sweep(
 /// All that is known to be needed.
 fn kept(objects: &Path, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> {
     // Trees are all ours, so that a worktree that is gone has its snapshots swept, too.
-    let objects = Objects::new(objects.to_owned(), PathBuf::new());
+    let objects = Objects::new(objects.to_owned(), PathBuf::new(), Arc::default());
     let mut kept = HashSet::new();
     for id in keep {
         match compare::collect(&objects, tree::id(id)?, &mut kept) {

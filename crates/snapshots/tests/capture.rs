@@ -6,7 +6,7 @@ mod support;
 
 use std::{collections::BTreeMap, fs};
 
-use opencode_snapshots::{Entry, Mode};
+use opencode_snapshots::{Entry, Mode, SnapshotError};
 use support::{EMPTY, Project, everything, paths, text};
 
 #[tokio::test]
@@ -370,4 +370,41 @@ async fn rules_mean_what_they_mean_to_git() {
     let mut listed: Vec<&str> = listed.split_terminator('\0').collect();
     listed.sort_unstable();
     assert_eq!(files, listed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_written_after_the_end() {
+    const FILES: usize = 5000;
+    let project = Project::new();
+    for number in 0..FILES {
+        project.write(&format!("d{}/{number}", number % 50), number.to_string());
+    }
+    let snapshots = project.snapshots();
+    let capturing = tokio::spawn({
+        let snapshots = snapshots.clone();
+        async move { snapshots.capture().await }
+    });
+    while stored(&project) == 0 {
+        tokio::task::yield_now().await;
+    }
+    snapshots.end().await;
+    let written = stored(&project);
+    assert!(written < FILES);
+    assert!(matches!(
+        capturing.await.unwrap(),
+        Err(SnapshotError::Ended)
+    ));
+    project.write("later", "later");
+    let later = snapshots.capture().await;
+    assert!(matches!(later, Err(SnapshotError::Ended)));
+    assert_eq!(stored(&project), written);
+}
+
+/// Number of objects in the store.
+fn stored(project: &Project) -> usize {
+    let Ok(folders) = fs::read_dir(project.store().join("objects")) else {
+        return 0;
+    };
+    let files = |folder: fs::DirEntry| fs::read_dir(folder.path()).map_or(0, Iterator::count);
+    folders.map(|folder| files(folder.unwrap())).sum()
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures::future::join_all;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
 use opencode_snapshots::{SnapshotOptions, Snapshots};
@@ -65,9 +66,11 @@ impl SnapshotStores {
         }
     }
 
-    /// Gives back the watches and descriptors of all Locations. A closed host may live on in the program.
-    pub(crate) fn end(&self) {
-        self.open().clear();
+    /// Stops captures, and gives back the watches and descriptors of all Locations. The program may go
+    /// on after it closed the host.
+    pub(crate) async fn end(&self) {
+        let open: Vec<_> = self.open().drain().collect();
+        join_all(open.iter().map(|(_, slot)| slot.snapshots.end())).await;
     }
 
     /// Forgets what nobody used for [`IDLE_TIME`].

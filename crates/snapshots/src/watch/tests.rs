@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -26,12 +27,13 @@ impl Watched {
             fs::create_dir_all(&below).unwrap();
             fs::write(below.join(format!("f{number}")), "before").unwrap();
         }
-        let engine = Engine::new(SnapshotOptions {
+        let options = SnapshotOptions {
             store: folder.path().join("store"),
             worktree,
             scope: PathBuf::new(),
             private: Vec::new(),
-        });
+        };
+        let engine = Engine::new(options, Arc::default());
         Self { folder, engine }
     }
 
@@ -56,7 +58,7 @@ impl Watched {
 
     /// What a project has that nobody knows yet.
     fn anew(&self) -> String {
-        let mut engine = Engine::new(self.engine.options.clone());
+        let mut engine = Engine::new(self.engine.options.clone(), Arc::default());
         engine.capture().unwrap().tree
     }
 }
