@@ -7,7 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Child, Kind, Stamp, names, single, stamp::nanoseconds};
+use crate::Child;
+use crate::names;
+use crate::single;
+use crate::stamp::Kind;
+use crate::stamp::Stamp;
+use crate::stamp::nanoseconds;
 
 /// A directory that led where its path says when it was opened.
 #[derive(Debug)]

@@ -12,9 +12,10 @@ use std::{
 
 #[cfg(not(unix))]
 use crate::portable::{Attributes, adopt, attributes};
+use crate::single;
+use crate::unix::Directory;
 #[cfg(unix)]
 use crate::unix::{Attributes, adopt, attributes};
-use crate::{Directory, single};
 
 /// What the names begin and end with that files have before they are moved to their place.
 const PREFIX: &str = ".opencode-";

@@ -20,11 +20,12 @@ use rustix::{
     process::{Gid, Uid},
 };
 
-use crate::{
-    Child, Kind, Stamp,
-    databases::{Identity, keep_database, refuse},
-    names, single,
-};
+use crate::Child;
+use crate::databases::{Identity, keep_database, refuse};
+use crate::names;
+use crate::single;
+use crate::stamp::Kind;
+use crate::stamp::Stamp;
 
 /// To pass through a directory takes no permission to list it.
 #[cfg(any(target_os = "linux", target_os = "android"))]

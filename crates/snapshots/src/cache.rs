@@ -12,10 +12,9 @@ use std::{
 use git2::{ObjectType, Oid};
 use opencode_handles::{Kind, Stamp, open_file};
 
-use crate::{
-    Mode, objects,
-    worktree::{Content, Folder, Known, listing::Earlier},
-};
+use crate::entry::Mode;
+use crate::objects;
+use crate::worktree::{Content, Folder, Known, listing::Earlier};
 
 /// What the names of these files begin with.
 pub(crate) const LIST: &str = "files-";

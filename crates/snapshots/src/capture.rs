@@ -10,22 +10,23 @@ use std::{
 use git2::Oid;
 use opencode_handles::Directory;
 
-use crate::{
-    Capture, SkipReason, Skipped, SnapshotError,
-    cache::{self, Cached},
-    engine::Engine,
-    lock,
-    objects::{Objects, RENEWAL},
-    path,
-    repository::Repository,
-    rules::{self, Rules},
-    tree::{self, Item},
-    watch::Watching,
-    worktree::{
-        Content, Folder, Look, Tree, content,
-        listing::{self, How},
-        trees,
-    },
+use crate::SkipReason;
+use crate::cache::{self, Cached};
+use crate::engine::Engine;
+use crate::entry::Capture;
+use crate::entry::Skipped;
+use crate::error::SnapshotError;
+use crate::lock;
+use crate::objects::{Objects, RENEWAL};
+use crate::path;
+use crate::repository::Repository;
+use crate::rules::{self, Rules};
+use crate::tree::{self, Item};
+use crate::watch::Watching;
+use crate::worktree::{
+    Content, Folder, Look, Tree, content,
+    listing::{self, How},
+    trees,
 };
 
 /// How long a project that is too large is not looked at again: twice as long each time, because to

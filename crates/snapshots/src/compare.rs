@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use git2::Oid;
 
-use crate::{
-    SnapshotError,
-    objects::Objects,
-    path,
-    tree::{self, Item, Items},
-};
+use crate::error::SnapshotError;
+use crate::objects::Objects;
+use crate::path;
+use crate::tree::{self, Item, Items};
 
 /// The paths of files that differ below a directory, in the order of their bytes.
 pub(crate) fn paths(

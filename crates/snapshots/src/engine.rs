@@ -9,17 +9,17 @@ use std::{
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
-use crate::{
-    Mode, SnapshotError, SnapshotOptions,
-    capture::{Knowledge, Refusal},
-    compare,
-    ignored::Ignored,
-    objects::{self, Objects},
-    path,
-    repository::Repository,
-    tree::{self, Trees},
-    worktree::content::MAX_BYTES,
-};
+use crate::capture::{Knowledge, Refusal};
+use crate::compare;
+use crate::entry::Mode;
+use crate::error::SnapshotError;
+use crate::ignored::Ignored;
+use crate::objects::{self, Objects};
+use crate::path;
+use crate::repository::Repository;
+use crate::snapshots::SnapshotOptions;
+use crate::tree::{self, Trees};
+use crate::worktree::content::MAX_BYTES;
 
 /// One scope of a worktree, and what is known of it.
 pub(crate) struct Engine {

@@ -4,11 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use opencode_handles::Directory;
 
-use crate::{
-    capture::steps,
-    repository::Repository,
-    rules::{self, Rules},
-};
+use crate::capture::steps;
+use crate::repository::Repository;
+use crate::rules::{self, Rules};
 
 /// The rules as they are read along the way.
 pub(crate) struct Ignored<'a> {

@@ -11,7 +11,7 @@ use std::{
 
 use opencode_handles::{create_private_folder, private_file};
 
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 
 /// How long a sweep of another process is waited for. It takes the store for moments only.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -3,12 +3,12 @@
 
 use opencode_schema::session::FileDiff;
 
-use crate::{
-    Entry, SnapshotError,
-    engine::{self, Engine},
-    patch, path,
-    tree::{self, Item, Trees},
-};
+use crate::engine::{self, Engine};
+use crate::entry::Entry;
+use crate::error::SnapshotError;
+use crate::patch;
+use crate::path;
+use crate::tree::{self, Item, Trees};
 
 /// What there is at each of some paths, in their order; of one that cannot be looked at, the reason.
 pub type Looks = Vec<Result<Option<Entry>, SnapshotError>>;

@@ -24,7 +24,8 @@ use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Odb, OdbLookupFlags, Oid};
 use opencode_handles::{create_private_folder, open_file, private_file};
 
-use crate::{SnapshotError, alternates::Alternates};
+use crate::alternates::Alternates;
+use crate::error::SnapshotError;
 
 /// What is used again has its time renewed when that is older than this, as a sweep goes by it.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);

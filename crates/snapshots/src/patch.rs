@@ -5,7 +5,10 @@ use std::fmt::Write;
 use git2::{DiffOptions, ObjectType, Oid, Patch};
 use opencode_schema::session::{FileDiff, FileStatus};
 
-use crate::{Mode, SnapshotError, objects::Objects, tree::Item};
+use crate::entry::Mode;
+use crate::error::SnapshotError;
+use crate::objects::Objects;
+use crate::tree::Item;
 
 /// Git takes a file for binary that has a NUL among its first bytes.
 const BINARY_BYTES: usize = 8000;

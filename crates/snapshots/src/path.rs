@@ -1,6 +1,6 @@
 //! Paths relative to the worktree, as snapshots have them.
 
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 
 /// Refuses what callers name that is no path of a file within the worktree: nothing may lead outside or into a Git
 /// directory.

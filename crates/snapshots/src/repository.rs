@@ -9,7 +9,7 @@ use std::{
 use git2::Index;
 use opencode_handles::{open_file, refuse_database};
 
-use crate::SnapshotError;
+use crate::error::SnapshotError;
 
 /// The largest file that says where a repository's Git directory is.
 const MAX_POINTER_BYTES: u64 = 8192;

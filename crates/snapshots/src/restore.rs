@@ -8,15 +8,15 @@ use std::{collections::BTreeMap, io};
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
-use crate::{
-    Entry, Mode, SnapshotError,
-    engine::{self, Engine},
-    ignored::Ignored,
-    objects::Objects,
-    path,
-    rules::IGNORE_FILE,
-    tree::{self, Item, Trees},
-};
+use crate::engine::{self, Engine};
+use crate::entry::Entry;
+use crate::entry::Mode;
+use crate::error::SnapshotError;
+use crate::ignored::Ignored;
+use crate::objects::Objects;
+use crate::path;
+use crate::rules::IGNORE_FILE;
+use crate::tree::{self, Item, Trees};
 
 /// What is done to a path.
 enum Change {

@@ -12,7 +12,13 @@ use std::{
 
 use opencode_schema::session::FileDiff;
 
-use crate::{Capture, Entry, Looks, SnapshotError, Swept, engine::Engine, sweep};
+use crate::engine::Engine;
+use crate::entry::Capture;
+use crate::entry::Entry;
+use crate::entry::Swept;
+use crate::error::SnapshotError;
+use crate::looks::Looks;
+use crate::sweep;
 
 /// Where snapshots are taken and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

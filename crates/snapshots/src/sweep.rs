@@ -15,13 +15,13 @@ use std::{
 
 use git2::Oid;
 
-use crate::{
-    SnapshotError, Swept,
-    cache::LIST,
-    compare, lock,
-    objects::{Objects, TEMPORARY},
-    tree,
-};
+use crate::cache::LIST;
+use crate::compare;
+use crate::entry::Swept;
+use crate::error::SnapshotError;
+use crate::lock;
+use crate::objects::{Objects, TEMPORARY};
+use crate::tree;
 
 /// How many files one sweep removes at most; the next goes on.
 const MAX_REMOVED: u64 = 50_000;

@@ -7,7 +7,10 @@ use std::{
 
 use git2::{ObjectType, Oid};
 
-use crate::{Entry, Mode, SnapshotError, objects::Objects};
+use crate::entry::Entry;
+use crate::entry::Mode;
+use crate::error::SnapshotError;
+use crate::objects::Objects;
 
 const MODE_TREE: &str = "40000";
 

@@ -3,7 +3,14 @@ use std::thread::Builder;
 
 use serde_json::json;
 
-use crate::{Entries, Entry, Filter, Level, Log, spawn, spawn_blocking, spawn_thread};
+use crate::Log;
+use crate::carry::spawn;
+use crate::carry::spawn_blocking;
+use crate::carry::spawn_thread;
+use crate::entry::Entry;
+use crate::entry::Level;
+use crate::filter::Filter;
+use crate::queue::Entries;
 
 const TARGET: &str = "opencode_store::worker";
 

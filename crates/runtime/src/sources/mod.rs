@@ -46,7 +46,7 @@ use self::references::ReferenceGuidance;
 use self::registries::Registries;
 use self::remote::RemoteTexts;
 use self::skills::SkillGuidance;
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use opencode_context::{RegisterError, Registration, Registry, SystemContext};
 use opencode_location::directory::{DirectoryError, normalise};
 
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 /// Why a contribution to the System Context is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

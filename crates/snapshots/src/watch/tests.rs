@@ -9,7 +9,8 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{SnapshotOptions, engine::Engine};
+use crate::engine::Engine;
+use crate::snapshots::SnapshotOptions;
 
 /// A project that is large enough to be watched, and a name of one of its files outside.
 struct Watched {

@@ -13,7 +13,12 @@ use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, Stamp, is_absent, now};
 
 use super::{Content, Folder, Known, Listing, Tree, threads};
-use crate::{Mode, SkipReason, SnapshotError, objects::Objects, path, repository::Repository};
+use crate::SkipReason;
+use crate::entry::Mode;
+use crate::error::SnapshotError;
+use crate::objects::Objects;
+use crate::path;
+use crate::repository::Repository;
 
 /// The largest file that Git does not track, and the largest of all. A file that was captured while
 /// it was small stays, as one that is tracked.

@@ -16,7 +16,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use git2::Oid;
 use opencode_handles::Stamp;
 
-use crate::{Mode, SkipReason, rules::Rules};
+use crate::SkipReason;
+use crate::entry::Mode;
+use crate::rules::Rules;
 
 /// A directory and everything below it.
 #[derive(Debug)]

@@ -1,11 +1,9 @@
 //! The last pass: the trees of directories that changed, and of those above them.
 
 use super::{Content, Folder, Tree};
-use crate::{
-    SnapshotError,
-    objects::Objects,
-    tree::{self, Item},
-};
+use crate::error::SnapshotError;
+use crate::objects::Objects;
+use crate::tree::{self, Item};
 
 /// Stores the trees of a directory and of everything below. Nothing for one that holds no files, as
 /// Git knows none.

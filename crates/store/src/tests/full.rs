@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, mpsc};
 use opencode_schema::event::SessionEvent;
 use serde_json::json;
 
-use crate::CommitListener;
-use crate::Committed;
 use crate::DatabasePath;
-use crate::Draft;
-use crate::Durability;
 use crate::Store;
-use crate::StoreError;
 use crate::StoreOptions;
+use crate::error::StoreError;
+use crate::format::entry::Committed;
+use crate::format::entry::Draft;
+use crate::open::Durability;
 use crate::tests::{append, created, event, ids, session_id};
+use crate::writer::CommitListener;
 
 async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
     let options = StoreOptions {

@@ -15,8 +15,8 @@ use opencode_schema::id::{IdSource, SessionID};
 use serde_json::{Value, json};
 
 use crate::DatabasePath;
-use crate::Durability;
 use crate::format::entry::Draft;
+use crate::open::Durability;
 use crate::open::open;
 use crate::view::transaction::Transaction;
 

@@ -8,10 +8,10 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::DatabasePath;
-use crate::Durability;
-use crate::ReplayEvent;
 use crate::format::entry::Draft;
+use crate::open::Durability;
 use crate::open::open;
+use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};
 use crate::view::reader::Reader;
@@ -384,7 +384,12 @@ fn messages(side: &Side) -> Vec<String> {
             .session(&SessionID::parse(session).unwrap())
             .unwrap()?;
         let messages = reader
-            .messages(row.key, crate::Order::Ascending, None, 999)
+            .messages(
+                row.key,
+                crate::projections::messages::Order::Ascending,
+                None,
+                999,
+            )
             .unwrap();
         let inbox = reader.pending_inputs(&row).unwrap();
         Some(format!("{row:?} {messages:?} {inbox:?}"))

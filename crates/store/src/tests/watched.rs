@@ -11,11 +11,11 @@ use rusqlite::{Connection, StatementStatus};
 use serde_json::{Value, json};
 
 use crate::DatabasePath;
-use crate::Durability;
-use crate::Epoch;
-use crate::Order;
 use crate::format::entry::Draft;
+use crate::open::Durability;
 use crate::open::open;
+use crate::projections::epoch::Epoch;
+use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::view::reader::Reader;

@@ -10,11 +10,11 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Null;
 use serde_json::{Value, json};
 
-use crate::Anchored;
-use crate::Order;
-use crate::ReplayEvent;
-use crate::ReplayOptions;
-use crate::SessionFilter;
+use crate::projections::messages::Anchored;
+use crate::projections::messages::Order;
+use crate::projections::sessions::SessionFilter;
+use crate::replay::ReplayOptions;
+use crate::replay::element::ReplayEvent;
 use crate::tests::watched::Bench;
 use crate::tests::{append, created, event, session_id};
 use crate::view::reader::Reader;
