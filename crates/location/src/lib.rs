@@ -24,7 +24,6 @@
 //!   directory.
 //! - [`file_system`]: the files of the directory for clients, in the order of [`collation`] and with
 //!   their [`media_type`].
-//!   [`media_type`].
 //!
 //! [`Environment`]: environment::Environment
 //! [`Locations`]: locations::Locations

@@ -29,7 +29,6 @@ const MAX_AGENTS: usize = 500;
 /// Maximum number of copies of shared rules. Each agent holds its own copy of these rules. If there are
 /// more rules, the number of agents is reduced instead: a missing agent may do nothing, but an agent
 /// without some of its rules could do more than it may.
-/// its rules could do more than it may.
 const MAX_SHARED_RULES: usize = 200_000;
 
 /// Folders of a directory of definitions that contain agent files. `mode` and `modes` are the oldest

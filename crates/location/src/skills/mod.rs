@@ -3,7 +3,6 @@
 //!
 //! Unlike all other definitions, skills are not a snapshot: each observation reads the current state of
 //! the disk. Files that have not changed are not read again.
-//! somebody looks. Files that have not changed are not read again.
 
 mod observation;
 mod sources;
