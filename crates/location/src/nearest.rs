@@ -28,7 +28,7 @@ pub(crate) fn nearest<'n>(
         .or_else(|| names.clone().find(|name| two_slips(given, name)))
 }
 
-/// True if two texts of 6 to 64 bytes differ by at most two bytes.
+/// True if two texts of 6 to 64 bytes differ by at most two edits.
 fn two_slips(a: &str, b: &str) -> bool {
     const MIN: usize = 6;
     const MAX: usize = 64;

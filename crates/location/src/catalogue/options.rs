@@ -260,8 +260,7 @@ fn camel_members(members: &Map<String, Value>) -> Value {
     Value::Object(members.collect())
 }
 
-/// Reads the controls. Skips invalid values; the check of the configuration has already rejected most
-/// of them.
+/// Reads the controls. Skips values of the wrong type, which [`check`] rejects in configuration.
 fn controls(source: &Map<String, Value>) -> GenerationControls {
     let float = |name| source.get(name).and_then(|value| number(value).ok());
     let whole = |name| source.get(name).and_then(|value| count(value).ok());

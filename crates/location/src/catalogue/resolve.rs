@@ -359,7 +359,7 @@ fn timeouts(model: &Model, options: &mut Options) -> Timeouts {
 }
 
 /// True if the model accepts system messages in the middle of a conversation. `None` if the
-/// configuration does not say.
+/// configuration does not set it.
 fn mid_conversation_system(options: &mut Options) -> Option<bool> {
     let spellings = ["midConversationSystem", "mid_conversation_system"];
     let found = spellings.map(|name| options.take_body(name));

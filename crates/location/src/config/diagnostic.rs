@@ -19,8 +19,8 @@ pub struct Diagnostic {
     pub column: Option<u32>,
 }
 
-/// The kinds of diagnostics. [`DiagnosticKind::Io`] and [`DiagnosticKind::Syntax`] mean that the whole
-/// document or file is not used.
+/// The kinds of diagnostics. [`DiagnosticKind::Io`] and [`DiagnosticKind::Syntax`] concern a whole document
+/// or file, the other kinds usually a single value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagnosticKind {
     /// The document, file or directory cannot be read.
@@ -29,8 +29,7 @@ pub enum DiagnosticKind {
     Substitution,
     /// The text is not JSON with comments and trailing commas.
     Syntax,
-    /// A value is not valid for its key. Only this value is left out, unless the rest of the document
-    /// depends on it.
+    /// A value is not valid for its key. Only this value is left out, unless it is the whole document.
     Invalid,
     /// One value has no effect. The rest of the document applies.
     Ignored,

@@ -111,8 +111,8 @@ fn model_api(value: &Value) -> Decoded<ApiPatch> {
     })
 }
 
-/// Combines `tool_call` and `modalities`: if one is present, absence of the other means no such
-/// capability.
+/// Combines `tool_call` and `modalities`: if only one of them is present, the model has no capabilities of
+/// the other.
 fn capabilities(source: &Map<String, Value>) -> Decoded<Option<Capabilities>> {
     let tools = optional(source, "tool_call", boolean)?;
     let modalities = optional(source, "modalities", |value| {

@@ -55,7 +55,7 @@ pub struct Settings {
     /// Upper limit of the tokens that compaction reserves for an answer, even if the model allows
     /// longer answers.
     pub output_token_max: Option<u64>,
-    /// Paths and globs, from all documents, for which no change notifications are sent.
+    /// Paths and globs, from all documents, whose changes are not reported.
     pub watcher_ignore: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! The files of a Location for clients: reading one, listing a directory, finding a path.
 //!
-//! These operations need no permission, so they never show anything outside of the directory: they
+//! These operations ask for no permission, so they never show anything outside of the directory: they
 //! reject absolute paths, paths that leave the directory, and paths that leave it through a symbolic
 //! link, even if the link is created between the check and the opening.
 

@@ -63,7 +63,7 @@ fn is_fence(line: &str) -> bool {
 /// Parses front matter. Front matter with only blanks and comments has no fields.
 ///
 /// Authors often write lines such as `description: Use it when: something breaks`, which is not valid
-/// YAML. If parsing fails, the values of such lines are quoted and the text is parsed once more.
+/// YAML. If parsing fails, the values of such lines are taken as plain texts and it is parsed once more.
 pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
     if front.len() > MAX_BYTES {
         let message = format!("The front matter is larger than {MAX_BYTES} bytes");

@@ -179,7 +179,7 @@ impl Look<'_> {
                 }),
         };
         file.unwrap_or_else(|error| File {
-            // The failure does not depend only on the file, so the next observation tries again.
+            // The file was not read, so the next observation tries again.
             version: None,
             skill: None,
             diagnostics: vec![io_diagnostic(
