@@ -17,8 +17,7 @@ pub(crate) const LISTENER_PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 /// The variable with a complete configuration document, which may contain keys.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
-/// Patterns for names of variables that usually contain secrets, in any case. `docs/secrets.md` lists
-/// them.
+/// Patterns for names of variables that usually contain secrets, in any case. `docs/secrets.md` lists them.
 const SECRET_NAMES: [&str; 16] = [
     "*API_KEY",
     "*APIKEY",
@@ -38,8 +37,7 @@ const SECRET_NAMES: [&str; 16] = [
     CONTENT,
 ];
 
-/// The embedding program's rules for the variables of processes: names in any case, in which `*` stands
-/// for any text.
+/// The embedding program's rules for the variables of processes: names in any case, in which `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandEnvironment {
     /// Variables to remove in addition to those with secrets.

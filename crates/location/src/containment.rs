@@ -1,9 +1,8 @@
 //! Resolves a path from the model to a file and checks if the Location permits access to it.
 //!
-//! A path is checked twice: by its text, and by its real path after all symbolic links are resolved. A
-//! relative path must not leave the Location. A path that is inside by its text but outside by its real
-//! path goes through a link, and no approval can permit it. An absolute path outside is possible, but
-//! only after the user approved its directory.
+//! A path is checked twice: by its text, and by its real path after all symbolic links are resolved. A relative path
+//! must not leave the Location. A path that is inside by its text but outside by its real path goes through a link, and
+//! no approval can permit it. An absolute path outside is possible, but only after the user approved its directory.
 //!
 //! The result is valid only at the time of the check. A tool that waits between resolving and opening,
 //! for example for a permission, checks [`Target::still_resolves`] before it accesses the file.
@@ -48,8 +47,7 @@ impl Target {
     }
 }
 
-/// The reason why a path cannot be used. Tools answer with their generic failure text instead of these
-/// messages.
+/// The reason why a path cannot be used. Tools answer with their generic failure text instead of these messages.
 #[derive(Debug, thiserror::Error)]
 pub enum ContainmentError {
     /// A relative path leaves the Location.
@@ -61,8 +59,7 @@ pub enum ContainmentError {
     /// A component of the path that must be a directory is not one.
     #[error("an ancestor of the path is not a directory")]
     NonDirectoryAncestor,
-    /// A symbolic link on the path has no target. A file created through it would be at a place that
-    /// was not checked.
+    /// A symbolic link on the path has no target. A file created through it would be at a place that was not checked.
     #[error("a symbolic link on the path has no target")]
     DanglingLink,
     /// The real path is not valid text, so no rule could name it.
@@ -149,8 +146,7 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
             // The name exists, so the target of the link is missing.
             Ok(_) => return Err(ContainmentError::DanglingLink),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // For example a path that is too long for the system. Checking it name by name would be
-            // slow.
+            // For example a path that is too long for the system. Checking it name by name would be slow.
             Err(error) => return Err(error.into()),
         }
         let (Some(parent), Some(name)) = (current.parent(), current.file_name()) else {
@@ -161,8 +157,7 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     }
 }
 
-/// True if a path is below a directory after links are resolved. A path that does not exist is checked
-/// by its text.
+/// True if a path is below a directory after links are resolved. A path that does not exist is checked by its text.
 pub(crate) fn lies_below(path: &Path, root: &Path) -> bool {
     match (real_path(path), real_path(root)) {
         (Ok(path), Ok(root)) => path.starts_with(root),

@@ -31,8 +31,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// Expands a path in a text: `~` and `~/…` start in the home directory, a relative path starts at
-    /// `base`.
+    /// Expands a path in a text: `~` and `~/…` start in the home directory, a relative path starts at `base`.
     pub fn expand(&self, base: &Path, text: &str) -> PathBuf {
         match text.strip_prefix('~') {
             Some("") => self.home.clone(),
@@ -52,8 +51,7 @@ impl Environment {
         PathBuf::from(named.unwrap_or(usual))
     }
 
-    /// True if configuration and instructions of projects are read. `OPENCODE_DISABLE_PROJECT_CONFIG`
-    /// turns them off.
+    /// True if configuration and instructions of projects are read. `OPENCODE_DISABLE_PROJECT_CONFIG` turns them off.
     pub fn reads_projects(&self) -> bool {
         !self.flag("OPENCODE_DISABLE_PROJECT_CONFIG")
     }

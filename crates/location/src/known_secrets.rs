@@ -1,6 +1,5 @@
-//! The secrets that a Location knows: those in the configuration and the environment, even if they are
-//! not in use. They are sent only to the server that they belong to. They never appear in stored or
-//! displayed data.
+//! The secrets that a Location knows: those in the configuration and the environment, even if they are not in use. They
+//! are sent only to the server that they belong to. They never appear in stored or displayed data.
 
 use opencode_llm::redact::Secrets;
 

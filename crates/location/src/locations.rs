@@ -31,10 +31,9 @@ pub const IDLE_TIME: Duration = Duration::from_secs(60 * 60);
 
 /// Opens Locations and caches them.
 ///
-/// A Location is in use while a holder other than this cache has a reference to it. The cache never
-/// drops a Location in use. It drops an idle Location that no caller has requested for [`IDLE_TIME`];
-/// requests for Locations trigger this check. If there are more than [`MAX_IDLE_LOCATIONS`] idle ones,
-/// it drops the least recently used ones immediately.
+/// A Location is in use while a holder other than this cache has a reference to it. The cache never drops a Location in
+/// use. It drops an idle Location that no caller has requested for [`IDLE_TIME`]; requests for Locations trigger this
+/// check. If there are more than [`MAX_IDLE_LOCATIONS`] idle ones, it drops the least recently used ones immediately.
 pub struct Locations {
     environment: Arc<Environment>,
     /// The configuration of the embedding program.
@@ -139,8 +138,7 @@ impl Locations {
         self
     }
 
-    /// Calls this function with the secrets of every Location that is read, before the Location logs
-    /// anything.
+    /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
     #[must_use]
     pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
         self.learn_secrets = learn_secrets;
@@ -348,8 +346,7 @@ impl Locations {
         slot
     }
 
-    /// Releases a slot after opening. Removes the slot if opening failed, then evicts excess idle
-    /// Locations.
+    /// Releases a slot after opening. Removes the slot if opening failed, then evicts excess idle Locations.
     fn release(&self, directory: &str, slot: Arc<Slot>) {
         let mut slots = self.lock();
         let empty = slot.open().is_none();
@@ -400,8 +397,7 @@ impl Locations {
     }
 }
 
-/// Separates the project id from the worktree to which approvals are bound. No project id contains this
-/// character.
+/// Separates the project id from the worktree to which approvals are bound. No project id contains this character.
 pub const WORKTREE: char = '\u{1f}';
 
 /// The name under which answers of `always` are saved for a Location.

@@ -1,8 +1,7 @@
 //! Opens a canonical path without following symbolic links.
 //!
-//! Between the check of a path and its opening, another process can replace any component with a
-//! symbolic link. Therefore `opencode_handles` opens everything through the directories that contain
-//! it.
+//! Between the check of a path and its opening, another process can replace any component with a symbolic link.
+//! Therefore `opencode_handles` opens everything through the directories that contain it.
 //!
 //! All functions in this module block on disk access.
 
@@ -49,8 +48,7 @@ impl Directory {
         parent.open_seen_file(name).map(|(file, _)| file)
     }
 
-    /// Returns the kind of an entry below. `None` for a link and for anything other than a file or
-    /// directory.
+    /// Returns the kind of an entry below. `None` for a link and for anything other than a file or directory.
     pub fn kind(&mut self, relative: &Path) -> Option<FileSystemEntryType> {
         let (parent, name) = self.parent(relative).ok()?;
         entry_type(parent.stat(name).ok()??.kind)

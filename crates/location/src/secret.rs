@@ -7,8 +7,7 @@ pub use opencode_llm::redact::Redactor;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// Members of a JSON object that the provider defines. `Debug` shows only their names, because a key
-/// can have any name.
+/// Members of a JSON object that the provider defines. `Debug` shows only their names, because a key can have any name.
 #[derive(Clone, Default, PartialEq)]
 pub struct Members(pub Map<String, Value>);
 
@@ -78,9 +77,8 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// Returns the URL without the parts that may be secret: user, password, query and fragment. In HTTP
-/// URLs, a token is often in the place of the user. In other URLs, such as `ssh://git@host`, the user
-/// is part of the address and stays.
+/// Returns the URL without the parts that may be secret: user, password, query and fragment. In HTTP URLs, a token is
+/// often in the place of the user. In other URLs, such as `ssh://git@host`, the user is part of the address and stays.
 pub fn shown_address(address: &Url) -> String {
     let mut shown = address.clone();
     // These calls fail for URLs that cannot have a user or a password.
@@ -93,8 +91,7 @@ pub fn shown_address(address: &Url) -> String {
     shown.into()
 }
 
-/// The base URL of a provider as configured. `Debug` shows it without user, password, query and
-/// fragment.
+/// The base URL of a provider as configured. `Debug` shows it without user, password, query and fragment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(pub String);
 

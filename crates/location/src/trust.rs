@@ -10,8 +10,7 @@ use tokio::sync::watch;
 
 use crate::config::{Diagnostic, DiagnosticKind};
 
-/// Maximum number of directories with a stored answer. The host is asked again each time about all
-/// others.
+/// Maximum number of directories with a stored answer. The host is asked again each time about all others.
 const MAX_DECISIONS: usize = 10_000;
 
 /// The host's policy for trusting the files of projects.
@@ -70,9 +69,8 @@ impl TrustDecisions {
         }
     }
 
-    /// Returns the decision about a directory. Stores the host's answer. If the host gives no answer,
-    /// the project stays untrusted and the next call asks again. A call of [`decide`](Self::decide)
-    /// ends a pending question.
+    /// Returns the decision about a directory. Stores the host's answer. If the host gives no answer, the project stays
+    /// untrusted and the next call asks again. A call of [`decide`](Self::decide) ends a pending question.
     pub(crate) async fn of(&self, directory: &str) -> Decision {
         if let Some(is_trusted) = self.lock().get(directory) {
             return Decision::made(*is_trusted);
@@ -89,8 +87,7 @@ impl TrustDecisions {
         }
     }
 
-    /// Waits until the program has decided about a directory without being asked, and returns the
-    /// decision.
+    /// Waits until the program has decided about a directory without being asked, and returns the decision.
     async fn decided(&self, directory: &str) -> bool {
         let mut changed = self.changed.subscribe();
         let is_decided = |(): &()| self.lock().contains_key(directory);
@@ -105,8 +102,7 @@ impl TrustDecisions {
         self.changed.send_replace(());
     }
 
-    /// Stores an answer unless another decision was made in the meantime. Returns the decision that
-    /// applies.
+    /// Stores an answer unless another decision was made in the meantime. Returns the decision that applies.
     fn note(&self, directory: &str, is_trusted: bool) -> bool {
         let mut decided = self.lock();
         match decided.get(directory) {

@@ -116,8 +116,7 @@ impl<'c> UntrustedChoices<'c> {
         out
     }
 
-    /// Removes a model that the project must not choose, and a variant without its model. True if
-    /// anything was removed.
+    /// Removes a model that the project must not choose, and a variant without its model. True if anything was removed.
     fn take_model(&self, model: &mut Option<ModelRef>, variant: &mut Option<String>) -> bool {
         let is_free = |model: &ModelRef| !self.host_chooses && self.catalogue.offers(model);
         if model.as_ref().is_some_and(is_free) {

@@ -45,8 +45,7 @@ pub async fn permit() -> Option<SemaphorePermit<'static>> {
     WALKS.acquire().await.ok()
 }
 
-/// Prepares a walk over everything below the absolute path `root` that is neither hidden nor ignored,
-/// without `.git`.
+/// Prepares a walk over everything below the absolute path `root` that is neither hidden nor ignored, without `.git`.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     let own = rules_bytes(root)
         .filter(|own| *own <= MAX_IGNORE_BYTES)
@@ -79,8 +78,7 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     Ok(builder)
 }
 
-/// Adds the size of a directory's rules to that of the rules above it. True if the sum is within the
-/// limit.
+/// Adds the size of a directory's rules to that of the rules above it. True if the sum is within the limit.
 fn has_room(held: &Mutex<Vec<u64>>, directory: &DirEntry) -> bool {
     let Some(own) = rules_bytes(directory.path()) else {
         return false;
@@ -210,8 +208,7 @@ fn rules_bytes(directory: &Path) -> Option<u64> {
     Some(files.saturating_add(exclude))
 }
 
-/// The Git directory whose rules apply. For a linked worktree, this is the directory of the main
-/// worktree.
+/// The Git directory whose rules apply. For a linked worktree, this is the directory of the main worktree.
 fn git_directory(named: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(found) = fs::metadata(named) else {
         return Ok(None);

@@ -31,8 +31,7 @@ const MAX_AGENTS: usize = 500;
 /// without some of its rules could do more than it may.
 const MAX_SHARED_RULES: usize = 200_000;
 
-/// Folders of a directory of definitions that contain agent files. `mode` and `modes` are the oldest
-/// form.
+/// Folders of a directory of definitions that contain agent files. `mode` and `modes` are the oldest form.
 const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
     (Folder::with_subfolders("agent"), None),
     (Folder::with_subfolders("agents"), None),

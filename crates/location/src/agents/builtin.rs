@@ -104,9 +104,8 @@ fn common(places: &Places<'_>) -> Vec<PermissionRule> {
     rules
 }
 
-/// Rules for directories outside the Location. The user is asked about them. Exceptions are the
-/// directories that the runtime itself writes and the references, which the configuration makes
-/// readable.
+/// Rules for directories outside the Location. The user is asked about them. Exceptions are the directories that the
+/// runtime itself writes and the references, which the configuration makes readable.
 fn outside(places: &Places<'_>) -> Vec<PermissionRule> {
     let environment = places.environment;
     let mut rules = vec![rule("external_directory", "*", Ask)];

@@ -20,8 +20,7 @@ pub(super) fn is_rule(rule: &PermissionRule) -> bool {
     ACTIONS.contains(&rule.action.as_str())
 }
 
-/// Returns the diagnostics for the description of an agent. Disabling an agent without effect gives no
-/// diagnostic.
+/// Returns the diagnostics for the description of an agent. Disabling an agent without effect gives no diagnostic.
 pub(super) fn in_agent(origin: &str, id: &str, patch: &AgentPatch) -> Vec<Diagnostic> {
     if !is_agent(id) {
         return in_rules(origin, &patch.permissions);

@@ -1,5 +1,4 @@
-//! The agents of a directory: the built-in ones and those that configuration and Markdown files
-//! describe.
+//! The agents of a directory: the built-in ones and those that configuration and Markdown files describe.
 
 mod build;
 mod builtin;
@@ -117,8 +116,7 @@ impl Agents {
         }
     }
 
-    /// The public view of the agents, including hidden agents, without the secrets that request
-    /// settings may contain.
+    /// The public view of the agents, including hidden agents, without the secrets that request settings may contain.
     pub fn list(&self) -> &[AgentInfo] {
         &self.shown
     }
@@ -140,12 +138,10 @@ impl Agents {
         id.to_owned()
     }
 
-    /// Returns the rules that decide what an agent may do, in order. An agent that is not described may
-    /// do nothing.
+    /// Returns the rules that decide what an agent may do, in order. An agent that is not described may do nothing.
     ///
-    /// In addition to the permissions that [`Agents::get`] shows, they contain the rule that the user
-    /// is asked about a built-in agent that repeats itself (`doom_loop`), unless a later rule overrides
-    /// it.
+    /// In addition to the permissions that [`Agents::get`] shows, they contain the rule that the user is asked about a
+    /// built-in agent that repeats itself (`doom_loop`), unless a later rule overrides it.
     pub fn rules(&self, id: &str) -> Ruleset<'_> {
         match self.index.get(id) {
             Some(place) => Ruleset {
@@ -167,10 +163,9 @@ impl Agents {
         self.unread.has_changed()
     }
 
-    /// Sets the default agent to the one that the configuration names, and to no other. If the
-    /// configuration names none, uses [`DEFAULT_AGENT`], or else the first agent that a user can
-    /// choose. An agent that only an untrusted project describes becomes the default only if the
-    /// configuration names it.
+    /// Sets the default agent to the one that the configuration names, and to no other. If the configuration names
+    /// none, uses [`DEFAULT_AGENT`], or else the first agent that a user can choose. An agent that only an untrusted
+    /// project describes becomes the default only if the configuration names it.
     fn choose_default(&mut self, named: Option<&str>) {
         let fits = |place: &usize| {
             let agent = &self.agents[*place];

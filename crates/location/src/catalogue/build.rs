@@ -114,9 +114,8 @@ impl Catalogue {
         }
     }
 
-    /// Sets the default model to the one that the strongest document names. If that model cannot be
-    /// used, no other model replaces it. If no document names one, uses the newest model that can be
-    /// used.
+    /// Sets the default model to the one that the strongest document names. If that model cannot be used, no other
+    /// model replaces it. If no document names one, uses the newest model that can be used.
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
         let (named, withheld) = self.strongest_name(configuration);
         let Some((origin, named)) = named else {
@@ -139,9 +138,8 @@ impl Catalogue {
         }
     }
 
-    /// Returns the model that the strongest document names, with its origin. A document of an untrusted
-    /// project counts only if it names a usable model; the diagnostic reports the first such document
-    /// that does not.
+    /// Returns the model that the strongest document names, with its origin. A document of an untrusted project counts
+    /// only if it names a usable model; the diagnostic reports the first such document that does not.
     fn strongest_name<'c>(
         &self,
         configuration: &'c Configuration,

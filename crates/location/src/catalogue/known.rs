@@ -130,8 +130,7 @@ pub(super) fn compatible(chosen: &HostModel) -> ProviderPatch {
     }
 }
 
-/// The address that an environment variable gives for a provider. Used if the configuration gives no
-/// address.
+/// The address that an environment variable gives for a provider. Used if the configuration gives no address.
 pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
     let variable = match id {
         "anthropic" => "ANTHROPIC_BASE_URL",

@@ -38,8 +38,7 @@ use crate::config::Policy;
 use models_dev::ModelsDev;
 use resolve::Resolutions;
 
-/// The package for servers with OpenAI's Chat Completions protocol. Default of providers that name no
-/// package.
+/// The package for servers with OpenAI's Chat Completions protocol. Default of providers that name no package.
 pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
 
 /// The package for servers with the OpenAI Responses protocol.
@@ -126,8 +125,7 @@ impl Catalogue {
         named.flatten().chain(known::credentials())
     }
 
-    /// Adds the secrets in the addresses in use to `secrets`. Environment variables may have given
-    /// these addresses.
+    /// Adds the secrets in the addresses in use to `secrets`. Environment variables may have given these addresses.
     pub(crate) fn learn_addresses(&self, secrets: &mut Secrets) {
         let providers = self.providers.iter().map(|it| &it.api);
         let urls = providers.chain(self.models.iter().map(|it| &it.api));
@@ -142,8 +140,7 @@ impl Catalogue {
         Some(&self.providers[places.provider])
     }
 
-    /// Returns a model of a provider as in [`Self::described_provider`], even if the model cannot be
-    /// used.
+    /// Returns a model of a provider as in [`Self::described_provider`], even if the model cannot be used.
     pub fn described_model(&self, provider_id: &str, id: &str) -> Option<&Model> {
         let place = *self.index.get(provider_id)?.models.get(id)?;
         Some(&self.models[place])

@@ -79,8 +79,7 @@ pub struct Model {
     pub capabilities: Capabilities,
     /// True if the model reasons.
     pub reasoning: bool,
-    /// The wire field in which reasoning is sent back to the model, if it differs from the default of
-    /// the protocol.
+    /// The wire field in which reasoning is sent back to the model, if it differs from the default of the protocol.
     pub reasoning_field: Option<String>,
     /// Headers of every request to the model. They override those of its provider.
     pub headers: Headers,

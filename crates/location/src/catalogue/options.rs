@@ -126,8 +126,7 @@ impl Options {
         }
     }
 
-    /// Moves the known members out of an object of options. If the object is null, all its known
-    /// members become null.
+    /// Moves the known members out of an object of options. If the object is null, all its known members become null.
     fn sort_group(&mut self, name: &str, members: &[(&str, &str)], value: &Value) {
         let mut rest = value.clone();
         for (member, option) in members {
@@ -287,11 +286,9 @@ fn stop(value: &Value) -> Decoded<Vec<String>> {
     }
 }
 
-/// Merges `over` into `base` according to RFC 7396: objects member by member, null removes, every other
-/// value replaces.
+/// Merges `over` into `base` according to RFC 7396: objects member by member, null removes, every other value replaces.
 fn overlay(base: &mut Map<String, Value>, over: &Map<String, Value>) {
-    // Removes all members in one pass: each single removal from an ordered map moves all members after
-    // it.
+    // Removes all members in one pass: each single removal from an ordered map moves all members after it.
     base.retain(|name, _| !over.get(name).is_some_and(Value::is_null));
     for (name, value) in over {
         match value {

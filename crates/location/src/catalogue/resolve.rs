@@ -23,8 +23,7 @@ use crate::secret::{Headers, Members};
 /// A model that is ready for a Provider Turn.
 #[derive(Clone)]
 pub struct ResolvedModelOutcome {
-    /// The model in the catalogue and the variant that applies. The variant is `None` if no variant
-    /// changes the model.
+    /// The model in the catalogue and the variant that applies. The variant is `None` if no variant changes the model.
     pub selection: ModelRef,
     /// The data that the model client needs for the call.
     pub model: Arc<ResolvedModel>,
@@ -216,8 +215,7 @@ fn endpoint(api: &Api, protocol: ProtocolId) -> Result<Endpoint, UnsupportedReas
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid());
     }
-    // The adapter appends its path to the base URL, so the query and fragment of the base URL are
-    // separated here.
+    // The adapter appends its path to the base URL, so the query and fragment of the base URL are separated here.
     let end = text.find(['?', '#']).unwrap_or(text.len());
     Ok(Endpoint {
         base_url: text[..end].trim().to_owned(),

@@ -1,5 +1,4 @@
-//! The variants of reasoning models for which neither the configuration nor a list of models names
-//! variants.
+//! The variants of reasoning models for which neither the configuration nor a list of models names variants.
 //!
 //! The package and name of a model determine the options that it accepts. If these are not known
 //! exactly, the model gets no variants, because it could reject them.
@@ -97,8 +96,7 @@ impl Reasoner<'_> {
         }
     }
 
-    /// The variants of models that differ from the other models of their package. Most of these models
-    /// have none.
+    /// The variants of models that differ from the other models of their package. Most of these models have none.
     fn special(&self, id: &str) -> Option<Variants> {
         const WITHOUT: [&str; 10] = [
             "deepseek-chat",
@@ -166,8 +164,7 @@ impl Reasoner<'_> {
         both.into_iter().filter_map(variant).collect()
     }
 
-    /// The options that request a number of thinking tokens. `None` if the package does not support
-    /// budgets.
+    /// The options that request a number of thinking tokens. `None` if the package does not support budgets.
     fn budget(&self, tokens: u64) -> Option<Members> {
         let options = match self.family {
             Family::Anthropic => {

@@ -23,8 +23,7 @@ const FOLDERS: [Folder; 2] = [
 /// Maximum number of reported mistakes in commands.
 const MAX_TOLD: usize = 50;
 
-/// The commands of one directory: the built-in ones first, then the others in the order of their first
-/// description.
+/// The commands of one directory: the built-in ones first, then the others in the order of their first description.
 #[derive(Debug, Default)]
 pub struct Commands {
     list: Vec<CommandInfo>,

@@ -84,8 +84,7 @@ pub(super) fn decode_modes(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> 
     Ok(modes)
 }
 
-/// Checks the name of an agent or command. User interfaces show the name in line-based lists, and
-/// models receive it.
+/// Checks the name of an agent or command. User interfaces show the name in line-based lists, and models receive it.
 pub(super) fn name(name: &str) -> Decoded<String> {
     if name.is_empty() || name.contains(char::is_control) {
         return Err(Invalid::new("must have a name without control characters"));
@@ -142,8 +141,7 @@ fn older(source: &Map<String, Value>) -> Decoded<AgentPatch> {
     Ok(patch)
 }
 
-/// The options that the older generation adds to requests: its `options` and every field that it does
-/// not know.
+/// The options that the older generation adds to requests: its `options` and every field that it does not know.
 fn options(source: &Map<String, Value>) -> Decoded<Members> {
     let mut body = optional(source, "options", provider_v2::body)?.unwrap_or_default();
     let is_known = |name: &str| NEWER.contains(&name) || OLDER.contains(&name);

@@ -22,8 +22,7 @@ const MAX_PATH: usize = 300;
 /// A problem in a document. Neither text contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigurationProblem {
-    /// The path of the problem, for example `permission.bash` or `permissions[0].effect`. Empty for the
-    /// whole document.
+    /// The path of the problem, for example `permission.bash` or `permissions[0].effect`. Empty for the whole document.
     pub path: String,
     /// The problem, as the end of a sentence that begins with the path.
     pub message: String,

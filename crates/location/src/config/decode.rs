@@ -141,8 +141,7 @@ pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
 /// document with a hundred thousand of them would delay the opening of the directory.
 const MAX_FEW: usize = 100;
 
-/// Maximum number of texts in a list that is searched for every provider, model or path, and of
-/// commands in a document.
+/// Maximum number of texts in a list that is searched for every provider, model or path, and of commands in a document.
 const MAX_TEXTS: usize = 1000;
 
 /// Fails if an object or array has more than [`MAX_FEW`] members.

@@ -46,8 +46,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a diagnostic without logging it. The collector logs it after secrets were removed from
-    /// its message.
+    /// Creates a diagnostic without logging it. The collector logs it after secrets were removed from its message.
     pub(crate) fn new(
         path: &str,
         kind: DiagnosticKind,

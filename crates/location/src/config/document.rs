@@ -73,8 +73,7 @@ pub struct Document {
     pub(crate) settings: SettingsPatch,
 }
 
-/// Shows only the origin and the author, because URLs of instructions, skills and references may
-/// contain secrets.
+/// Shows only the origin and the author, because URLs of instructions, skills and references may contain secrets.
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
@@ -183,8 +182,7 @@ pub(super) struct Problem {
     pub kind: DiagnosticKind,
     pub message: String,
     pub position: Option<Position>,
-    /// True if the previous version of the document may stay in effect. False if the file no longer
-    /// exists.
+    /// True if the previous version of the document may stay in effect. False if the file no longer exists.
     pub keeps_previous: bool,
 }
 

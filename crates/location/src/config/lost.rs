@@ -17,8 +17,7 @@ pub struct LostPermissions {
     pub action: Option<String>,
     /// A description of the unreadable part, with the reason.
     pub reason: String,
-    /// The file that contains it, or the directory in which not all files were found. `None` if it is
-    /// not a file.
+    /// The file that contains it, or the directory in which not all files were found. `None` if it is not a file.
     pub(crate) file: Option<PathBuf>,
 }
 

@@ -54,8 +54,7 @@ fn names_a_kind(source: &Map<String, Value>) -> bool {
     source.get("type").is_some_and(Value::is_string)
 }
 
-/// Checks a server of the older form. An entry with only `enabled` refers to a server that another
-/// program defines.
+/// Checks a server of the older form. An entry with only `enabled` refers to a server that another program defines.
 fn older_server(source: &Map<String, Value>) -> Decoded<()> {
     if !source.contains_key("type") {
         return optional(source, "enabled", boolean).map(drop);

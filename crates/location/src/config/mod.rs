@@ -5,9 +5,8 @@
 //! be used is left out alone and reported as a [`Diagnostic`]. If the value could contain permissions,
 //! the host asks the user before every action that it could restrict ([`LostPermissions`]).
 //!
-//! In files of an untrusted project, only text and restrictions take effect
-//! ([`Source::UntrustedProject`]). The table of keys defines this for keys, and `untrusted` for fields
-//! of agents and commands.
+//! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The table
+//! of keys defines this for keys, and `untrusted` for fields of agents and commands.
 //!
 //! Overview: `discovery` finds the documents, `document` reads one, and `keys` is the table of its
 //! keys. Each of the other files reads one key or a few related keys.
@@ -211,8 +210,7 @@ impl Configuration {
         loaded
     }
 
-    /// Adds the instructions that documents name. Those of an untrusted project must be inside the
-    /// project.
+    /// Adds the instructions that documents name. Those of an untrusted project must be inside the project.
     fn take_instructions(&mut self, environment: &Environment, worktree: &Path) {
         for entry in self.documents().flat_map(instructions).collect::<Vec<_>>() {
             let (origin, entry) = entry;
@@ -278,8 +276,7 @@ impl Configuration {
         self.host_model = Some(model.clone());
     }
 
-    /// Leaves a document out or keeps its previous version. In both cases, the new version could
-    /// contain permissions.
+    /// Leaves a document out or keeps its previous version. In both cases, the new version could contain permissions.
     fn leave_out(&mut self, problem: Problem, layer: &Layer<'_>, before: &Self) {
         let same = |document: &&Document| {
             document.origin == problem.origin && document.source == layer.source

@@ -33,8 +33,7 @@ pub struct WrongRules {
     pub message: String,
 }
 
-/// Reads rules in either form: a list, or effects by action. `name` is the name of the value in error
-/// messages.
+/// Reads rules in either form: a list, or effects by action. `name` is the name of the value in error messages.
 ///
 /// # Errors
 ///
@@ -76,8 +75,7 @@ pub(super) fn tools(value: &Value) -> Decoded<Vec<PermissionRule>> {
     bounded(flatten(switches(value)?))
 }
 
-/// Reads `tools` and `permission` of an agent. For an action in both, `permission` replaces the rules
-/// from `tools`.
+/// Reads `tools` and `permission` of an agent. For an action in both, `permission` replaces the rules from `tools`.
 pub(super) fn of_agent(source: &Map<String, Value>) -> Decoded<Vec<PermissionRule>> {
     let mut actions: Vec<Action> = Vec::new();
     let switched = optional(source, "tools", switches)?.unwrap_or_default();

@@ -26,8 +26,7 @@ impl Policy {
 /// The only supported action of policies.
 const USE_PROVIDER: &str = "provider.use";
 
-/// Reads the policies of `experimental`. Skips policies for other actions, which belong to newer
-/// versions.
+/// Reads the policies of `experimental`. Skips policies for other actions, which belong to newer versions.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<Policy>> {
     let statements = optional(object(value)?, "policies", |value| {
         elements(value, statement)

@@ -66,8 +66,7 @@ fn options(value: &Value) -> Decoded<ProviderPatch> {
 fn model(value: &Value) -> Decoded<ModelPatch> {
     let mut patch = listed_model(value)?;
     let source = object(value)?;
-    // Lists of models still offer a deprecated model. A document that marks a model as deprecated
-    // disables it.
+    // Lists of models still offer a deprecated model. A document that marks a model as deprecated disables it.
     let deprecated = patch.status == Some(ModelStatus::Deprecated);
     let flag = optional(source, "disabled", boolean)?;
     patch.disabled = flag.or(deprecated.then_some(true));
@@ -111,8 +110,7 @@ fn model_api(value: &Value) -> Decoded<ApiPatch> {
     })
 }
 
-/// Combines `tool_call` and `modalities`: if only one of them is present, the model has no capabilities of
-/// the other.
+/// Combines `tool_call` and `modalities`: if only one of them is present, the model has no capabilities of the other.
 fn capabilities(source: &Map<String, Value>) -> Decoded<Option<Capabilities>> {
     let tools = optional(source, "tool_call", boolean)?;
     let modalities = optional(source, "modalities", |value| {

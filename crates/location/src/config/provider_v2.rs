@@ -165,8 +165,7 @@ pub(super) fn body(value: &Value) -> Decoded<Members> {
     Ok(Members(members.clone()))
 }
 
-/// Reads HTTP headers. Rejects headers that cannot be sent: here the error message can name their
-/// position.
+/// Reads HTTP headers. Rejects headers that cannot be sent: here the error message can name their position.
 pub(super) fn headers(value: &Value) -> Decoded<Headers> {
     few(value)?;
     let mut headers = Headers::default();

@@ -115,9 +115,8 @@ fn at<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// Returns the paths of the texts and names in a value for which `find` returns a result. Later paths
-/// come first, so that removals in this order do not change the paths that follow. Does not search
-/// below a matching name.
+/// Returns the paths of the texts and names in a value for which `find` returns a result. Later paths come first, so
+/// that removals in this order do not change the paths that follow. Does not search below a matching name.
 pub(crate) fn texts_with<T>(
     value: &Value,
     find: &impl Fn(&str) -> Option<T>,

@@ -65,8 +65,7 @@ impl Reading<'_> {
             }
             let message = invalid.to_string();
             self.lose(&removed, DiagnosticKind::Invalid, message, &mut read);
-            // Permission rules cannot ask before the use of a provider, so all providers are denied
-            // instead.
+            // Permission rules cannot ask before the use of a provider, so all providers are denied instead.
             denies_providers |= is_about_providers(&removed);
         }
     }

@@ -52,8 +52,7 @@ pub struct Settings {
     pub tool_output: ToolOutputLimits,
     /// Settings of the compaction of Session History.
     pub compaction: Compaction,
-    /// Upper limit of the tokens that compaction reserves for an answer, even if the model allows
-    /// longer answers.
+    /// Upper limit of the tokens that compaction reserves for an answer, even if the model allows longer answers.
     pub output_token_max: Option<u64>,
     /// Paths and globs, from all documents, whose changes are not reported.
     pub watcher_ignore: Vec<String>,

@@ -6,8 +6,7 @@ use super::decode::{Decoded, few, object, optional, texts};
 use super::document::Draft;
 use super::step::Step;
 
-/// Reads the sources of skills: one list, or in the older generation of the format one list of paths
-/// and one of URLs.
+/// Reads the sources of skills: one list, or in the older generation of the format one list of paths and one of URLs.
 pub(super) fn read(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     let lists = match value {
         Value::Object(_) => vec![

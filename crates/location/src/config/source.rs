@@ -3,8 +3,7 @@
 /// The author of a document or a definition file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// The user: the user's configuration directories and the environment variables that name
-    /// configuration.
+    /// The user: the user's configuration directories and the environment variables that name configuration.
     #[default]
     User,
     /// The embedding program.

@@ -50,8 +50,7 @@ pub(super) struct Substituted<'a> {
 pub(super) struct Refused {
     /// The message.
     pub message: String,
-    /// True if the token was refused because the host does not trust the document. The token itself may
-    /// be valid.
+    /// True if the token was refused because the host does not trust the document. The token itself may be valid.
     pub is_withheld: bool,
 }
 

@@ -8,8 +8,7 @@ use super::{FileSystemError, unreadable, within};
 use crate::collation::sort;
 use crate::opening::Directory;
 
-/// Maximum number of children of a listed directory. All of them have to be sorted, so larger
-/// directories are rejected.
+/// Maximum number of children of a listed directory. All of them have to be sorted, so larger directories are rejected.
 pub const MAX_CHILDREN: usize = 100_000;
 
 pub(super) fn list(location: &Path, path: &str) -> Result<Vec<FileSystemEntry>, FileSystemError> {

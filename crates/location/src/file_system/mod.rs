@@ -23,8 +23,7 @@ pub use find::{DEFAULT_FOUND, MAX_FOUND};
 pub use list::MAX_CHILDREN;
 pub use read::{FileContent, MAX_FILE_BYTES};
 
-/// The reason why a request for files of the Location fails. The messages do not depend on what exists
-/// outside of it.
+/// The reason why a request for files of the Location fails. The messages do not depend on what exists outside of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileSystemError {
     /// The path is absolute.
@@ -75,9 +74,8 @@ impl Location {
         blocking(move || read::read(Path::new(&directory), &path)).await
     }
 
-    /// Returns the direct children of the directory at a path: directories first, and each kind in the
-    /// order that users expect. Includes hidden entries, excludes symbolic links. An empty path is the
-    /// root.
+    /// Returns the direct children of the directory at a path: directories first, and each kind in the order that users
+    /// expect. Includes hidden entries, excludes symbolic links. An empty path is the root.
     pub async fn list_files(&self, path: &str) -> Result<Vec<FileSystemEntry>, FileSystemError> {
         let (directory, path) = (self.directory.clone(), path.to_owned());
         blocking(move || list::list(Path::new(&directory), &path)).await

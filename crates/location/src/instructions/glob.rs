@@ -1,8 +1,7 @@
 //! Finds files whose path matches a pattern.
 //!
-//! `*` and `?` match text within a name, `[a-z]` matches one character of a set, `{a,b}` matches either
-//! text, and `**` as a whole name matches any number of directories. A name that begins with a dot has
-//! no special meaning.
+//! `*` and `?` match text within a name, `[a-z]` matches one character of a set, `{a,b}` matches either text, and `**`
+//! as a whole name matches any number of directories. A name that begins with a dot has no special meaning.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,8 +13,7 @@ use super::InstructionError;
 use super::place::unreadable;
 use super::reading::not_there;
 
-/// Maximum number of names that all patterns of one search check together. Patterns that exceed it are
-/// too broad.
+/// Maximum number of names that all patterns of one search check together. Patterns that exceed it are too broad.
 pub(super) const MAX_NAMES: usize = 10_000;
 
 /// Maximum depth of directories that `**` searches.
@@ -33,8 +31,7 @@ pub(super) struct Glob {
 }
 
 impl Glob {
-    /// Extracts the pattern from an absolute path. `None` if the path contains no pattern or is not
-    /// Unicode.
+    /// Extracts the pattern from an absolute path. `None` if the path contains no pattern or is not Unicode.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut directory = PathBuf::new();
         let mut pattern = Vec::new();
@@ -50,9 +47,8 @@ impl Glob {
         (!pattern.is_empty()).then_some(Self { directory, pattern })
     }
 
-    /// Returns the files that match, sorted by path. Empty if the directory does not exist. Follows
-    /// links, except with `**`, so that a cycle of links ends. `left` is the number of names that can
-    /// still be checked.
+    /// Returns the files that match, sorted by path. Empty if the directory does not exist. Follows links, except with
+    /// `**`, so that a cycle of links ends. `left` is the number of names that can still be checked.
     pub(super) fn files(&self, left: &mut usize) -> Result<Vec<PathBuf>, InstructionError> {
         let mut walk = Walk {
             pattern: &self.pattern,

@@ -8,10 +8,9 @@
 //! 2. Configured: the paths and globs of configuration documents, in their order.
 //! 3. Nearby: `AGENTS.md` in directories below, in the given order.
 //!
-//! A missing file is ignored. If a file exists but cannot be read, its whole kind is unreadable, with
-//! the reason: instructions are never left out silently, and a model that already received them keeps
-//! them. This applies to a directory with the name of the file, a link to itself, text that is not
-//! UTF-8, and files larger than [`MAX_BYTES`].
+//! A missing file is ignored. If a file exists but cannot be read, its whole kind is unreadable, with the reason:
+//! instructions are never left out silently, and a model that already received them keeps them. This applies to a
+//! directory with the name of the file, a link to itself, text that is not UTF-8, and files larger than [`MAX_BYTES`].
 //!
 //! Files of a project must be inside the project after links are resolved. A link that leads out is
 //! ignored. If [project files are turned off](crate::environment::Environment::reads_projects), files
@@ -74,8 +73,7 @@ pub struct Instructions {
 /// The files to search in addition to the general files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
-    /// The entries of the configuration. URLs among them are skipped, because they are not files on the
-    /// disk.
+    /// The entries of the configuration. URLs among them are skipped, because they are not files on the disk.
     pub configured: &'a [InstructionEntry],
     /// Directories below the Location to search.
     pub nearby: &'a [PathBuf],

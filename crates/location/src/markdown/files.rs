@@ -110,9 +110,8 @@ pub(crate) struct Wanted {
 
 /// Returns the wanted files of a directory, sorted by name. `None` if the directory does not exist.
 ///
-/// Follows links, but each directory only once, so that a cycle of links ends, and never out of
-/// `bound`. An entry with a wanted name that is not a regular file is also returned: the attempt to
-/// read it reports why it cannot be used.
+/// Follows links, but each directory only once, so that a cycle of links ends, and never out of `bound`. An entry with
+/// a wanted name that is not a regular file is also returned: the attempt to read it reports why it cannot be used.
 pub(crate) fn find(
     root: &Path,
     wanted: Wanted,
@@ -124,8 +123,7 @@ pub(crate) fn find(
     let real = match fs::canonicalize(root) {
         Ok(real) => real,
         Err(error) => {
-            // A parent that is a file has the same meaning as a missing directory: the path does not
-            // exist.
+            // A parent that is a file has the same meaning as a missing directory: the path does not exist.
             let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
                 obstacles.push(Obstacle::new(root, &error));

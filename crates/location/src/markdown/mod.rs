@@ -36,8 +36,7 @@ pub(crate) struct Markdown {
 pub(crate) struct Fields<T> {
     /// The decoded value.
     pub value: T,
-    /// The paths of the fields that cannot be read, with the reasons. An empty path stands for the
-    /// whole front matter.
+    /// The paths of the fields that cannot be read, with the reasons. An empty path stands for the whole front matter.
     pub lost: Vec<(Vec<Step>, String)>,
 }
 
@@ -164,8 +163,7 @@ fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
     }
 }
 
-/// Returns the text without its byte order mark. Fails with the position of the first byte that is not
-/// UTF-8.
+/// Returns the text without its byte order mark. Fails with the position of the first byte that is not UTF-8.
 fn utf8(bytes: &[u8]) -> Result<&str, Position> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {

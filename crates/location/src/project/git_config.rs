@@ -33,8 +33,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// Section names ignore case, quoted subsections do not. The old form `[remote.origin]` ignores
-    /// case in both parts.
+    /// Section names ignore case, quoted subsections do not. The old form `[remote.origin]` ignores case in both parts.
     fn is_origin(&self) -> bool {
         match &self.subsection {
             Some(subsection) => self.name.eq_ignore_ascii_case("remote") && subsection == "origin",
@@ -43,8 +42,7 @@ impl Section<'_> {
     }
 }
 
-/// Reads a section header after its `[`. If it is malformed, returns `None` and skips the rest of its
-/// line.
+/// Reads a section header after its `[`. If it is malformed, returns `None` and skips the rest of its line.
 fn section(text: &str) -> (Option<Section<'_>>, &str) {
     let malformed = || (None, split_line(text).1);
     let Some(end) = text.find(['"', ']', '\n']) else {

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use sha1::{Digest, Sha1};
 use url::Url;
 
-/// The identity of all clones of this remote. `None` if the remote is on the local disk or is not a
-/// valid address.
+/// The identity of all clones of this remote. `None` if the remote is on the local disk or is not a valid address.
 ///
 /// The transport does not matter: `https`, `ssh` and the `user@host:path` form of one repository give
 /// the same identity.

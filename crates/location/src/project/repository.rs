@@ -14,8 +14,7 @@ pub(super) struct Repository {
     pub common_dir: String,
 }
 
-/// Returns the repository of the nearest ancestor of `start`, including `start`, that has a usable
-/// `.git`.
+/// Returns the repository of the nearest ancestor of `start`, including `start`, that has a usable `.git`.
 ///
 /// Skips an entry `.git` that does not lead to a git directory, as git skips an empty one. Otherwise a
 /// stray folder would hide the repository that contains it.

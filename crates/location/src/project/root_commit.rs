@@ -17,8 +17,7 @@ use crate::environment::Environment;
 /// until the next attempt.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Maximum output of git in bytes. It holds more than ten thousand root commits; real histories have
-/// only a few.
+/// Maximum output of git in bytes. It holds more than ten thousand root commits; real histories have only a few.
 const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 
 /// Maximum number of cached repositories. A dropped entry only costs another walk of its history.

@@ -19,11 +19,9 @@ use crate::environment::Environment;
 pub struct References(Vec<ReferenceInfo>);
 
 impl References {
-    /// Builds the references of a Location. If a name is declared repeatedly, the last declaration
-    /// applies.
+    /// Builds the references of a Location. If a name is declared repeatedly, the last declaration applies.
     ///
-    /// Downloads nothing: a repository is read from the path of its clone, even if the clone does not
-    /// exist.
+    /// Downloads nothing: a repository is read from the path of its clone, even if the clone does not exist.
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -80,8 +78,7 @@ impl Declaration<'_> {
         )
     }
 
-    /// True if an untrusted project declares the reference and its target is not a directory of the
-    /// project.
+    /// True if an untrusted project declares the reference and its target is not a directory of the project.
     fn leads_out(&self, info: &ReferenceInfo, worktree: &Path) -> bool {
         let is_repository = matches!(info.source, ReferenceSource::Git { .. });
         let is_outside = || is_repository || !lies_below(Path::new(&info.path), worktree);

@@ -44,9 +44,8 @@ impl Skills {
         }
     }
 
-    /// Returns the current skills on the disk, in the order of their sources. If a name occurs
-    /// repeatedly, the last skill applies, at the position of the first. Returns the same list while
-    /// nothing changes.
+    /// Returns the current skills on the disk, in the order of their sources. If a name occurs repeatedly, the last
+    /// skill applies, at the position of the first. Returns the same list while nothing changes.
     pub async fn observe(&self) -> Arc<[SkillInfo]> {
         let (observer, last) = (Arc::clone(&self.observer), Arc::clone(&self.last));
         let look = move || {

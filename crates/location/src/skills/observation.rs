@@ -54,8 +54,7 @@ struct Version {
     modified: SystemTime,
 }
 
-/// Maximum length of a skill name in characters. Names and descriptions are sent to models in every
-/// session.
+/// Maximum length of a skill name in characters. Names and descriptions are sent to models in every session.
 const MAX_NAME: usize = 200;
 
 /// Maximum length of a skill description in characters.
@@ -229,8 +228,7 @@ impl File {
     }
 }
 
-/// True for Markdown files directly in a directory of skills, and for the skill file of a directory
-/// below it.
+/// True for Markdown files directly in a directory of skills, and for the skill file of a directory below it.
 fn is_skill(name: &str) -> bool {
     match name.rsplit_once('/') {
         Some((_, name)) => name == SKILL_FILE,

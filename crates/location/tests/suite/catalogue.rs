@@ -1,5 +1,4 @@
-//! Builds catalogues from configuration: the meaning of each key, the precedence of documents, the
-//! default.
+//! Builds catalogues from configuration: the meaning of each key, the precedence of documents, the default.
 
 use opencode_llm::{Auth, Secret};
 use opencode_location::catalogue::{Capabilities, Catalogue, Limits, Model, ModelResolutionError};

@@ -7,8 +7,7 @@ use opencode_location::project::Project;
 use opencode_schema::model::ModelRef;
 use serde_json::{Value, json};
 
-/// Builds the catalogue of documents, weakest first: an optional text of the environment, and the
-/// host's document.
+/// Builds the catalogue of documents, weakest first: an optional text of the environment, and the host's document.
 pub(crate) fn build(documents: &[Value]) -> (Catalogue, Option<Diagnostic>) {
     let (host, inline) = documents.split_last().expect("a document");
     let mut environment = Environment {

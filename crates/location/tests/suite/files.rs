@@ -204,8 +204,7 @@ async fn a_directory_of_a_hundred_thousand_entries_is_listed_and_found_in_and_no
     fs::create_dir(machine.path("project/many")).unwrap();
     let many = machine.path("project/many");
     for number in 0..MAX_CHILDREN {
-        // Creating hard links is much faster than creating files, but the number of links per file is
-        // limited.
+        // Creating hard links is much faster than creating files, but the number of links per file is limited.
         let path = many.join(format!("n{number:05}"));
         match number % 10_000 {
             0 => fs::write(path, "").unwrap(),

@@ -1,5 +1,4 @@
-//! All keys with a single value: their consumers, the precedence of documents, and the switches of the
-//! environment.
+//! All keys with a single value: their consumers, the precedence of documents, and the switches of the environment.
 
 use opencode_location::config::Source;
 use opencode_location::config::{

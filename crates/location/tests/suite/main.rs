@@ -1,7 +1,6 @@
 //! Tests of the public interface of the crate, on machines in temporary directories.
 
-// Clippy recognises tests by their attributes. With them, helpers may unwrap like the tests next to
-// them.
+// Clippy recognises tests by their attributes. With them, helpers may unwrap like the tests next to them.
 
 #[cfg(test)]
 mod arbitrary;

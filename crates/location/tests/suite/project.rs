@@ -279,8 +279,7 @@ async fn an_answer_git_did_not_finish_is_none() {
     }
 }
 
-/// The clock is paused. It advances to the next timer when all tasks are idle, so the time limit
-/// expires immediately.
+/// The clock is paused. It advances to the next timer when all tasks are idle, so the time limit expires immediately.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn a_git_that_hangs_is_given_up() {

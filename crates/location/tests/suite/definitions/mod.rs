@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 
-/// The definitions for the directory `project` of a machine, and all diagnostics, without the root of
-/// the machine.
+/// The definitions for the directory `project` of a machine, and all diagnostics, without the root of the machine.
 fn define(machine: &Machine, host: Value) -> (Definitions, Vec<String>) {
     let configuration = machine.configuration("project", "project", Some(&host));
     let (definitions, diagnostics) = read(machine, &configuration);

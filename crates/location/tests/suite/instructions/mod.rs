@@ -26,8 +26,7 @@ pub(crate) struct Site {
     nearby: Vec<PathBuf>,
 }
 
-/// The files of each kind as `path: content`, relative to the root of the machine, or the reason for a
-/// failure.
+/// The files of each kind as `path: content`, relative to the root of the machine, or the reason for a failure.
 #[derive(Debug, PartialEq, Default)]
 pub(crate) struct Seen {
     pub(crate) general: Vec<String>,
