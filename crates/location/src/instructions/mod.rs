@@ -10,7 +10,8 @@
 //!
 //! A missing file is ignored. If a file exists but cannot be read, its whole kind is unreadable, with the reason:
 //! instructions are never left out silently, and a model that already received them keeps them. This applies to a
-//! directory with the name of the file, a link to itself, text that is not UTF-8, and files larger than [`MAX_BYTES`].
+//! directory with the name of the file, a link to itself, text that is not UTF-8, and files that are together larger
+//! than [`MAX_BYTES`].
 //!
 //! Files of a project must be inside the project after links are resolved. A link that leads out is
 //! ignored. If [project files are turned off](crate::environment::Environment::reads_projects), files
