@@ -1,18 +1,18 @@
-//! Reading small files whose size and kind nobody has vouched for.
+//! Reads small files of unverified size and kind.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use opencode_handles::open_file;
 
-/// The file's bytes, or none if there is no such file.
+/// Returns the bytes of the file, or `None` if the file does not exist.
 ///
-/// Refuses what is not a regular file, since reading a pipe or a device need not end, what is larger
-/// than `limit`, and a database that is open in this process.
+/// Fails for anything other than a regular file, because reading a pipe or a device may never end. Also
+/// fails for files larger than `limit` bytes and for a database that is open in this process.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open_file(path) {
         Ok(file) => file,
-        // A parent that is a file means the same as a missing file: nothing is there.
+        // A parent that is a file has the same meaning as a missing file: the path does not exist.
         Err(error)
             if matches!(
                 error.kind(),
@@ -24,8 +24,8 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file at the limit from one beyond it, also when the file
-    // grows while it is read.
+    // Reads one byte more than allowed. This distinguishes a file at the limit from a larger one, even
+    // if the file grows during the read.
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(other(&format!("it is larger than {limit} bytes")));
@@ -33,7 +33,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The file's text, or none where [`read`] gives none or fails, or where it is not UTF-8.
+/// Returns the text of the file. `None` if [`read`] returns none or fails, or if the text is not UTF-8.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Option<String> {
     String::from_utf8(read(path, limit).ok()??).ok()
 }

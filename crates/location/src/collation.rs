@@ -1,15 +1,15 @@
-//! The order of names in a listing: what people expect rather than the order of bytes.
+//! The order of names in a listing: the order that users expect instead of the order of bytes.
 //!
-//! This is the root order of the Unicode Collation Algorithm for the names that occur in practice:
-//! characters are compared without regard to case, where spaces and punctuation come before
-//! digits and digits before letters; only names that are equal so far are told apart by case, the
-//! lower case first. It goes no further than that. Letters other than ASCII follow `z` by code
-//! point, accents included, because their true order needs tables larger than the rest of the tool.
+//! For names that occur in practice, this is the root order of the Unicode Collation Algorithm.
+//! Characters are compared without regard to case: spaces and punctuation before digits, digits before
+//! letters. If two names are equal so far, lower case comes before upper case. Other rules of the
+//! algorithm are not implemented. Letters outside ASCII, including accented letters, follow `z` by code
+//! point, because their correct order needs tables larger than the rest of the tool.
 
-/// The punctuation and symbols of ASCII in their collation order.
+/// The punctuation and symbols of ASCII in collation order.
 const PUNCTUATION: &str = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
-/// The place of a name among others. Different names never have the same.
+/// The sort key of a name. Different names always have different keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     characters: Vec<(u8, u32)>,
@@ -22,7 +22,7 @@ pub fn sort(names: &mut [String]) {
     names.sort_by_cached_key(|name| key(name));
 }
 
-/// What a name is sorted by.
+/// Returns the sort key of a name.
 fn key(name: &str) -> Key {
     Key {
         characters: name.chars().map(weight).collect(),
@@ -31,7 +31,7 @@ fn key(name: &str) -> Key {
     }
 }
 
-/// The class of a character, and its place within that class.
+/// The class of a character and its position within that class.
 fn weight(character: char) -> (u8, u32) {
     if let Some(place) = PUNCTUATION.find(character) {
         return (1, place as u32);

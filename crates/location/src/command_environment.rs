@@ -1,8 +1,8 @@
-//! The environment of processes that an agent or a client starts: that of the host without what
-//! holds secrets.
+//! The environment of processes that an agent or a client starts: the environment of the host without
+//! the variables that contain secrets.
 //!
-//! The one place that decides it. Commands and terminals have it; whatever else starts programs for
-//! a Location must take it from there, too.
+//! Only this module makes that decision. Commands and terminals use it. Any other code that starts
+//! programs for a Location must use it too.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use opencode_schema::permission::matches;
 
 use crate::environment::Environment;
 
-/// The password of listeners.
+/// The variable with the password of listeners.
 pub(crate) const LISTENER_PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
 
-/// A whole document of configuration, which may hold keys.
+/// The variable with a complete configuration document, which may contain keys.
 const CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
 
-/// Names of variables that hold secrets by custom, in any case. `docs/secrets.md` lists them.
+/// Patterns for names of variables that usually contain secrets, in any case. `docs/secrets.md` lists them.
 const SECRET_NAMES: [&str; 16] = [
     "*API_KEY",
     "*APIKEY",
@@ -37,19 +37,18 @@ const SECRET_NAMES: [&str; 16] = [
     CONTENT,
 ];
 
-/// What the embedding program says about the variables of processes: names, in which `*` stands for
-/// any text, in any case.
+/// The embedding program's rules for the variables of processes: names in any case, in which `*` stands for any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandEnvironment {
-    /// Left out besides those that hold secrets.
+    /// Variables to remove in addition to those with secrets.
     pub omit: Vec<String>,
-    /// Left in whatever else is said about them.
+    /// Variables to keep, regardless of all other rules.
     pub keep: Vec<String>,
 }
 
 impl CommandEnvironment {
-    /// The variables that processes get. `credentials` are those in which providers look for their
-    /// keys; `secrets` finds what is configured in the value of any other.
+    /// Returns the variables for processes. `credentials` are the variables in which providers look for
+    /// their keys. `secrets` finds configured secrets in the values of all other variables.
     pub(crate) fn variables<'a>(
         &self,
         environment: &Environment,
@@ -78,7 +77,7 @@ fn texts(patterns: &[String]) -> impl Iterator<Item = &str> {
     patterns.iter().map(String::as_str)
 }
 
-/// Patterns in capitals.
+/// Patterns in upper case.
 struct Patterns(Vec<String>);
 
 impl Patterns {

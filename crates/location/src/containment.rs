@@ -1,14 +1,13 @@
-//! Which file a path written by the model names, and whether the Location has authority over it.
+//! Resolves a path from the model to a file and checks if the Location permits access to it.
 //!
-//! A path is judged twice: by its text, and by what the file system makes of it once every
-//! symbolic link is followed. A relative path may not leave the Location at all. A path that is
-//! inside by its text but outside in reality went through a link, and no approval can allow that.
-//! An absolute path elsewhere is possible, but only after the user approved its directory.
+//! A path is checked twice: by its text, and by its real path after all symbolic links are resolved. A relative path
+//! must not leave the Location. A path that is inside by its text but outside by its real path goes through a link, and
+//! no approval can permit it. An absolute path outside is possible, but only after the user approved its directory.
 //!
-//! The answer holds for the moment it was given. A tool that waits between resolving and opening,
-//! for instance for a permission, checks [`Target::still_resolves`] before it touches the file.
+//! The result is valid only at the time of the check. A tool that waits between resolving and opening,
+//! for example for a permission, checks [`Target::still_resolves`] before it accesses the file.
 //!
-//! Everything here touches the disk and blocks: call it where blocking is allowed.
+//! All functions in this module access the disk and block: call them only where blocking is allowed.
 
 use std::{
     ffi::OsStr,
@@ -18,53 +17,52 @@ use std::{
 
 use crate::directory::lexical;
 
-/// What a tool takes the path for; it decides which directory an approval outside covers.
+/// The expected type of the path. It decides which directory an approval outside the Location covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
-    /// A file: the approval covers the directory that holds it.
+    /// A file: the approval covers the directory that contains it.
     File,
-    /// A directory, if there is one: the approval covers its content.
+    /// A directory, if it exists: the approval covers its content.
     Directory,
 }
 
-/// A path the Location may use, or may ask for.
+/// A path that the Location may use, possibly after an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The absolute path without symbolic links. Its last components may not exist yet.
     pub canonical: PathBuf,
-    /// The name that permission rules see: relative to the Location with `/` between the names
-    /// (`.` for its root), or the canonical path when the target lies outside.
+    /// The name for permission rules: relative to the Location with `/` between the names (`.` for its
+    /// root), or the canonical path if the target is outside.
     pub resource: String,
-    /// For a target outside: the pattern an `external_directory` approval has to cover.
+    /// For a target outside: the pattern that an `external_directory` approval must cover.
     pub external_directory: Option<String>,
 }
 
 impl Target {
-    /// Whether the canonical path still leads where it led when it was resolved. False when a
-    /// component was replaced by a link meanwhile, or vanished.
+    /// True if the canonical path still leads to the same place as when it was resolved. False if a
+    /// component was replaced by a link or removed.
     #[must_use]
     pub fn still_resolves(&self) -> bool {
         real_path(&self.canonical).is_ok_and(|now| now == self.canonical)
     }
 }
 
-/// Why a path cannot be used. Tools answer with their generic failure text instead of these.
+/// The reason why a path cannot be used. Tools answer with their generic failure text instead of these messages.
 #[derive(Debug, thiserror::Error)]
 pub enum ContainmentError {
-    /// A relative path climbs out of the Location.
+    /// A relative path leaves the Location.
     #[error("the relative path leaves the Location")]
     RelativeEscape,
     /// The path is inside by its text, but a symbolic link leads out.
     #[error("a symbolic link leads out of the Location")]
     LocationEscape,
-    /// Something that is not a directory stands where the path needs one.
+    /// A component of the path that must be a directory is not one.
     #[error("an ancestor of the path is not a directory")]
     NonDirectoryAncestor,
-    /// A symbolic link on the way has no target. Creating a file through it would put the file
-    /// at a place nobody has judged.
+    /// A symbolic link on the path has no target. A file created through it would be at a place that was not checked.
     #[error("a symbolic link on the path has no target")]
     DanglingLink,
-    /// The real path cannot be written as text, so no rule could name it.
+    /// The real path is not valid text, so no rule could name it.
     #[error("the path is not Unicode")]
     NotUnicode,
     /// The file system refused the path, or the Location itself is missing.
@@ -99,7 +97,7 @@ pub fn resolve(location: &Path, input: &str, kind: TargetKind) -> Result<Target,
 
 struct RealPath {
     canonical: PathBuf,
-    /// The longest part of `canonical` that exists.
+    /// The longest prefix of `canonical` that exists.
     existing: PathBuf,
 }
 
@@ -112,7 +110,7 @@ impl RealPath {
             &self.existing
         };
         let directory = text(directory)?;
-        // Only the root of a file system ends in a separator.
+        // Only the root of a file system ends with a separator.
         let bare = directory
             .strip_suffix(std::path::is_separator)
             .unwrap_or(directory);
@@ -120,7 +118,7 @@ impl RealPath {
     }
 }
 
-/// Follows every link of the part that exists and appends the rest as it is written.
+/// Resolves all links in the existing part of the path and appends the missing part unchanged.
 fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     let mut missing: Vec<&OsStr> = Vec::new();
     let mut current = named;
@@ -145,10 +143,10 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
             _ => return Err(error.into()),
         }
         match fs::symlink_metadata(current) {
-            // The name exists, so it is its target that does not.
+            // The name exists, so the target of the link is missing.
             Ok(_) => return Err(ContainmentError::DanglingLink),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Above all a path too long for the system, which must not be walked name by name.
+            // For example a path that is too long for the system. Checking it name by name would be slow.
             Err(error) => return Err(error.into()),
         }
         let (Some(parent), Some(name)) = (current.parent(), current.file_name()) else {
@@ -159,8 +157,7 @@ fn follow(named: &Path) -> Result<RealPath, ContainmentError> {
     }
 }
 
-/// Whether a path lies below a directory, links followed. A path that leads nowhere is judged by its
-/// text.
+/// True if a path is below a directory after links are resolved. A path that does not exist is checked by its text.
 pub(crate) fn lies_below(path: &Path, root: &Path) -> bool {
     match (real_path(path), real_path(root)) {
         (Ok(path), Ok(root)) => path.starts_with(root),
@@ -168,16 +165,16 @@ pub(crate) fn lies_below(path: &Path, root: &Path) -> bool {
     }
 }
 
-/// Whether a file of an untrusted project may be read as its text: it lies below `root`, links
-/// followed, and is not private.
+/// True if a file of an untrusted project can be read as project text: it is below `root` after links
+/// are resolved, and it is not private.
 pub(crate) fn is_project_text(path: &Path, root: &Path) -> bool {
     let real = real_path(path).unwrap_or_else(|_| lexical(path));
     let root_real = real_path(root).unwrap_or_else(|_| root.to_owned());
     lies_below(path, root) && !is_private(&real, &root_real)
 }
 
-/// Whether a file below `root` may hold secrets: environment files, which the model reads only if the
-/// rules allow it, and the data of Git.
+/// True if a file below `root` may contain secrets: environment files, which the model can read only if
+/// the rules allow it, and the data of Git.
 pub(crate) fn is_private(path: &Path, root: &Path) -> bool {
     let below = path.strip_prefix(root).unwrap_or(path);
     let mut names = below
@@ -190,8 +187,8 @@ pub(crate) fn is_private(path: &Path, root: &Path) -> bool {
     is_environment || names.any(|name| name.eq_ignore_ascii_case(".git"))
 }
 
-/// The real path in the form people write. Windows answers with `\\?\C:\...`, which rules would
-/// not match and other programs do not understand.
+/// The real path in its usual form. Windows returns `\\?\C:\...`, which rules would not match and other
+/// programs do not accept.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
     let mut components = real.components();
@@ -230,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// `loc` and `outside` beside each other, under their real path.
+    /// Creates the directories `loc` and `outside` next to each other and returns their real paths.
     fn roots() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let temp = tempfile::tempdir().unwrap();
         let real = fs::canonicalize(temp.path()).unwrap();

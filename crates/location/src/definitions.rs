@@ -1,4 +1,4 @@
-//! What configuration and Markdown files define for one directory, beside its models.
+//! Definitions of one directory in configuration and Markdown files, except its models.
 
 use std::path::Path;
 
@@ -27,8 +27,8 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Reads the definitions of a configuration for a directory in normal form, and what in them
-    /// has no effect. Blocks on the disk.
+    /// Reads the definitions of a configuration for a directory in normal form. Also returns
+    /// diagnostics for parts without effect. Blocks on disk access.
     pub fn read(
         configuration: &Configuration,
         catalogue: &Catalogue,

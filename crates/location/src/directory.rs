@@ -1,28 +1,28 @@
-//! The normal form of a directory's name.
+//! The normal form of a directory path.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Longest directory name accepted, in bytes: what file systems accept at most.
+/// Maximum length of a directory path in bytes, which is the usual limit of file systems.
 pub const MAX_DIRECTORY_BYTES: usize = 4096;
 
-/// Why a text names no directory.
+/// The reason why a text is not a directory path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
-    /// It does not say where it starts.
+    /// The path is not absolute.
     #[error("The directory {0:?} is not an absolute path; give the full path, from the root on")]
     Relative(String),
-    /// It cannot be a path on any system.
+    /// The path contains a character that no system permits.
     #[error("The directory name contains a NUL character, which no path can hold")]
     Nul,
-    /// It is longer than [`MAX_DIRECTORY_BYTES`].
+    /// The path is longer than [`MAX_DIRECTORY_BYTES`].
     #[error("The directory name has {0} bytes; a path has at most {MAX_DIRECTORY_BYTES}")]
     TooLong(usize),
 }
 
-/// The directory without `.`, `..`, doubled and trailing separators.
+/// Returns the path without `.`, `..`, double and trailing separators.
 ///
-/// Purely by name: symbolic links stay as they are, because a session belongs to the directory its
-/// user named, and because a name must mean the same whether the directory exists or not.
+/// Uses only the text: symbolic links stay unchanged, because a session belongs to the directory that
+/// its user named, and because a path must have the same meaning even if the directory does not exist.
 ///
 /// ```
 /// # use opencode_location::directory::normalise;
@@ -48,7 +48,7 @@ pub fn normalise(directory: &str) -> Result<String, DirectoryError> {
         .expect("a path made of parts of UTF-8 text is UTF-8"))
 }
 
-/// The path with `.` and `..` resolved by name; `..` at the root stays at the root.
+/// Resolves `.` and `..` by text. `..` at the root stays at the root.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

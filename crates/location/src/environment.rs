@@ -1,29 +1,29 @@
-//! What a host tells the runtime about the machine.
+//! The host's description of the machine.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The roots and variables everything below reads instead of the process's own.
+/// The directories and variables that the runtime uses instead of those of the process.
 ///
-/// A host fills it once. Two hosts in one process may hold different ones, which is also what lets
-/// tests run beside each other.
+/// A host fills this in once. Two hosts in one process can use different values, which also allows
+/// tests to run in parallel.
 #[derive(Clone, Default)]
 pub struct Environment {
-    /// Home directory, for `~` and for `.opencode` there.
+    /// Home directory, used for `~` and for `.opencode` in it.
     pub home: PathBuf,
-    /// Where durable data lives.
+    /// Directory for durable data.
     pub data: PathBuf,
-    /// The user-wide configuration directory.
+    /// Configuration directory of the user.
     pub config: PathBuf,
-    /// What may be deleted at any time.
+    /// Directory for data that can be deleted at any time.
     pub cache: PathBuf,
     /// Environment variables.
     pub variables: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// The variable's value; an empty one counts as absent.
+    /// Returns the value of a variable. An empty value counts as absent.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables
             .get(name)
@@ -31,8 +31,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// The path a text names: `~` and what begins with `~/` lies in the home directory, what is
-    /// relative at `base`.
+    /// Expands a path in a text: `~` and `~/…` start in the home directory, a relative path starts at `base`.
     pub fn expand(&self, base: &Path, text: &str) -> PathBuf {
         match text.strip_prefix('~') {
             Some("") => self.home.clone(),
@@ -41,7 +40,7 @@ impl Environment {
         }
     }
 
-    /// The folder for temporary files, as the variables of the system name it.
+    /// The directory for temporary files, according to the variables of the system.
     pub fn temporary(&self) -> PathBuf {
         let (names, usual) = if cfg!(windows) {
             (["TEMP", "TMP", "TMPDIR"], r"C:\Windows\Temp")
@@ -52,20 +51,19 @@ impl Environment {
         PathBuf::from(named.unwrap_or(usual))
     }
 
-    /// Whether configuration and instructions of projects count. `OPENCODE_DISABLE_PROJECT_CONFIG`
-    /// switches them off.
+    /// True if configuration and instructions of projects are read. `OPENCODE_DISABLE_PROJECT_CONFIG` turns them off.
     pub fn reads_projects(&self) -> bool {
         !self.flag("OPENCODE_DISABLE_PROJECT_CONFIG")
     }
 
-    /// Whether a switch is on: `1` or `true`, in any case.
+    /// True if a switch is on: `1` or `true`, in any case.
     pub fn flag(&self, name: &str) -> bool {
         self.variable(name)
             .is_some_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
     }
 }
 
-/// Shows the names of the variables: their values are where API keys live.
+/// Shows only the names of the variables, because their values may contain API keys.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Environment")

@@ -1,6 +1,5 @@
-//! The secrets that a Location knows: what configuration and environment hold, whether or not it is
-//! in use. They are sent to the server that they are for, and stand in nothing that is stored or
-//! shown.
+//! The secrets that a Location knows: those in the configuration and the environment, even if they are not in use. They
+//! are sent only to the server that they belong to. They never appear in stored or displayed data.
 
 use opencode_llm::redact::Secrets;
 
@@ -11,7 +10,7 @@ use crate::config::{ApiPatch, Configuration, HostModel, ProviderPatch};
 use crate::environment::Environment;
 use crate::secret::{BaseUrl, Headers, Members};
 
-/// Where the keys of the services that search the web stand.
+/// The variables with the keys of web search services.
 const SEARCH_KEYS: [&str; 2] = ["EXA_API_KEY", "PARALLEL_API_KEY"];
 
 /// All secrets of a Location.

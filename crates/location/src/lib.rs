@@ -1,28 +1,29 @@
-//! Everything that belongs to one directory: its project, its configuration and the models that
+//! Everything that belongs to one directory: its project, its configuration and the models that the
 //! configuration offers.
 //!
-//! A host describes its machine once, in an [`Environment`]; nothing here reads the process's own
-//! environment, home or working directory. [`Locations`] opens a directory on first use and shares
-//! the [`Location`], an immutable snapshot, among all who work there.
+//! A host describes its machine once, in an [`Environment`]. This crate never reads the environment,
+//! home or working directory of the process. [`Locations`] opens a directory at its first use and
+//! shares the [`Location`], an immutable snapshot, among all its users.
 //!
-//! This crate must not know about sessions, storage, the HTTP interface or how a model request is
-//! sent. It hands out what a request needs and never sends one.
+//! This crate must not depend on sessions, storage, the HTTP interface or the transport of model
+//! requests. It provides the data for a request and never sends one.
 //!
-//! How to read it:
+//! Modules, in reading order:
 //!
-//! - [`locations`] and [`location`]: from a directory's name to its snapshot.
-//! - [`directory`]: the normal form of that name. [`project`]: the repository around it.
-//! - [`config`]: the documents that speak for a directory, each decoded by itself. Both generations
-//!   of the format end in the same patches there.
+//! - [`locations`] and [`location`]: from a directory path to its snapshot.
+//! - [`directory`]: the normal form of that path. [`project`]: the repository around it.
+//! - [`config`]: the documents that apply to a directory, each decoded separately. Both generations of
+//!   the format become the same patches.
 //! - [`catalogue`]: the patches merged into providers and models, and [`Catalogue::resolve`], which
-//!   turns a selection into something a model client can call.
+//!   turns a selection into a model that a model client can call.
 //! - [`definitions`]: [`agents`], [`commands`], [`references`] and [`skills`], from documents and from
 //!   Markdown files.
-//! - [`instructions`]: the files that tell a model how to work there.
-//! - [`containment`]: whether a path belongs to the directory. [`opening`]: without following links
-//!   that came later. [`walk`]: everything below it.
-//! - [`file_system`]: its files for clients, in the order of [`collation`] and with their
-//!   [`media_type`].
+//! - [`instructions`]: the files that instruct a model for this directory.
+//! - [`containment`]: decides if a path belongs to the directory. [`opening`]: opens a path without
+//!   following links that were created after that check. [`walk`]: lists everything below the
+//!   directory.
+//! - [`file_system`]: the files of the directory for clients, in the order of [`collation`] and with
+//!   their [`media_type`].
 //!
 //! [`Environment`]: environment::Environment
 //! [`Locations`]: locations::Locations

@@ -1,4 +1,4 @@
-//! One directory, with everything that follows from it.
+//! One directory with its project, configuration and definitions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,19 +18,19 @@ use crate::project::Project;
 use crate::references::References;
 use crate::skills::Skills;
 
-/// What belongs to one directory, as it was when the Location was opened. Never changes.
+/// Data of one directory at the time when the Location was opened. Immutable.
 pub struct Location {
     /// The directory, in normal form.
     pub directory: String,
-    /// The project around it.
+    /// The project that contains it.
     pub project: Project,
-    /// Whether the host trusts the files of the project.
+    /// True if the host trusts the files of the project.
     pub is_trusted: bool,
-    /// Under which name answers of `always` are saved.
+    /// The name under which answers of `always` are saved.
     pub(crate) approvals: String,
-    /// The configuration documents that hold here, and what is wrong with the others.
+    /// The configuration documents that apply here, and the diagnostics of the others.
     pub configuration: Configuration,
-    /// The models on offer.
+    /// The models that the configuration offers.
     pub catalogue: Catalogue,
     /// The agents that configuration describes.
     pub agents: Agents,
@@ -38,15 +38,15 @@ pub struct Location {
     pub commands: Commands,
     /// The references.
     pub references: References,
-    /// The skills, which are looked at anew each time.
+    /// The skills. They are read again at each use.
     pub skills: Skills,
-    /// Removes from texts what configuration and environment hold of secrets.
+    /// Removes the secrets of configuration and environment from texts.
     pub secrets: Redactor,
-    /// The variables of processes that agents and clients start here.
+    /// The environment variables of processes that agents and clients start here.
     pub command_variables: Arc<BTreeMap<String, String>>,
 }
 
-/// Shows where it is; what is known of it may hold secrets.
+/// Shows only the directory and the project, because other fields may contain secrets.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Location")
@@ -57,18 +57,18 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
-    /// Where the directory lies within its project; empty at the project's root.
+    /// The path of the directory relative to the root of its project. Empty at the root.
     pub fn subpath(&self) -> String {
         self.project.subpath(&self.directory)
     }
 
-    /// Under which name answers of `always` are saved. A repository can claim to be any project, so those
-    /// of an untrusted one count for its worktree alone.
+    /// The name under which answers of `always` are saved. A repository can claim to be any project, so
+    /// the answers for an untrusted project apply only to its worktree.
     pub fn approvals(&self) -> &str {
         &self.approvals
     }
 
-    /// The public description.
+    /// The public description of the Location.
     pub fn info(&self) -> LocationInfo {
         LocationInfo {
             directory: self.directory.clone(),
@@ -78,35 +78,35 @@ impl Location {
     }
 }
 
-/// Why a directory cannot be a Location.
+/// The reason why a directory cannot be a Location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-    /// Its name is not one of a directory.
+    /// The path is not a valid directory path.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// There is nothing of this name.
+    /// The path does not exist.
     #[error("The directory {directory} does not exist; create it first or give another one")]
     Missing {
         /// The directory, in normal form.
         directory: String,
     },
-    /// There is something else of this name.
+    /// The path exists but is not a directory.
     #[error("{directory} is not a directory; give the directory that holds it")]
     NotADirectory {
-        /// What was given, in normal form.
+        /// The path that was given, in normal form.
         directory: String,
     },
-    /// It cannot be looked at.
+    /// The directory cannot be accessed.
     #[error("The directory {directory} cannot be opened: {message}")]
     Unreadable {
         /// The directory, in normal form.
         directory: String,
-        /// What the operating system says.
+        /// The error message of the operating system.
         message: String,
     },
 }
 
-/// Checks that the directory is one. Blocks on the disk.
+/// Fails unless the path is a directory. Blocks on disk access.
 pub(crate) fn check(directory: &str) -> Result<(), LocationError> {
     let named = || directory.to_owned();
     match fs::metadata(directory) {

@@ -1,4 +1,4 @@
-//! The Locations of a host: opened when first asked for, then shared.
+//! The Locations of a host. Each one is opened at its first use and then shared.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,19 +22,18 @@ use crate::location::{Location, LocationError, check};
 use crate::project::{Project, Projects};
 use crate::trust::{Trust, TrustDecisions};
 
-/// How many Locations are kept beyond those in use. Opening one again costs a few milliseconds; a
-/// program that works in more directories at once than this pays that when it comes back to one.
+/// Maximum number of idle Locations in the cache. Opening a Location again costs a few milliseconds. A
+/// program that uses more directories than this pays that cost each time it returns to an evicted one.
 pub const MAX_IDLE_LOCATIONS: usize = 64;
 
-/// How long a Location that nobody uses is kept.
+/// Time after which the cache drops an idle Location.
 pub const IDLE_TIME: Duration = Duration::from_secs(60 * 60);
 
-/// Opens and keeps Locations.
+/// Opens Locations and caches them.
 ///
-/// A Location is in use while somebody other than this cache holds it. Those in use are never
-/// dropped. An idle one goes when nobody has asked for it for [`IDLE_TIME`], which is looked at
-/// whenever a Location is asked for, and of more than [`MAX_IDLE_LOCATIONS`] the least recently used
-/// go at once.
+/// A Location is in use while a holder other than this cache has a reference to it. The cache never drops a Location in
+/// use. It drops an idle Location that no caller has requested for [`IDLE_TIME`]; requests for Locations trigger this
+/// check. If there are more than [`MAX_IDLE_LOCATIONS`] idle ones, it drops the least recently used ones immediately.
 pub struct Locations {
     environment: Arc<Environment>,
     /// The configuration of the embedding program.
@@ -43,32 +42,32 @@ pub struct Locations {
     models: Arc<ModelsDevFile>,
     clock: Arc<dyn Clock>,
     trust: TrustDecisions,
-    /// Is told the secrets of every Location that is read.
+    /// Receives the secrets of every Location that is read.
     learn_secrets: LearnSecrets,
     max_idle: usize,
     idle_time: Millis,
-    /// By directory in normal form. Held for lookups and evictions, never while a Location opens.
+    /// Key: directory in normal form. Locked for lookups and evictions, never while a Location opens.
     slots: Mutex<HashMap<String, Arc<Slot>>>,
-    /// Counts uses, to tell which was the last. A clock would tie within its resolution.
+    /// Counts uses, to order them. Clock values can be equal within the resolution of the clock.
     uses: AtomicU64,
-    /// When idle Locations were last looked for.
+    /// Time of the last search for idle Locations.
     swept: AtomicI64,
 }
 
-/// Takes the secrets of a Location.
+/// Callback that receives the secrets of a Location.
 pub type LearnSecrets = Arc<dyn Fn(&Secrets) + Send + Sync>;
 
-/// The place of one Location.
+/// The cache entry of one Location.
 #[derive(Default)]
 struct Slot {
-    /// Held by whoever opens it or reads it again: concurrent first openers wait for the one that
-    /// began; when it fails or gives up, the next of them tries.
+    /// Locked while a caller opens or rereads the Location. Concurrent first openers wait for the
+    /// caller that started. If that caller fails or is cancelled, the next waiter tries.
     reading: tokio::sync::Mutex<()>,
-    /// The snapshot, once there is one. Held to look at it or to replace it.
+    /// The snapshot, after it was opened. Locked only to read or replace it.
     location: Mutex<Option<Arc<Location>>>,
-    /// The number of the last use.
+    /// The sequence number of the last use.
     used: AtomicU64,
-    /// When it was last asked for or seen in use.
+    /// Time when the Location was last requested or last found in use.
     seen: AtomicI64,
 }
 
@@ -81,8 +80,8 @@ impl Slot {
         self.location().clone()
     }
 
-    /// Whether nobody holds the Location or is opening it. Only to be asked while the slots are
-    /// locked: every new use begins there.
+    /// True if no holder uses the Location and no caller is opening it. Call this only while the slots
+    /// are locked, because every new use starts under that lock.
     fn idle(self: &Arc<Self>) -> bool {
         let unclaimed = Arc::strong_count(self) == 1;
         let unused = |location: &Arc<Location>| Arc::strong_count(location) == 1;
@@ -95,12 +94,12 @@ impl Slot {
 pub struct Reloaded {
     /// The new snapshot.
     pub location: Arc<Location>,
-    /// Whether it may offer other providers or models than the one before.
+    /// True if the new snapshot may offer other providers or models than the previous one.
     pub catalogue_changed: bool,
 }
 
 impl Locations {
-    /// No Location yet. `host` is what the embedding program configures itself.
+    /// Creates an empty cache. `host` is the configuration of the embedding program.
     pub fn new(environment: Arc<Environment>, host: impl Into<HostConfiguration>) -> Self {
         Self {
             projects: Projects::new(Arc::clone(&environment)),
@@ -118,38 +117,38 @@ impl Locations {
         }
     }
 
-    /// Keeps this many idle Locations instead of [`MAX_IDLE_LOCATIONS`].
+    /// Sets the maximum number of idle Locations, instead of [`MAX_IDLE_LOCATIONS`].
     #[must_use]
     pub fn with_max_idle(mut self, max_idle: usize) -> Self {
         self.max_idle = max_idle;
         self
     }
 
-    /// Takes the time from here instead of the machine.
+    /// Uses this clock instead of the clock of the machine.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Decides by this whether the files of projects count, instead of never.
+    /// Uses this policy to decide if the files of a project are trusted. The default is never.
     #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = TrustDecisions::new(trust);
         self
     }
 
-    /// Tells this function the secrets of every Location that is read, before anything is logged of it.
+    /// Calls this function with the secrets of every Location that is read, before the Location logs anything.
     #[must_use]
     pub fn with_learn_secrets(mut self, learn_secrets: LearnSecrets) -> Self {
         self.learn_secrets = learn_secrets;
         self
     }
 
-    /// The Location of a directory, opened if it is not yet.
+    /// Returns the Location of a directory. Opens it if it is not open yet.
     ///
-    /// Names that differ only lexically (`/a/b/../c/` and `/a/c`) are one Location. A failure is
-    /// not remembered: once the directory is there, it opens.
+    /// Paths that differ only lexically (`/a/b/../c/` and `/a/c`) are the same Location. The cache does
+    /// not remember a failure: after the directory has been created, it opens.
     pub async fn get(&self, directory: &str) -> Result<Arc<Location>, LocationError> {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
@@ -166,12 +165,12 @@ impl Locations {
         opened
     }
 
-    /// Reads everything that belongs to a directory again. Whoever asks for the Location from then
-    /// on gets the new snapshot; who holds the one before keeps it.
+    /// Rereads everything that belongs to a directory. Later callers of [`Locations::get`] receive the
+    /// new snapshot. Existing holders keep the previous one.
     ///
     /// # Errors
     ///
-    /// As for [`Locations::get`]; the snapshot before stays.
+    /// As for [`Locations::get`]. The previous snapshot then stays in the cache.
     pub async fn reload(&self, directory: &str) -> Result<Reloaded, LocationError> {
         let directory = normalise(directory)?;
         let slot = self.claim(&directory);
@@ -180,20 +179,20 @@ impl Locations {
         reloaded
     }
 
-    /// Trusts the project of a Location from now on, or no longer. Callers that ask for the Location
-    /// later get a snapshot that was read anew; those that hold the one before keep it.
+    /// Sets whether the host trusts the project of a Location. Later callers receive a snapshot that
+    /// was read again. Existing holders keep the previous one.
     ///
     /// # Errors
     ///
-    /// As for [`Locations::get`]; the decision holds all the same.
+    /// As for [`Locations::get`]. The decision applies even if this fails.
     pub async fn trust(&self, directory: &str, trusted: bool) -> Result<Reloaded, LocationError> {
         let directory = normalise(directory)?;
         self.trust.decide(&directory, trusted);
         self.reload(&directory).await
     }
 
-    /// Whether a file that could not be read was changed, so that the restrictions that follow from it
-    /// may end.
+    /// True if a file that could not be read has changed since then, so that the resulting restrictions
+    /// may no longer apply.
     async fn may_be_mended(&self, location: &Arc<Location>) -> Result<bool, LocationError> {
         let location = Arc::clone(location);
         let directory = location.directory.clone();
@@ -227,18 +226,18 @@ impl Locations {
         })
     }
 
-    /// The machine, as its host describes it.
+    /// The machine, as the host describes it.
     pub fn environment(&self) -> &Arc<Environment> {
         &self.environment
     }
 
-    /// The projects of directories, also of those that are no Locations.
+    /// The projects of directories, including directories that are not Locations.
     pub fn projects(&self) -> &Projects {
         &self.projects
     }
 
-    /// Reads everything of a Location. Its entries in the log are about the Location, whichever
-    /// session needs it first.
+    /// Reads everything that belongs to a Location. Its log entries are attributed to the Location, not
+    /// to the session that requested it first.
     #[tracing::instrument(
         parent = None,
         level = "error",
@@ -318,7 +317,7 @@ impl Locations {
         .await
     }
 
-    /// Runs what blocks on the disk where that disturbs nobody.
+    /// Runs blocking disk work on a thread for blocking tasks.
     async fn blocking<T: Send + 'static>(
         &self,
         directory: &str,
@@ -332,7 +331,7 @@ impl Locations {
             })
     }
 
-    /// The slot of a directory, marked as just used.
+    /// Returns the slot of a directory and marks it as just used.
     fn claim(&self, directory: &str) -> Arc<Slot> {
         let now = self.clock.now();
         let mut slots = self.lock();
@@ -347,7 +346,7 @@ impl Locations {
         slot
     }
 
-    /// Gives a slot back after opening: drops it if that failed, and idle ones if it is one too many.
+    /// Releases a slot after opening. Removes the slot if opening failed, then evicts excess idle Locations.
     fn release(&self, directory: &str, slot: Arc<Slot>) {
         let mut slots = self.lock();
         let empty = slot.open().is_none();
@@ -358,8 +357,8 @@ impl Locations {
         self.evict(&mut slots);
     }
 
-    /// Drops what nobody has used for long. Often enough is now and then: looking at every Location
-    /// each time one is asked for would make many of them slow.
+    /// Removes the slots that were idle for too long. Runs at most 60 times per idle time: a check of
+    /// every Location at each request would be slow with many Locations.
     fn sweep(&self, slots: &mut HashMap<String, Arc<Slot>>, now: Millis) {
         const SWEEPS_PER_IDLE_TIME: Millis = 60;
         let since = now.abs_diff(self.swept.load(Ordering::Relaxed));
@@ -398,10 +397,10 @@ impl Locations {
     }
 }
 
-/// Stands between a project and the worktree to which approvals are bound. No id of a project has it.
+/// Separates the project id from the worktree to which approvals are bound. No project id contains this character.
 pub const WORKTREE: char = '\u{1f}';
 
-/// Under which name answers of `always` are saved for a Location.
+/// The name under which answers of `always` are saved for a Location.
 fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) -> String {
     if is_trusted {
         return project.id.clone();
@@ -412,7 +411,7 @@ fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) 
     format!("{}{WORKTREE}{hash}", project.id)
 }
 
-/// Shows which Locations are open; the configuration may hold secrets.
+/// Shows only the open directories, because the configuration may contain secrets.
 impl fmt::Debug for Locations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Locations")

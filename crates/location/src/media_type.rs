@@ -1,8 +1,8 @@
-//! Media types by file extension: common source, text and binary files, no more.
+//! Media types by file extension, only for common source, text and binary files.
 
 use std::path::Path;
 
-/// The media type of a file that is known by nothing but its name.
+/// Returns the media type of a file based only on its name.
 pub fn mime_of(path: &Path) -> &'static str {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();
@@ -23,7 +23,7 @@ pub fn mime_of(path: &Path) -> &'static str {
         "js" | "mjs" => "text/javascript",
         "cjs" => "application/node",
         "jsx" => "text/jsx",
-        // The registered meaning of the extension is a video stream, and clients expect that answer.
+        // The registered type of this extension is a video stream, and clients expect this result.
         "ts" | "mts" => "video/mp2t",
         "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" => "text/x-c",
         "java" => "text/x-java-source",

@@ -1,10 +1,10 @@
-//! The name that was probably meant by one that does not exist.
+//! Finds the existing name that the author of an unknown name probably meant.
 
-/// Most names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_NAMED: usize = 10;
 
-/// A name that differs by a single slip, else one that begins or ends as the given one does, else one
-/// that differs by two slips.
+/// Returns a name that differs by one slip, or else a name that shares its start or end with the given
+/// one, or else a name that differs by two slips.
 pub(crate) fn nearest<'n>(
     given: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -28,7 +28,7 @@ pub(crate) fn nearest<'n>(
         .or_else(|| names.clone().find(|name| two_slips(given, name)))
 }
 
-/// Whether two long texts differ by two letters.
+/// True if two texts of 6 to 64 bytes differ by at most two edits.
 fn two_slips(a: &str, b: &str) -> bool {
     const MIN: usize = 6;
     const MAX: usize = 64;
@@ -37,7 +37,7 @@ fn two_slips(a: &str, b: &str) -> bool {
     long(a) && long(b) && a.len().abs_diff(b.len()) <= 2 && distance(a, b) <= 2
 }
 
-/// How many letters have to be put in, taken out or replaced to make one text of the other.
+/// Number of bytes to insert, delete or replace to turn one text into the other.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (line, from) in a.iter().enumerate() {
@@ -52,12 +52,12 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     row[b.len()]
 }
 
-/// The question that follows a name that does not exist, with a space before it.
+/// The question after an unknown name, with a leading space. Empty if no name is similar.
 pub(crate) fn did_you_mean(meant: Option<&str>) -> String {
     meant.map_or_else(String::new, |name| format!(" Did you mean {name}?"))
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names of a list, and the number of further names.
 pub(crate) fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(MAX_NAMED) {
         0 => names.join(", "),
@@ -65,8 +65,8 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
-/// Whether two texts differ by one letter: another one, one too many, one too few, two exchanged,
-/// or by the case of letters alone.
+/// True if two texts differ by one letter (replaced, added, missing, or two adjacent letters exchanged)
+/// or only by case.
 pub(crate) fn one_slip(a: &[u8], b: &[u8]) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;

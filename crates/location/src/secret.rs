@@ -1,4 +1,4 @@
-//! Values that may hold secrets, and that `Debug` therefore does not show.
+//! Values that may contain secrets. `Debug` does not show them.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,8 +7,7 @@ pub use opencode_llm::redact::Redactor;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// Members of a JSON object whose meaning is the provider's. `Debug` shows their names: a key may
-/// be called anything.
+/// Members of a JSON object that the provider defines. `Debug` shows only their names, because a key can have any name.
 #[derive(Clone, Default, PartialEq)]
 pub struct Members(pub Map<String, Value>);
 
@@ -31,12 +30,12 @@ impl fmt::Debug for Members {
     }
 }
 
-/// HTTP headers in the order they were given. `Debug` shows their names.
+/// HTTP headers in the order of their first insertion. `Debug` shows only their names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// Gives the header a value, instead of the one it had under this name in any case.
+    /// Sets the value of a header. Replaces the value of a header with the same name in any case.
     pub fn set(&mut self, name: &str, value: &str) {
         match self.0.iter_mut().find(|(known, _)| same(known, name)) {
             Some((_, known)) => value.clone_into(known),
@@ -58,7 +57,7 @@ impl Headers {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The value under this name in any case.
+    /// Returns the value of a header. The name matches in any case.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter()
             .find(|(known, _)| same(known, name))
@@ -78,12 +77,11 @@ impl fmt::Debug for Headers {
     }
 }
 
-/// An address without what may be secret in it: user, password, query and fragment. Over HTTP a
-/// token often takes the place of the user; elsewhere, as in `ssh://git@host`, the user is a part of
-/// the address.
+/// Returns the URL without the parts that may be secret: user, password, query and fragment. In HTTP URLs, a token is
+/// often in the place of the user. In other URLs, such as `ssh://git@host`, the user is part of the address and stays.
 pub fn shown_address(address: &Url) -> String {
     let mut shown = address.clone();
-    // These fail for addresses that can have neither.
+    // These calls fail for URLs that cannot have a user or a password.
     if matches!(shown.scheme(), "http" | "https") {
         let _ = shown.set_username("");
     }
@@ -93,8 +91,7 @@ pub fn shown_address(address: &Url) -> String {
     shown.into()
 }
 
-/// The address of a provider as it was configured. `Debug` shows it without user, password and
-/// query.
+/// The base URL of a provider as configured. `Debug` shows it without user, password, query and fragment.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(pub String);
 

@@ -1,4 +1,4 @@
-//! Whether a host trusts the files of a project.
+//! The host's trust in the files of a project.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,16 +10,16 @@ use tokio::sync::watch;
 
 use crate::config::{Diagnostic, DiagnosticKind};
 
-/// Most directories whose answer is kept. The host is asked about others each time.
+/// Maximum number of directories with a stored answer. The host is asked again each time about all others.
 const MAX_DECISIONS: usize = 10_000;
 
-/// How a host decides whether the files of a project count.
+/// The host's policy for trusting the files of projects.
 #[derive(Clone, Default)]
 pub enum Trust {
-    /// They never do.
+    /// Projects are never trusted.
     #[default]
     Never,
-    /// They always do.
+    /// Projects are always trusted.
     Always,
     /// The host is asked about each Location.
     Asked(Arc<dyn AskTrust>),
@@ -27,8 +27,8 @@ pub enum Trust {
 
 /// Asks the host about a Location.
 pub trait AskTrust: Send + Sync {
-    /// Whether the host trusts the project of a directory in normal form, or why it did not say.
-    /// Ends within a time limit of its own.
+    /// Returns true if the host trusts the project of a directory in normal form, or the reason why the
+    /// host gave no answer. Applies its own time limit.
     fn ask(&self, directory: &str) -> BoxFuture<'static, Result<bool, String>>;
 }
 
@@ -45,18 +45,18 @@ impl fmt::Debug for Trust {
 /// A decision about a Location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decision {
-    /// Whether the host trusts the project.
+    /// True if the host trusts the project.
     pub is_trusted: bool,
-    /// Why the host could not decide.
+    /// The reason why the host gave no answer.
     pub diagnostic: Option<Diagnostic>,
 }
 
-/// What a host decided so far.
+/// The decisions of the host so far.
 pub(crate) struct TrustDecisions {
     trust: Trust,
-    /// By directory in normal form. Locked for a lookup or an insertion.
+    /// Keyed by directory in normal form. Locked for a lookup or an insertion.
     decided: Mutex<HashMap<String, bool>>,
-    /// Changes after the program has decided on its own.
+    /// Notified after the program has decided without being asked.
     changed: watch::Sender<()>,
 }
 
@@ -69,8 +69,8 @@ impl TrustDecisions {
         }
     }
 
-    /// The decision about a directory. An answer is kept; a host that gives none is asked again the
-    /// next time, and does not trust the project until then. [`decide`](Self::decide) ends the question.
+    /// Returns the decision about a directory. Stores the host's answer. If the host gives no answer, the project stays
+    /// untrusted and the next call asks again. A call of [`decide`](Self::decide) ends a pending question.
     pub(crate) async fn of(&self, directory: &str) -> Decision {
         if let Some(is_trusted) = self.lock().get(directory) {
             return Decision::made(*is_trusted);
@@ -87,22 +87,22 @@ impl TrustDecisions {
         }
     }
 
-    /// The decision about a directory, as soon as the program has made one on its own.
+    /// Waits until the program has decided about a directory without being asked, and returns the decision.
     async fn decided(&self, directory: &str) -> bool {
         let mut changed = self.changed.subscribe();
         let is_decided = |(): &()| self.lock().contains_key(directory);
-        // The sender lives as long as this.
+        // The sender exists as long as `self`.
         let _ = changed.wait_for(is_decided).await;
         self.lock().get(directory).copied().unwrap_or(false)
     }
 
-    /// Holds over every decision before.
+    /// Stores a decision that overrides all earlier ones.
     pub(crate) fn decide(&self, directory: &str, is_trusted: bool) {
         self.lock().insert(directory.to_owned(), is_trusted);
         self.changed.send_replace(());
     }
 
-    /// Keeps an answer unless another decision was made meanwhile, and gives the one that holds.
+    /// Stores an answer unless another decision was made in the meantime. Returns the decision that applies.
     fn note(&self, directory: &str, is_trusted: bool) -> bool {
         let mut decided = self.lock();
         match decided.get(directory) {

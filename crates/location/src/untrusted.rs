@@ -1,4 +1,4 @@
-//! What counts of the agents and commands that an untrusted project describes: text and caution.
+//! Restricts the agents and commands of an untrusted project: only text and restrictions take effect.
 
 use std::cell::Cell;
 
@@ -9,28 +9,28 @@ use crate::config::{
     AgentPatch, CommandPatch, Configuration, Diagnostic, DiagnosticKind, untrusted,
 };
 
-/// Which models an untrusted project may choose: those of providers that the host or the user knows,
-/// where the host chooses none itself.
+/// Decides which models an untrusted project can choose: those of providers that the host or the user
+/// configured, unless the host chooses the model itself.
 pub(crate) struct UntrustedChoices<'c> {
     catalogue: &'c Catalogue,
     host_chooses: bool,
-    /// How many fields may still be told of.
+    /// Number of fields that can still be reported.
     left: Cell<usize>,
 }
 
-/// Provider Turns per input of an agent without a limit of its own, as the runtime counts them. An
-/// untrusted project allows no more.
+/// Default limit of Provider Turns per input for an agent without its own limit. It matches the default
+/// of the runtime. An untrusted project cannot set a higher limit.
 const USUAL_STEPS: u32 = 25;
 
-/// Most fields without effect that are told of. The user has seen the reason by then.
+/// Maximum number of reported fields without effect. Further reports would repeat the same reason.
 const MAX_TOLD: usize = 100;
 
-/// What was taken out of a description.
+/// The parts that were removed from a description.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Restricted {
     /// The fields that have no effect.
     pub fields: Vec<&'static str>,
-    /// Whether the whole description is left out.
+    /// True if the whole description is left out.
     pub is_everything: bool,
 }
 
@@ -51,7 +51,7 @@ impl<'c> UntrustedChoices<'c> {
         }
     }
 
-    /// Tells of the fields that were taken out of a description.
+    /// Returns diagnostics for the fields that were removed from a description.
     pub(crate) fn tell(
         &self,
         restricted: &Restricted,
@@ -68,8 +68,8 @@ impl<'c> UntrustedChoices<'c> {
         restricted.fields.iter().take(told).map(tell).collect()
     }
 
-    /// Takes out of a description of an agent what an untrusted project may not say. `known` is the
-    /// agent as others describe it; none if only untrusted files do.
+    /// Removes the fields of an agent that an untrusted project must not set. `known` is the agent as
+    /// trusted sources describe it, or `None` if only untrusted files describe it.
     pub(crate) fn restrict_agent(
         &self,
         patch: &mut AgentPatch,
@@ -100,7 +100,7 @@ impl<'c> UntrustedChoices<'c> {
         out
     }
 
-    /// Takes out of a description of a command what an untrusted project may not say.
+    /// Removes the fields of a command that an untrusted project must not set.
     pub(crate) fn restrict_command(&self, patch: &mut CommandPatch) -> Restricted {
         let mut out = Restricted::default();
         out.note(
@@ -116,7 +116,7 @@ impl<'c> UntrustedChoices<'c> {
         out
     }
 
-    /// Takes a model out that the project may not choose, and a variant without its model.
+    /// Removes a model that the project must not choose, and a variant without its model. True if anything was removed.
     fn take_model(&self, model: &mut Option<ModelRef>, variant: &mut Option<String>) -> bool {
         let is_free = |model: &ModelRef| !self.host_chooses && self.catalogue.offers(model);
         if model.as_ref().is_some_and(is_free) {
@@ -127,7 +127,7 @@ impl<'c> UntrustedChoices<'c> {
     }
 }
 
-/// An agent that is built in, or that the host, the user or a trusted project describes.
+/// An agent that is built in or that the host, the user or a trusted project describes.
 pub(crate) struct KnownAgent {
     /// Its limit of Provider Turns.
     pub steps: Option<u32>,

@@ -1,8 +1,8 @@
-//! Walking over everything below a directory, by several threads, with the rules of ignore files.
+//! Walks everything below a directory with several threads, according to ignore files.
 //!
 //! The rules are those of `ripgrep`: `.gitignore` within a repository, `.git/info/exclude`, `.ignore`
-//! and `.rgignore`, those of the directories above included. The excludes of a user's Git
-//! configuration do not count. Links are not followed.
+//! and `.rgignore`, including those of the directories above. The excludes of a user's Git
+//! configuration are not used. Links are not followed.
 
 use std::{
     fs,
@@ -22,29 +22,30 @@ use opencode_schema::file_system::FileSystemEntryType;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-/// How many walks run at once in a process, each with its threads. Others wait.
+/// Maximum number of concurrent walks in a process. Each has its own threads. Further walks wait.
 const MAX_WALKS: usize = 8;
 
 const MAX_THREADS: usize = 8;
 
-/// Paths that wait for a thread.
+/// Maximum number of paths in the queue of the threads.
 const MAX_WAITING: usize = 256;
 
-/// Bytes of all ignore files that hold in one directory, its own and those above it. Their patterns are
-/// compiled, which takes more than a hundred times as much memory.
+/// Maximum total size in bytes of the ignore files that apply in one directory, including those above
+/// it. Their compiled patterns need more than a hundred times as much memory.
 const MAX_IGNORE_BYTES: u64 = 128 * 1024;
 
-/// The largest file that says where a repository's Git directory is.
+/// Maximum size in bytes of a file that contains the path of a repository's Git directory.
 const MAX_POINTER_BYTES: u64 = 8192;
 
 static WALKS: Semaphore = Semaphore::const_new(MAX_WALKS);
 
-/// Waits until a walk may begin. The permit belongs to the work that blocks, not to who waits for it.
+/// Waits until a walk can start. The blocking work holds the permit, not the caller, because the work
+/// can outlive the caller.
 pub async fn permit() -> Option<SemaphorePermit<'static>> {
     WALKS.acquire().await.ok()
 }
 
-/// A walk over everything below `root`, an absolute path, that is neither hidden nor ignored, without `.git`.
+/// Prepares a walk over everything below the absolute path `root` that is neither hidden nor ignored, without `.git`.
 pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     let own = rules_bytes(root)
         .filter(|own| *own <= MAX_IGNORE_BYTES)
@@ -59,8 +60,8 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
         .map(rules_bytes)
         .sum::<Option<u64>>();
     let above = above.filter(|above| own + above <= MAX_IGNORE_BYTES);
-    // What holds in the directories from the root to the newest one: a directory is entered before
-    // the next one beside it is listed.
+    // Sizes of the rules in effect for each directory from the root to the current one. The walk enters
+    // a directory before it visits the next sibling.
     let held = Mutex::new(vec![own + above.unwrap_or(0)]);
     let mut builder = WalkBuilder::new(root);
     builder
@@ -77,7 +78,7 @@ pub fn below(root: &Path) -> io::Result<WalkBuilder> {
     Ok(builder)
 }
 
-/// Whether the rules of a directory fit beside those above it, and notes them.
+/// Adds the size of a directory's rules to that of the rules above it. True if the sum is within the limit.
 fn has_room(held: &Mutex<Vec<u64>>, directory: &DirEntry) -> bool {
     let Some(own) = rules_bytes(directory.path()) else {
         return false;
@@ -89,11 +90,11 @@ fn has_room(held: &Mutex<Vec<u64>>, directory: &DirEntry) -> bool {
     all <= MAX_IGNORE_BYTES
 }
 
-/// Walks, with a visitor for each thread, which is given paths relative to the root. Ends early when
-/// a visitor quits or the walk is cancelled; what cannot be read is left out.
+/// Runs a walk with one visitor per thread. Visitors receive paths relative to the root. Ends early if
+/// a visitor quits or the walk is cancelled. Skips paths that cannot be read.
 ///
-/// This thread lists the directories, and visits what it found when the other threads are busy. So
-/// the walk ends also where the system gives it no other thread.
+/// This thread lists the directories, and visits paths itself if the other threads are busy. Therefore
+/// the walk also completes if the system provides no other thread.
 pub fn run<V>(
     builder: &WalkBuilder,
     root: &Path,
@@ -106,7 +107,7 @@ pub fn run<V>(
     run_with(threads.min(MAX_THREADS) - 1, builder, root, cancel, visitor);
 }
 
-/// The same with so many other threads at most.
+/// Same as [`run`], with at most `others` additional threads.
 fn run_with<V>(
     others: usize,
     builder: &WalkBuilder,
@@ -145,7 +146,7 @@ fn run_with<V>(
             }
         }
         let mut own = visitor();
-        // Owned, so that the other threads end with the list, also when a visitor panics.
+        // Owned here, so that the other threads end when the list ends, even if a visitor panics.
         let sender = sender;
         for entry in builder.build() {
             if is_over.load(Ordering::Relaxed) || cancel.is_cancelled() {
@@ -164,7 +165,7 @@ fn run_with<V>(
     });
 }
 
-/// A path relative to the root, and what is there.
+/// A path relative to the root, and its kind.
 type Found = (PathBuf, FileSystemEntryType);
 
 fn found(entry: Result<DirEntry, ignore::Error>, root: &Path) -> Option<Found> {
@@ -179,7 +180,7 @@ fn found(entry: Result<DirEntry, ignore::Error>, root: &Path) -> Option<Found> {
     (!is_root).then(|| (relative.to_owned(), kind))
 }
 
-/// A relative path as bytes, with `/` between the names, which is what results are sorted by.
+/// A relative path as bytes, with `/` between the names. Results are sorted by this key.
 pub fn sort_key(relative: &Path) -> Vec<u8> {
     let bytes = relative.as_os_str().as_encoded_bytes();
     if cfg!(windows) {
@@ -190,12 +191,12 @@ pub fn sort_key(relative: &Path) -> Vec<u8> {
     }
 }
 
-/// Bytes of the ignore files of a directory; nothing if they cannot be read in bounded time. The walk
-/// opens them without a look, and a FIFO of such a name would hold it for ever.
+/// Total size in bytes of the ignore files of a directory. `None` if reading them might block. The walk
+/// opens these files without a check, and a FIFO with such a name would block it forever.
 fn rules_bytes(directory: &Path) -> Option<u64> {
     let bytes_of = |path: PathBuf| match fs::metadata(path) {
         Ok(found) if found.is_file() => refuse_database(&found).ok().map(|()| found.len()),
-        // To read a directory fails at once.
+        // Reading a directory fails immediately.
         Ok(found) => found.is_dir().then_some(0),
         Err(_) => Some(0),
     };
@@ -207,7 +208,7 @@ fn rules_bytes(directory: &Path) -> Option<u64> {
     Some(files.saturating_add(exclude))
 }
 
-/// The Git directory of which the rules are read: in a linked worktree that of the main one.
+/// The Git directory whose rules apply. For a linked worktree, this is the directory of the main worktree.
 fn git_directory(named: &Path) -> io::Result<Option<PathBuf>> {
     let Ok(found) = fs::metadata(named) else {
         return Ok(None);
@@ -227,7 +228,7 @@ fn git_directory(named: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(linked.join(common)))
 }
 
-/// The first line of a small file; nothing if there is none. Fails where reading may not end.
+/// Returns the first line of a small file, if there is one. Fails if reading might never end.
 fn first_line(path: &Path) -> io::Result<Option<String>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() <= MAX_POINTER_BYTES => {}

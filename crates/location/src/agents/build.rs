@@ -1,4 +1,4 @@
-//! One description per agent out of those in several documents and files.
+//! Merges the descriptions of an agent in several documents and files into one.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,15 +23,15 @@ use crate::references::References;
 use crate::secret::{Headers, Members};
 use crate::untrusted::{KnownAgent, UntrustedChoices};
 
-/// Most agents of a Location.
+/// Maximum number of agents of a Location.
 const MAX_AGENTS: usize = 500;
 
-/// Most copies of rules that all agents have in common: each has its own. Where there are more rules
-/// there are fewer agents, since an agent that is not there may do nothing, and one without some of
-/// its rules could do more than it may.
+/// Maximum number of copies of shared rules. Each agent holds its own copy of these rules. If there are
+/// more rules, the number of agents is reduced instead: a missing agent may do nothing, but an agent
+/// without some of its rules could do more than it may.
 const MAX_SHARED_RULES: usize = 200_000;
 
-/// Where Markdown files describe agents, in a directory of definitions. Modes are the oldest form.
+/// Folders of a directory of definitions that contain agent files. `mode` and `modes` are the oldest form.
 const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
     (Folder::with_subfolders("agent"), None),
     (Folder::with_subfolders("agents"), None),
@@ -40,11 +40,11 @@ const FOLDERS: [(Folder, Option<AgentMode>); 4] = [
 ];
 
 impl Agents {
-    /// The agents of a Location. Reads the Markdown files of the configuration's directories.
+    /// Builds the agents of a Location. Reads the Markdown files of the configuration's directories.
     ///
-    /// A later description overrides an earlier one field by field; permissions add up, and so do
-    /// settings of requests. One that disables an agent removes it, and what a still later one
-    /// describes is a new agent without what was built in.
+    /// A later description overrides an earlier one field by field. Permissions and request settings
+    /// accumulate. A description that disables an agent removes it. A still later description of the
+    /// same id starts a new agent without the built-in settings.
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -76,7 +76,8 @@ impl Agents {
         agents
     }
 
-    /// Takes the default agent that the strongest document names, and says so if it cannot be one.
+    /// Sets the default agent that the strongest document names. Returns a diagnostic if that agent
+    /// cannot be the default.
     fn take_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
         let named = configuration
             .documents()
@@ -102,18 +103,18 @@ fn with_text(patch: AgentPatch, file: &Markdown, mode: Option<AgentMode>) -> Age
     }
 }
 
-/// The agents described so far, in the order in which they were first described.
+/// The agents described so far, in the order of their first description.
 #[derive(Default)]
 struct Merged {
-    /// None where an agent was removed.
+    /// `None` if the agent was removed.
     drafts: Vec<Option<Draft>>,
-    /// Places by id.
+    /// Indices into `drafts` by id.
     index: HashMap<String, usize>,
-    /// What cannot be read and could have held permissions.
+    /// Configuration that cannot be read and that could contain permissions.
     lost: Vec<LostPermissions>,
 }
 
-/// An agent while it is being described.
+/// An agent whose description is not complete yet.
 struct Draft {
     info: AgentInfo,
     /// The variant of its model.
@@ -122,17 +123,17 @@ struct Draft {
     headers: Headers,
     /// Options of its model requests.
     body: Members,
-    /// Rules it had from the beginning; none unless it is built in.
+    /// Initial rules. Empty unless the agent is built in.
     defaults: Vec<PermissionRule>,
-    /// How many of these every built-in agent has.
+    /// Number of leading rules in `defaults` that every built-in agent has.
     common: usize,
-    /// Rules that were said about it.
+    /// Rules from trusted descriptions of this agent.
     own: Vec<PermissionRule>,
-    /// Those of them that the host gave.
+    /// The subset of `own` that the host gave.
     of_host: Vec<PermissionRule>,
-    /// Rules that files of an untrusted project gave. They only restrict.
+    /// Rules from files of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
-    /// Whether it is built in, or a trusted source describes it.
+    /// True if the agent is built in or a trusted source describes it.
     is_trusted: bool,
 }
 
@@ -162,7 +163,7 @@ impl Merged {
         draft.apply(patch, source);
     }
 
-    /// Applies what an untrusted project says, and tells what of it has no effect.
+    /// Applies the patch of an untrusted project. Returns diagnostics for the parts that have no effect.
     fn apply_untrusted(
         &mut self,
         id: &str,
@@ -182,7 +183,7 @@ impl Merged {
         choices.tell(&withheld, origin, "agents", id)
     }
 
-    /// Adds what documents and files say, in order.
+    /// Applies all documents and files, in order.
     fn describe(
         &mut self,
         configuration: &Configuration,
@@ -211,7 +212,7 @@ impl Merged {
         }
     }
 
-    /// Adds what the files of a directory describe.
+    /// Applies the agent files of a directory.
     fn read(
         &mut self,
         directory: &DefinitionDirectory,
@@ -243,7 +244,7 @@ impl Merged {
         }
     }
 
-    /// What a file says. Notes what of it cannot be read and could have held permissions.
+    /// Decodes one agent file. Records the parts that cannot be read and that could contain permissions.
     fn read_file<'f>(
         &mut self,
         definition: Definition<'f>,
@@ -282,7 +283,7 @@ impl Merged {
         Diagnostic::new(&origin, kind, message, None)
     }
 
-    /// The first agents, at most so many.
+    /// Finishes the first `most` agents.
     fn finish(self, most: usize, shared: &Shared) -> Vec<Agent> {
         let drafts = self.drafts.into_iter().flatten().take(most);
         drafts
@@ -351,7 +352,7 @@ impl Draft {
             untrusted: std::mem::take(&mut self.untrusted),
         };
         let restrictions = shared.restrictions(&self.info.id, own, lost);
-        // An empty text is none, so that a file can take the built-in one away.
+        // An empty text counts as absent, so that a file can remove the built-in text.
         self.info.system = self.info.system.filter(|system| !system.is_empty());
         self.info.model = self.info.model.map(|model| ModelRef {
             variant: self.variant.or(model.variant),
@@ -385,7 +386,7 @@ impl Draft {
     }
 }
 
-/// The rule about an agent that does the same again and again.
+/// Asks the user about an agent that repeats the same action.
 fn repetition() -> PermissionRule {
     PermissionRule {
         action: "doom_loop".to_owned(),

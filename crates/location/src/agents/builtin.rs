@@ -1,4 +1,4 @@
-//! The agents that are there without any configuration.
+//! The built-in agents, which need no configuration.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,23 +9,23 @@ use opencode_schema::reference::ReferenceInfo;
 
 use crate::environment::Environment;
 
-/// An agent before configuration has its say.
+/// An agent before the configuration is applied.
 pub(super) struct Builtin {
     pub id: &'static str,
     pub mode: AgentMode,
     pub hidden: bool,
     pub description: Option<&'static str>,
     pub system: Option<&'static str>,
-    /// The rules it begins with.
+    /// Its initial rules.
     pub rules: Vec<PermissionRule>,
-    /// How many of these rules all built-in agents have in common. They are its first ones.
+    /// Number of leading rules in `rules` that all built-in agents share.
     pub common: usize,
 }
 
-/// The folders and directories that rules of built-in agents name.
+/// The directories that the rules of built-in agents name.
 pub(super) struct Places<'p> {
     pub environment: &'p Environment,
-    /// The Location's directory.
+    /// The directory of the Location.
     pub directory: &'p Path,
     pub references: &'p [ReferenceInfo],
 }
@@ -104,8 +104,8 @@ fn common(places: &Places<'_>) -> Vec<PermissionRule> {
     rules
 }
 
-/// Directories other than the Location's: somebody is asked, except about what the runtime itself
-/// puts there and about references, which were configured to be read.
+/// Rules for directories outside the Location. The user is asked about them. Exceptions are the directories that the
+/// runtime itself writes and the references, which the configuration makes readable.
 fn outside(places: &Places<'_>) -> Vec<PermissionRule> {
     let environment = places.environment;
     let mut rules = vec![rule("external_directory", "*", Ask)];
@@ -154,7 +154,7 @@ fn below(directory: &Path, pattern: &str) -> String {
     directory.join(pattern).display().to_string()
 }
 
-/// The way from one absolute directory to another; the other one itself where there is none.
+/// The relative path from one absolute directory to another. Returns `to` if they have no common root.
 fn relative(from: &Path, to: &Path) -> PathBuf {
     let common = from
         .components()

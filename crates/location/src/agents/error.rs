@@ -1,58 +1,58 @@
-//! Why a session has no agent.
+//! Reasons why a session has no agent.
 
 use crate::nearest::{did_you_mean, listed};
 
-/// Why the agent of a session cannot be had. The same choice may succeed once the configuration has
-/// changed.
+/// The reason why the agent of a session cannot be resolved. The same choice may succeed after the
+/// configuration has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AgentResolutionError {
-    /// No document and no file describes the agent that was chosen, or it is disabled.
+    /// No document and no file describes the chosen agent, or it is disabled.
     #[error(
         "There is no agent {id:?}.{} {}",
         did_you_mean(.meant.as_deref()),
         choose("Choose", .known)
     )]
     Unknown {
-        /// The agent asked for.
+        /// The requested agent.
         id: String,
-        /// An agent of nearly this id.
+        /// An agent with a similar id.
         meant: Option<String>,
-        /// The agents that people may choose.
+        /// The agents that a user can choose.
         known: Vec<String>,
     },
-    /// The agent that configuration names for sessions that choose none cannot be one.
+    /// The configuration names a default agent that cannot be the default.
     #[error(
         "The default agent {id:?} cannot be used and no other one is used instead: {reason}.{} {}",
         did_you_mean(.meant.as_deref()),
         choose("Set default_agent to", .known)
     )]
     UnusableDefault {
-        /// The agent that is named.
+        /// The configured agent.
         id: String,
-        /// What stands in the way.
+        /// The reason why it cannot be used.
         reason: UnusableReason,
-        /// An agent of nearly this id.
+        /// An agent with a similar id.
         meant: Option<String>,
-        /// The agents that people may choose.
+        /// The agents that a user can choose.
         known: Vec<String>,
     },
-    /// Neither the session nor configuration names an agent, and there is none to choose.
+    /// Neither the session nor the configuration names an agent, and no agent can be the default.
     #[error(
         "No agent is selected and there is none to use by default: all are disabled, hidden or subagents. Choose one, or configure one of the mode \"primary\""
     )]
     NotSelected,
 }
 
-/// Why an agent cannot be the default one.
+/// The reason why an agent cannot be the default agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableReason {
-    /// There is none of that id.
+    /// No agent has this id.
     #[error("there is no such agent")]
     Unknown,
-    /// User interfaces leave it out.
+    /// The agent is hidden in user interfaces.
     #[error("it is hidden")]
     Hidden,
-    /// Only other agents may choose it.
+    /// Only other agents can choose it.
     #[error("it is a subagent")]
     Subagent,
 }

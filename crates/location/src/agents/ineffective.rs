@@ -1,4 +1,4 @@
-//! Agents and permission actions that configuration can name and that have no effect.
+//! Agents and permission actions that the configuration can name but that have no effect.
 
 use opencode_schema::permission::PermissionRule;
 
@@ -7,20 +7,20 @@ use crate::config::{AgentPatch, Diagnostic, DiagnosticKind};
 /// Agents that no operation runs.
 const AGENTS: [&str; 2] = ["title", "summary"];
 
-/// Actions that no tool asks for.
+/// Actions that no tool requests.
 const ACTIONS: [&str; 2] = ["plan_enter", "plan_exit"];
 
-/// Whether no operation runs the agent of that id.
+/// True if no operation runs the agent with this id.
 pub(super) fn is_agent(id: &str) -> bool {
     AGENTS.contains(&id)
 }
 
-/// Whether no tool asks for the action of a rule.
+/// True if no tool requests the action of the rule.
 pub(super) fn is_rule(rule: &PermissionRule) -> bool {
     ACTIONS.contains(&rule.action.as_str())
 }
 
-/// The diagnostics for the description of an agent. Disabling an agent that has no effect is fine.
+/// Returns the diagnostics for the description of an agent. Disabling an agent without effect gives no diagnostic.
 pub(super) fn in_agent(origin: &str, id: &str, patch: &AgentPatch) -> Vec<Diagnostic> {
     if !is_agent(id) {
         return in_rules(origin, &patch.permissions);
@@ -32,7 +32,7 @@ pub(super) fn in_agent(origin: &str, id: &str, patch: &AgentPatch) -> Vec<Diagno
     vec![ignored(origin, message)]
 }
 
-/// The diagnostics for permission rules: one for each action without effect.
+/// Returns the diagnostics for permission rules: one for each action without effect.
 pub(super) fn in_rules(origin: &str, rules: &[PermissionRule]) -> Vec<Diagnostic> {
     let named = |action: &&&str| rules.iter().any(|rule| rule.action == **action);
     let actions = ACTIONS.iter().filter(named);

@@ -1,5 +1,4 @@
-//! The agents of a directory: those that are built in and those that configuration and Markdown
-//! files describe.
+//! The agents of a directory: the built-in ones and those that configuration and Markdown files describe.
 
 mod build;
 mod builtin;
@@ -24,34 +23,34 @@ use crate::nearest::nearest;
 
 use crate::catalogue::hide;
 
-/// The agent of sessions that choose none, where configuration names no other.
+/// The default agent of sessions if the configuration names no other one.
 pub const DEFAULT_AGENT: &str = "build";
 
-/// The agents of one directory. Never changes; a new configuration gives new ones.
+/// The agents of one directory. Immutable; a new configuration creates a new value.
 pub struct Agents {
-    /// In the order in which they were first described, the built-in ones first.
+    /// Built-in agents first, then the others in the order of their first description.
     agents: Vec<Agent>,
-    /// What reads show of them, in the same order.
+    /// The public view of `agents`, in the same order.
     shown: Vec<AgentInfo>,
-    /// Places by id.
+    /// Indices into `agents` by id.
     index: HashMap<String, usize>,
-    /// The place of the agent of sessions that choose none, or why there is none.
+    /// Index of the default agent, or the reason why there is no default agent.
     default: Result<usize, AgentResolutionError>,
-    /// The rules of an agent that nobody describes.
+    /// The rules of an agent that is not described.
     unknown: Vec<PermissionRule>,
-    /// What cannot be read and could have restricted agents.
+    /// Configuration that cannot be read and that could restrict agents.
     unread: Unread,
 }
 
 struct Agent {
     info: AgentInfo,
-    /// Its settings of requests without the secrets they may hold.
+    /// Its request settings without the secrets that they may contain.
     shown: RequestSettings,
-    /// The rules that decide about its uses of tools.
+    /// The rules that decide about its tool calls.
     rules: Vec<PermissionRule>,
-    /// Rules that no other rule loosens.
+    /// Rules that no other rule can loosen.
     restrictions: Vec<Restriction>,
-    /// Whether it is built in, or a trusted source describes it.
+    /// True if the agent is built in or a trusted source describes it.
     is_trusted: bool,
 }
 
@@ -82,17 +81,17 @@ impl Agents {
         }
     }
 
-    /// The agent of that id.
+    /// Returns the agent with this id.
     pub fn get(&self, id: &str) -> Option<&AgentInfo> {
         Some(&self.agents[*self.index.get(id)?].info)
     }
 
-    /// The agent of a session: the one that it has chosen, else the default one. A choice is taken at
-    /// its word: where it cannot be satisfied this fails rather than answer with another agent.
+    /// Returns the agent of a session: the chosen agent, or else the default agent. Fails if the chosen
+    /// agent does not exist; it never returns a different agent instead.
     ///
     /// # Errors
     ///
-    /// Why there is none, with the names that were probably meant.
+    /// The reason why there is no agent, with similar ids if there are any.
     pub fn resolve(&self, chosen: Option<&str>) -> Result<&AgentInfo, AgentResolutionError> {
         let Some(id) = chosen else {
             let place = self.default.as_ref().map_err(Clone::clone)?;
@@ -105,31 +104,30 @@ impl Agents {
         })
     }
 
-    /// What the agents say of their requests, secrets included.
+    /// The request settings of all agents, including secrets.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &RequestSettings> {
         self.agents.iter().map(|agent| &agent.info.request)
     }
 
-    /// Shows none of these from now on.
+    /// Replaces these secrets in the values that [`Agents::list`] returns.
     pub(crate) fn hide(&mut self, secrets: &Secrets) {
         for agent in &mut self.shown {
             hide(&mut agent.request.body, secrets);
         }
     }
 
-    /// The agents as reads show them, the hidden ones included: without the secrets that settings
-    /// of requests may hold.
+    /// The public view of the agents, including hidden agents, without the secrets that request settings may contain.
     pub fn list(&self) -> &[AgentInfo] {
         &self.shown
     }
 
-    /// The agent of sessions that choose none; none if [`Agents::resolve`] says why.
+    /// The default agent. `None` if [`Agents::resolve`] fails without a choice.
     pub fn default_agent(&self) -> Option<&AgentInfo> {
         self.resolve(None).ok()
     }
 
-    /// The id of the agent by whose rules a session is judged that has chosen this one or none, also
-    /// where there is no such agent.
+    /// Returns the id of the agent that decides the rules of a session with this choice, even if that
+    /// agent does not exist.
     pub fn id_of(&self, chosen: Option<&str>) -> String {
         let id = match (chosen, &self.default) {
             (Some(id), _) => id,
@@ -140,11 +138,10 @@ impl Agents {
         id.to_owned()
     }
 
-    /// The rules that decide what an agent may do, in order. An agent that nobody describes may do
-    /// nothing.
+    /// Returns the rules that decide what an agent may do, in order. An agent that is not described may do nothing.
     ///
-    /// Beside the permissions that [`Agents::get`] shows, these hold that somebody is asked about a
-    /// built-in agent that repeats itself (`doom_loop`), unless a later rule says otherwise.
+    /// In addition to the permissions that [`Agents::get`] shows, they contain the rule that the user is asked about a
+    /// built-in agent that repeats itself (`doom_loop`), unless a later rule overrides it.
     pub fn rules(&self, id: &str) -> Ruleset<'_> {
         match self.index.get(id) {
             Some(place) => Ruleset {
@@ -155,20 +152,20 @@ impl Agents {
         }
     }
 
-    /// The values and files that cannot be read and could have restricted agents, with the reasons.
-    /// The host asks before everything that they might have restricted.
+    /// The values and files that cannot be read and could restrict agents, with the reasons. The host
+    /// asks the user before every action that they could restrict.
     pub fn unread(&self) -> &[String] {
         &self.unread.reasons
     }
 
-    /// Whether a file that could not be read was changed since. Blocks on the disk.
+    /// True if a file that could not be read has changed since then. Blocks on disk access.
     pub(crate) fn may_be_mended(&self) -> bool {
         self.unread.has_changed()
     }
 
-    /// Takes the agent that configuration names and no other one. Where it names none, takes the
-    /// usual one, else the first that people may choose. One that only an untrusted project
-    /// describes has to be named.
+    /// Sets the default agent to the one that the configuration names, and to no other. If the configuration names
+    /// none, uses [`DEFAULT_AGENT`], or else the first agent that a user can choose. An agent that only an untrusted
+    /// project describes becomes the default only if the configuration names it.
     fn choose_default(&mut self, named: Option<&str>) {
         let fits = |place: &usize| {
             let agent = &self.agents[*place];
@@ -199,14 +196,14 @@ impl Agents {
         })
     }
 
-    /// An agent that people may choose, of nearly this id.
+    /// Returns an agent that a user can choose and that has a similar id.
     fn meant(&self, id: &str) -> Option<String> {
         let agents = self.agents.iter().map(|agent| &agent.info);
         let names = agents.filter(|agent| is_choosable(agent));
         nearest(id, names.map(|agent| agent.id.as_str())).map(str::to_owned)
     }
 
-    /// The agents that people may choose.
+    /// The agents that a user can choose.
     fn choosable(&self) -> Vec<String> {
         let agents = self.agents.iter().map(|agent| &agent.info);
         let choosable = agents.filter(|agent| is_choosable(agent));
@@ -214,12 +211,12 @@ impl Agents {
     }
 }
 
-/// Whether sessions can have the agent without having chosen it.
+/// True if the agent can be the default agent and a user can choose it.
 fn is_choosable(agent: &AgentInfo) -> bool {
     agent.mode != AgentMode::Subagent && !agent.hidden
 }
 
-/// Shows the ids: settings of requests may hold secrets.
+/// Shows only the ids, because request settings may contain secrets.
 impl fmt::Debug for Agents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids = self.agents.iter().map(|agent| &agent.info.id);

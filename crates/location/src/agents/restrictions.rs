@@ -1,4 +1,4 @@
-//! The rules of an agent that no other rule loosens.
+//! The rules of an agent that no other rule can loosen.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction}
 
 use crate::config::{Configuration, LostPermissions, Source};
 
-/// What holds for all agents.
+/// Rules that apply to all agents.
 pub(super) struct Shared {
     /// The rules of all trusted documents.
     pub(super) rules: Vec<PermissionRule>,
-    /// Those of them that the host gave.
+    /// The subset of `rules` that the host gave.
     of_host: Vec<PermissionRule>,
-    /// The rules of documents of an untrusted project. They only restrict.
+    /// The rules of documents of an untrusted project. They can only restrict.
     untrusted: Vec<PermissionRule>,
-    /// The host's ceiling.
+    /// The ceiling that the host sets.
     ceiling: Arc<[PermissionRule]>,
     /// The home directory.
     home: String,
@@ -38,12 +38,12 @@ impl Shared {
         }
     }
 
-    /// How many rules each agent has a copy of.
+    /// Number of rules of which each agent holds a copy.
     pub(super) fn count(&self) -> usize {
         self.rules.len() + self.of_host.len() + self.untrusted.len()
     }
 
-    /// Rules for all agents and then those of one, with the home directory in its places.
+    /// The rules for all agents followed by those of one agent, with the home directory filled in.
     pub(super) fn with(
         &self,
         shared: &[PermissionRule],
@@ -53,8 +53,8 @@ impl Shared {
         rules.map(|rule| rule.with_home(&self.home)).collect()
     }
 
-    /// The rules that no other rule loosens: those of the host, of an untrusted project, the ceiling,
-    /// and questions about what cannot be read.
+    /// The rules that no other rule can loosen: those of the host, those of an untrusted project, the
+    /// ceiling, and `ask` rules for configuration that cannot be read.
     pub(super) fn restrictions(
         &self,
         agent: &str,
@@ -84,8 +84,8 @@ impl Shared {
 
 /// The rules of one agent that restrict it.
 pub(super) struct OwnRules {
-    /// Those that the host gave.
+    /// Rules that the host gave.
     pub of_host: Vec<PermissionRule>,
-    /// Those that files of an untrusted project gave.
+    /// Rules from files of an untrusted project.
     pub untrusted: Vec<PermissionRule>,
 }

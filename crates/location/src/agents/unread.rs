@@ -1,4 +1,4 @@
-//! What cannot be read and could have restricted agents.
+//! Configuration that cannot be read and that could restrict agents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::time::SystemTime;
 
 use crate::config::LostPermissions;
 
-/// Most files that are looked at to see whether they were mended.
+/// Maximum number of files that are checked for changes.
 const MAX_FILES: usize = 100;
 
-/// Configuration that cannot be read and could have restricted agents.
+/// Configuration that cannot be read and that could restrict agents.
 #[derive(Default)]
 pub(super) struct Unread {
-    /// What cannot be read, and why.
+    /// Descriptions of the unreadable parts, with the reasons.
     pub(super) reasons: Vec<String>,
-    /// The files that hold it, as they were when they were read.
+    /// The unreadable files, with their versions at the time of reading.
     files: Vec<(PathBuf, Option<Version>)>,
 }
 
-/// What changes when a file is written.
+/// The metadata that changes when a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Version {
     size: u64,
@@ -26,7 +26,7 @@ struct Version {
 }
 
 impl Unread {
-    /// Looks at the files. Blocks on the disk.
+    /// Records the current versions of the files. Blocks on disk access.
     pub(super) fn of(lost: &[LostPermissions]) -> Self {
         let mut files: Vec<_> = lost.iter().filter_map(|it| it.file.clone()).collect();
         files.sort_unstable();
@@ -42,7 +42,7 @@ impl Unread {
         }
     }
 
-    /// Whether one of the files was changed since. Blocks on the disk.
+    /// True if one of the files has changed since then. Blocks on disk access.
     pub(super) fn has_changed(&self) -> bool {
         let changed = |(file, version): &(PathBuf, _)| Version::of(file) != *version;
         self.files.iter().any(changed)

@@ -1,4 +1,4 @@
-//! From what the list of models and the documents say to a catalogue.
+//! Builds a catalogue from the list of models and the documents.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ use crate::environment::Environment;
 use crate::model::Model;
 
 impl Catalogue {
-    /// The catalogue of a configuration, and what in it has no effect there.
+    /// Builds the catalogue of a configuration. Also returns a diagnostic for a setting without effect.
     pub fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -29,7 +29,7 @@ impl Catalogue {
         Self::build_on(Arc::default(), configuration, environment)
     }
 
-    /// The same, over a list of models.
+    /// Same as [`Self::build`], on top of a list of models.
     pub(crate) fn build_on(
         list: Arc<ModelsDev>,
         configuration: &Configuration,
@@ -62,14 +62,14 @@ impl Catalogue {
         (catalogue, diagnostic)
     }
 
-    /// What the last statement about a provider says; without one it may be used.
+    /// The effect of the last policy that matches a provider. Without a match, the provider is allowed.
     pub(super) fn is_allowed(&self, provider_id: &str) -> bool {
         let mut statements = self.policies.iter().rev();
         let last = statements.find(|policy| matches(&policy.resource, provider_id));
         last.is_none_or(|policy| policy.allow)
     }
 
-    /// Adds a provider, of which a document or a variable may say where it is.
+    /// Adds a provider. `addressed` is true if a document or an environment variable gives its address.
     fn add(
         &mut self,
         id: String,
@@ -78,7 +78,7 @@ impl Catalogue {
         environment: &Environment,
     ) {
         let mut provider = finish_provider(id, &patch, environment);
-        // A server of the user's own may need no key. A provider's own server is known to need one.
+        // A server of the user may need no key. The server of a known provider always needs one.
         provider.available |= addressed && !known::needs_key(provider.api.url.as_ref());
         for (model_id, model) in patch.models {
             let own = model.api != ApiPatch::default();
@@ -97,7 +97,7 @@ impl Catalogue {
         self.providers.push(provider);
     }
 
-    /// Notes the place of every provider and model.
+    /// Builds the index of every provider and model.
     fn number(&mut self) {
         for (place, provider) in self.providers.iter().enumerate() {
             let models = ProviderPlaces {
@@ -114,8 +114,8 @@ impl Catalogue {
         }
     }
 
-    /// Takes the model that the strongest document names, and no other one where it cannot be used.
-    /// Where no document names one, takes the newest that can be used.
+    /// Sets the default model to the one that the strongest document names. If that model cannot be used, no other
+    /// model replaces it. If no document names one, uses the newest model that can be used.
     fn choose_default(&mut self, configuration: &Configuration) -> Option<Diagnostic> {
         let (named, withheld) = self.strongest_name(configuration);
         let Some((origin, named)) = named else {
@@ -138,8 +138,8 @@ impl Catalogue {
         }
     }
 
-    /// The model that the strongest document names, with its origin. A document of an untrusted project
-    /// counts only if it names a model that can be used; the first that does not is told of.
+    /// Returns the model that the strongest document names, with its origin. A document of an untrusted project counts
+    /// only if it names a usable model; the diagnostic reports the first such document that does not.
     fn strongest_name<'c>(
         &self,
         configuration: &'c Configuration,
@@ -184,9 +184,9 @@ fn unusable_default(origin: &str, named: &NamedModel, error: &ModelResolutionErr
     Diagnostic::new(origin, DiagnosticKind::Ignored, message, named.position)
 }
 
-/// The statements of all documents. The last match decides, so those of projects come first and those
-/// of the host last. Of one author the strongest document comes first: what the user says about all
-/// projects holds over what the user says elsewhere.
+/// The policies of all documents. The last match decides, so policies of projects come first and those
+/// of the host last. Within one author the strongest document comes first: a user's policies for all
+/// projects override the user's policies elsewhere.
 fn policies(configuration: &Configuration) -> Vec<Policy> {
     let authority = |document: &&Document| match document.source {
         Source::Project | Source::UntrustedProject => 0,
@@ -199,8 +199,8 @@ fn policies(configuration: &Configuration) -> Vec<Policy> {
     policies.cloned().collect()
 }
 
-/// Every provider that can come into use: of the list of models those that a document mentions or
-/// that the environment holds a key for. The others would only be carried along.
+/// Merges every provider that can be used. From the list of models, these are the providers that a
+/// document mentions or for which the environment contains a key. The others would only use memory.
 fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environment) -> Merged {
     let described = || configuration.documents().flat_map(|it| &it.providers);
     let mentioned: HashSet<_> = described().map(|(id, _)| id.as_str()).collect();
@@ -239,7 +239,7 @@ fn merge(list: &ModelsDev, configuration: &Configuration, environment: &Environm
     merged
 }
 
-/// Whether a provider's lists of models leave a model in use: the only ones, and the excepted ones.
+/// True if the lists of a provider permit a model: `only` is a whitelist, `except` a blacklist.
 fn is_offered(id: &str, (only, except): (Option<&[String]>, Option<&[String]>)) -> bool {
     let names = |list: &[String]| list.iter().any(|name| name == id);
     only.is_none_or(names) && !except.is_some_and(names)

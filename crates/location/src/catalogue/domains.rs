@@ -1,22 +1,22 @@
-//! Settings that somebody else than a model has for a request, sorted like a model's own.
+//! Request settings from a source other than a model, sorted like the settings of a model.
 
 use opencode_llm::{GenerationControls, JsonMap, ProtocolId};
 
 use crate::config::options::Options;
 
-/// The three domains of the options of one request.
+/// The options of one request in three domains.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RequestDomains {
     /// Generation controls.
     pub generation: GenerationControls,
     /// Provider options by namespace.
     pub provider_options: JsonMap,
-    /// What goes into the body as it stands.
+    /// Members that go into the body unchanged.
     pub body: JsonMap,
 }
 
-/// The members that somebody wants in the body of a request, for a model that is spoken to in this
-/// protocol. They may be spelled as on the wire or as in configuration.
+/// Sorts the requested members of a request body for a model with this protocol. The members may use
+/// the spelling of the wire or of the configuration.
 #[must_use]
 pub fn request_domains(body: &JsonMap, protocol: ProtocolId) -> RequestDomains {
     let (generation, provider_options, body) = Options::of(protocol, body).into_parts();

@@ -1,54 +1,54 @@
-//! Why a model cannot be called.
+//! Reasons why a model cannot be called.
 
 use crate::nearest::{did_you_mean, listed};
 
-/// Why resolving a model failed. Nothing was sent and nothing recorded; the same selection may
-/// succeed once the configuration has changed.
+/// The reason why a model could not be resolved. No request was sent and nothing was recorded. The same
+/// selection may succeed after the configuration has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelResolutionError {
-    /// The catalogue has no such model, or it is switched off.
+    /// The catalogue does not contain the model, or the model is disabled.
     #[error("{}", unavailable(.provider_id, .model_id, .reason))]
     ModelUnavailable {
-        /// The provider asked for.
+        /// The requested provider.
         provider_id: String,
-        /// The model asked for.
+        /// The requested model.
         model_id: String,
-        /// What stands in the way.
+        /// The reason why it is unavailable.
         reason: UnavailableReason,
     },
-    /// The model has no such variant.
+    /// The model does not have this variant.
     #[error("The model {provider_id}/{model_id} has no variant {variant:?}; {}", available_variants(.available))]
     VariantUnavailable {
         /// The provider.
         provider_id: String,
         /// The model.
         model_id: String,
-        /// The variant asked for.
+        /// The requested variant.
         variant: String,
-        /// The variants it has.
+        /// The variants of the model.
         available: Vec<String>,
     },
-    /// The runtime cannot speak to the model.
+    /// The runtime does not support the API of the model.
     #[error("Unsupported API for {provider_id}/{model_id}: {api}: {reason}")]
     UnsupportedApi {
         /// The provider.
         provider_id: String,
         /// The model.
         model_id: String,
-        /// What implements its API: `aisdk:<package>` or `native`.
+        /// The implementation of its API: `aisdk:<package>` or `native`.
         api: String,
-        /// What is missing.
+        /// The missing part.
         reason: UnsupportedReason,
     },
-    /// Nobody chose a model and none can be used by default.
+    /// No model was chosen, and no model can be the default.
     #[error("No model is selected and {}", nothing_usable(*.models))]
     ModelNotSelected {
-        /// How many models the catalogue has, none of them usable.
+        /// Number of models in the catalogue. None of them is usable.
         models: usize,
     },
 }
 
-/// Why a model is not available.
+/// The reason why a model is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnavailableReason {
     /// No document describes the provider.
@@ -57,18 +57,18 @@ pub enum UnavailableReason {
         did_you_mean(.meant.as_deref())
     )]
     UnknownProvider {
-        /// A provider of nearly this id.
+        /// A provider with a similar id.
         meant: Option<String>,
     },
-    /// A policy or a list of providers leaves it out.
+    /// A policy or a list of providers excludes it.
     #[error(
         "the provider may not be used. See `experimental.policies`, `enabled_providers` and `disabled_providers`"
     )]
     Denied,
-    /// It needs a key and there is none.
+    /// The provider needs a key and no key is configured.
     #[error("{}", missing_key(.variables))]
     NoKey {
-        /// The variables of the environment that may hold one.
+        /// The environment variables that may contain a key.
         variables: Vec<String>,
     },
     /// No document describes the model.
@@ -78,37 +78,37 @@ pub enum UnavailableReason {
         its_models(.known)
     )]
     UnknownModel {
-        /// A model of nearly this id.
+        /// A model with a similar id.
         meant: Option<String>,
-        /// The models that it has.
+        /// The models of the provider.
         known: Vec<String>,
     },
-    /// It is switched off.
+    /// The model is disabled.
     #[error(
         "it is disabled or deprecated in the configuration, or the provider's whitelist or blacklist leaves it out. Change that setting or select another model"
     )]
     Disabled,
 }
 
-/// Why the runtime cannot speak to a model.
+/// The reason why the runtime does not support a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedReason {
-    /// There is no adapter for the package.
+    /// The package has no adapter.
     #[error(
         "this package has no adapter. Packages with one are @ai-sdk/anthropic, @ai-sdk/openai and, for servers compatible with OpenAI, @ai-sdk/openai-compatible"
     )]
     Package,
-    /// A native API names no protocol the runtime knows.
+    /// The native API names a protocol that the runtime does not know.
     #[error(
         "its setting `protocol` names none of the known protocols: anthropic-messages, openai-chat, openai-responses"
     )]
     Protocol,
-    /// It is unknown where the server is.
+    /// The address of the server is unknown.
     #[error(
         "it has no address. Pass baseURL to OpenCode.create, or set the provider's `options.baseURL`"
     )]
     MissingBaseUrl,
-    /// The address cannot be one.
+    /// The address is not valid.
     #[error("its `baseURL` is not an absolute http or https URL")]
     InvalidBaseUrl,
 }
@@ -120,7 +120,7 @@ fn its_models(known: &[String]) -> String {
     }
 }
 
-/// A missing key is a matter of the provider, whichever model was asked for.
+/// A missing key concerns the provider, independent of the requested model.
 fn unavailable(provider_id: &str, model_id: &str, reason: &UnavailableReason) -> String {
     match reason {
         UnavailableReason::NoKey { .. } => {

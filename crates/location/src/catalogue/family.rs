@@ -1,8 +1,8 @@
-//! What the options of a package's own spelling are, in the terms of the wire.
+//! Translates the options of a package from its own spelling to the spelling of the wire.
 //!
-//! The older generation of the format writes options as the AI SDK calls them. Which of them are
-//! credentials and how the others are spelt on the wire follows from the package, which may be named
-//! in another document than the options; so this is decided while documents are laid over each other.
+//! The older generation of the format uses the option names of the AI SDK. The package determines which
+//! options are credentials and how the others are spelled on the wire. The package may be named in a
+//! different document than the options, so this is decided while documents are merged.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::config::options::{camel_case, is_control, snake_case};
 use crate::model::ApiKind;
 use crate::secret::{Headers, Members};
 
-/// Packages whose options are spelt alike.
+/// Packages that spell their options in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     OpenAi,
@@ -24,16 +24,16 @@ pub(super) enum Family {
     Copilot,
     Groq,
     Mistral,
-    /// Servers that speak OpenAI's Chat Completions.
+    /// Servers with OpenAI's Chat Completions protocol.
     Compatible,
-    /// A package that is known to be one, and no more.
+    /// A known package without known option names.
     Other,
-    /// A package nobody here has heard of.
+    /// A package that this crate does not know.
     Unknown,
 }
 
 impl Family {
-    /// The family of an API; a provider without a package is a compatible server.
+    /// The family of an API. A provider without a package is a compatible server.
     pub(super) fn of(kind: Option<&ApiKind>) -> Self {
         let package = match kind {
             Some(ApiKind::Package(package)) => package.as_str(),
@@ -65,7 +65,7 @@ impl Family {
         }
     }
 
-    /// Tells a provider's options apart.
+    /// Separates the options of a provider into headers, settings and body.
     pub(super) fn split(self, options: &Members) -> Split {
         let mut split = Split::default();
         if self == Self::Unknown {
@@ -74,7 +74,7 @@ impl Family {
         }
         for (name, value) in options.iter() {
             match (self.header(name), value.as_str()) {
-                // A key that is empty, as one of a variable that is not set, is none.
+                // An empty key, for example from an unset variable, counts as absent.
                 (Some(_), Some("")) => {}
                 (Some((header, prefix)), Some(text)) => {
                     split.headers.set(header, &format!("{prefix}{text}"));
@@ -87,7 +87,7 @@ impl Family {
         split
     }
 
-    /// The header that carries an option, and what stands before it there.
+    /// The header that carries an option, and the prefix of its value.
     fn header(self, option: &str) -> Option<(&'static str, &'static str)> {
         Some(match (self, option) {
             (Self::OpenAi, "apiKey") => ("Authorization", "Bearer "),
@@ -101,7 +101,7 @@ impl Family {
         })
     }
 
-    /// Options of a model as they stand in the body of a request.
+    /// The options of a model in the spelling of the request body.
     pub(super) fn respell(self, options: &Members) -> Members {
         let mut body = Map::new();
         for (name, value) in options.iter() {
@@ -138,7 +138,7 @@ impl Family {
     }
 }
 
-/// Objects of the wire in which several options stand that have a place of their own otherwise.
+/// Wire objects that group several options. Each of these options has its own name outside the wire.
 const GROUPS: [&str; 5] = [
     "reasoning",
     "text",
@@ -147,23 +147,23 @@ const GROUPS: [&str; 5] = [
     "additionalModelRequestFields",
 ];
 
-/// Whether a member of a body groups options.
+/// True if a member of a body groups options.
 pub(super) fn is_group(name: &str) -> bool {
     GROUPS.contains(&name)
 }
 
-/// A provider's options, told apart.
+/// The options of a provider, separated.
 #[derive(Default)]
 pub(super) struct Split {
-    /// What goes into headers.
+    /// Options that are sent as headers.
     pub headers: Headers,
-    /// What configures the implementation.
+    /// Options that configure the implementation.
     pub settings: Members,
-    /// What goes into the body of requests.
+    /// Options that go into the body of requests.
     pub body: Members,
 }
 
-/// Puts a value at the end of a path of objects.
+/// Inserts a value at the end of a path of objects.
 fn insert(body: &mut Map<String, Value>, path: &[&str], value: Value) {
     let Some((last, groups)) = path.split_last() else {
         return;
@@ -180,7 +180,7 @@ fn insert(body: &mut Map<String, Value>, path: &[&str], value: Value) {
     place.insert((*last).to_owned(), value);
 }
 
-/// The value with the names of its own members in snake case.
+/// The value with the names of its direct members in snake case.
 fn snake_members(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Merged descriptions, in which anything may be unsaid, made into providers and models.
+//! Turns merged descriptions, in which every field is optional, into providers and models.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn finish_provider(
     let connected = names().any(|name| environment.variable(name).is_some());
     let available = variables.is_none() || connected || is_authenticated(patch);
     let only = names().count() == 1;
-    // Of several variables some hold a region or the name of a resource.
+    // If there are several variables, some contain a region or the name of a resource.
     let holds_key = |name: &str| only || name.ends_with("_API_KEY") || name.ends_with("_TOKEN");
     let key = names()
         .filter(|name| holds_key(name))
@@ -45,12 +45,12 @@ pub(super) fn finish_provider(
     }
 }
 
-/// A provider of the list of models that nobody uses here.
+/// A provider of the list of models that is not in use.
 pub(super) fn unused(id: &str, listed: &ProviderPatch) -> Provider {
     finish_provider(id.to_owned(), listed, &Environment::default())
 }
 
-/// Whether a document gives a key itself.
+/// True if a document itself gives a key.
 fn is_authenticated(patch: &ProviderPatch) -> bool {
     let has_key = |members: &Members| {
         let key = members.get(API_KEY).and_then(Value::as_str);
@@ -121,7 +121,7 @@ pub(super) fn finish_model(
     model
 }
 
-/// The variants that follow from what the model is.
+/// The variants that follow from the properties of the model.
 fn generated(model: &Model, options: Option<&[ReasoningOption]>) -> Vec<Variant> {
     let family = Family::of(Some(&model.api.kind));
     let reasoner = Reasoner {

@@ -1,4 +1,4 @@
-//! Providers and models as they are shown: without their secrets.
+//! The public descriptions of providers and models, without their secrets.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::{Api, ApiKind, Model, Provider};
 use crate::secret::{Headers, Members};
 
 impl Provider {
-    /// The public description, in which `<redacted>` stands for secrets.
+    /// The public description. `<redacted>` replaces secrets.
     pub(super) fn info(&self, secrets: &Secrets) -> ProviderInfo {
         let url = self.api.url.as_ref().map(|url| shown_url(&url.0, secrets));
         let settings = hidden(&self.api.settings, secrets);
@@ -41,7 +41,7 @@ impl Provider {
 }
 
 impl Model {
-    /// The public description, in which `<redacted>` stands for secrets.
+    /// The public description. `<redacted>` replaces secrets.
     pub(super) fn info(&self, secrets: &Secrets) -> ModelInfo {
         let variants = self.variants.iter().map(|variant| ModelVariant {
             id: variant.id.clone(),
@@ -107,7 +107,7 @@ fn shown_cost(row: &CostRow) -> ModelCost {
     }
 }
 
-/// The address as it was written, unless something in it is a secret.
+/// The address as it was written, except for parts that are secrets.
 fn shown_url(url: &str, secrets: &Secrets) -> String {
     if !url.contains(['@', '?']) {
         return url.to_owned();
@@ -128,7 +128,7 @@ fn shown_url(url: &str, secrets: &Secrets) -> String {
     format!("{base}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// The headers, with the values of those alone that are known to hold no secret.
+/// The headers. Only values of headers that are known to contain no secret are shown.
 pub(crate) fn shown_headers(headers: &Headers) -> BTreeMap<String, String> {
     let shown = headers.iter().map(|(name, value)| {
         let value = if is_harmless_header(name) {
@@ -145,14 +145,14 @@ pub(crate) fn shown_members(members: &Members) -> Map<String, Value> {
     shown_object(members)
 }
 
-/// Members without what is named like a secret, and without what is one.
+/// The members without values under a secret name and without values that are known secrets.
 fn hidden(members: &Members, secrets: &Secrets) -> Map<String, Value> {
     let mut shown = shown_members(members);
     hide(&mut shown, secrets);
     shown
 }
 
-/// Puts `<redacted>` in the place of every string that is a secret.
+/// Replaces every string that is a secret with `<redacted>`.
 pub(crate) fn hide(members: &mut Map<String, Value>, secrets: &Secrets) {
     for value in members.values_mut() {
         hide_value(value, secrets);
@@ -168,7 +168,7 @@ fn hide_value(value: &mut Value, secrets: &Secrets) {
     }
 }
 
-/// The members of an object, `<redacted>` in the place of secrets.
+/// The members of an object. `<redacted>` replaces secrets.
 pub fn shown_object(members: &Map<String, Value>) -> Map<String, Value> {
     let shown = members
         .iter()
@@ -176,8 +176,8 @@ pub fn shown_object(members: &Map<String, Value>) -> Map<String, Value> {
     shown.collect()
 }
 
-/// A value under a secret name is hidden whatever it is: a key may be written as a number, and a
-/// secret may be an object of several. Truth values tell nothing.
+/// Hides every value under a secret name, whatever its type: a key may be a number, and a secret may be
+/// an object with several members. Booleans and null reveal nothing and stay.
 fn shown_value(name: &str, value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),

@@ -1,5 +1,5 @@
-//! What is known of some providers without a list of models: the package that speaks to them, where
-//! they are, and the variable that holds the key. Enough that a document need only name models.
+//! Built-in data of some providers, used without a list of models: the package, the address, and the
+//! variable that contains the key. With this data, a document only needs to name models.
 
 use opencode_llm::ProtocolId;
 use url::Url;
@@ -12,7 +12,7 @@ use crate::secret::BaseUrl;
 struct Known {
     id: &'static str,
     name: &'static str,
-    /// None where the provider's server is compatible with OpenAI's.
+    /// `None` if the server of the provider is compatible with OpenAI's.
     package: Option<&'static str>,
     url: Option<&'static str>,
     env: &'static [&'static str],
@@ -84,17 +84,17 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
-/// The ids of the providers that are known.
+/// The ids of the known providers.
 pub(super) fn ids<'a>() -> impl Iterator<Item = &'a str> + Clone {
     KNOWN.iter().map(|known| -> &'a str { known.id })
 }
 
-/// The variables that hold credentials of these providers.
+/// The variables that contain the credentials of these providers.
 pub(super) fn credentials<'a>() -> impl Iterator<Item = &'a str> {
     KNOWN.iter().flat_map(|known| super::credentials(known.env))
 }
 
-/// What is known of a provider, if anything.
+/// Returns the built-in data of a provider, if there is any.
 pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     let known = KNOWN.iter().find(|known| known.id == id)?;
     let package = known.package.map(str::to_owned);
@@ -110,9 +110,8 @@ pub(super) fn provider(id: &str) -> Option<ProviderPatch> {
     })
 }
 
-/// The description of an unknown provider of a model that the embedding program chose: a server
-/// compatible with OpenAI's. The variable `<PROVIDER>_API_KEY` counts only if the program gave the
-/// address, too.
+/// The description of an unknown provider whose model the embedding program chose: a server compatible
+/// with OpenAI's. The variable `<PROVIDER>_API_KEY` counts only if the program also gave the address.
 pub(super) fn compatible(chosen: &HostModel) -> ProviderPatch {
     let id = &chosen.model.provider_id;
     let variable = || {
@@ -131,8 +130,7 @@ pub(super) fn compatible(chosen: &HostModel) -> ProviderPatch {
     }
 }
 
-/// The address of a provider that a variable of the environment gives, in force where configuration
-/// gives none.
+/// The address that an environment variable gives for a provider. Used if the configuration gives no address.
 pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
     let variable = match id {
         "anthropic" => "ANTHROPIC_BASE_URL",
@@ -144,7 +142,7 @@ pub(super) fn address(id: &str, environment: &Environment) -> Option<BaseUrl> {
         .map(|url| BaseUrl(url.to_owned()))
 }
 
-/// Whether an address is that of a known provider's own server, which answers nothing without a key.
+/// True if the address belongs to the own server of a known provider, which always requires a key.
 pub(super) fn needs_key(url: Option<&BaseUrl>) -> bool {
     let host = |url: &str| Some(Url::parse(url).ok()?.host_str()?.to_owned());
     let Some(given) = url.and_then(|url| host(&url.0)) else {

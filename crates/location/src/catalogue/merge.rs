@@ -1,7 +1,8 @@
-//! One description per provider and model out of those in several documents: later ones override
-//! earlier ones field by field.
+//! Merges the descriptions of a provider or model in several documents into one. A later description
+//! overrides an earlier one field by field.
 //!
-//! Options in a package's own spelling get that of the wire here, by the package known so far.
+//! Options in the spelling of a package are translated here to the spelling of the wire, using the
+//! package that is known at that point.
 
 use std::collections::HashMap;
 
@@ -11,21 +12,21 @@ use super::family::{Family, is_group};
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, VariantPatch};
 use crate::secret::Members;
 
-/// Providers laid over each other, each under its id and in the order of its first mention.
+/// Merged providers by id, in the order of their first mention.
 #[derive(Default)]
 pub(super) struct Merged {
     pub providers: Vec<(String, ProviderPatch)>,
     places: HashMap<String, Places>,
 }
 
-/// Where a provider and its models stand among the merged ones.
+/// The indices of a provider and its models in [`Merged`].
 struct Places {
     provider: usize,
     models: HashMap<String, usize>,
 }
 
 impl Merged {
-    /// Puts a provider that is not there yet at the end.
+    /// Appends a provider that is not present yet.
     pub(super) fn begin(&mut self, id: &str, patch: ProviderPatch) {
         let models = patch.models.iter().enumerate();
         let places = Places {
@@ -36,13 +37,13 @@ impl Merged {
         self.providers.push((id.to_owned(), patch));
     }
 
-    /// Whether the provider is there.
+    /// True if the provider is present.
     pub(super) fn contains(&self, id: &str) -> bool {
         self.places.contains_key(id)
     }
 
-    /// Adds a model of which nothing is said to a provider that is there, unless it is known to have
-    /// one of this id.
+    /// Adds a model without any settings to a provider that is present, unless the provider already has
+    /// a model with this id.
     pub(super) fn assume(&mut self, id: &str, model: &str) {
         let Some(places) = self.places.get_mut(id) else {
             return;
@@ -55,7 +56,7 @@ impl Merged {
         models.push((model.to_owned(), ModelPatch::default()));
     }
 
-    /// Lays what a document says about a provider over what is known of it.
+    /// Applies the description of a provider in a document over the existing one.
     pub(super) fn overlay(&mut self, id: &str, over: &ProviderPatch) {
         if !self.contains(id) {
             self.begin(id, ProviderPatch::default());
@@ -97,7 +98,7 @@ fn overlay_provider(
     }
 }
 
-/// Lays what is said about an API over what is known of it.
+/// Applies the description of an API over the existing one.
 pub(super) fn overlay_api(base: &mut ApiPatch, over: &ApiPatch) {
     set(&mut base.kind, &over.kind);
     set(&mut base.url, &over.url);
@@ -133,8 +134,8 @@ fn overlay_model(base: &mut ModelPatch, over: &ModelPatch, of_provider: Family) 
     set(&mut base.released, &over.released);
 }
 
-/// A variant that is taken away stays known as such: it may be one of those that follow from the
-/// model's name.
+/// Applies the description of a variant. A removed variant is kept and marked as disabled, because a
+/// variant with this id may also follow from the model's name.
 fn overlay_variant(
     variants: &mut Vec<(String, VariantPatch)>,
     id: &str,
@@ -170,7 +171,7 @@ fn assign(base: &mut Members, over: &Members) {
     }
 }
 
-/// Lays options over others, and within the objects that group several of them, those too.
+/// Applies options over others. Objects that group several options are merged member by member.
 fn assign_options(base: &mut Members, over: Members) {
     for (name, value) in over.0 {
         match (base.get_mut(&name), value) {

@@ -1,4 +1,4 @@
-//! The catalogue: which models a directory offers, and how each of them is called.
+//! The catalogue: the models that a directory offers and the data to call each of them.
 
 mod build;
 mod domains;
@@ -34,69 +34,68 @@ use crate::config::Policy;
 use models_dev::ModelsDev;
 use resolve::Resolutions;
 
-/// The package of servers that speak OpenAI's Chat Completions, and of every provider that names
-/// no package.
+/// The package for servers with OpenAI's Chat Completions protocol. Default of providers that name no package.
 pub const COMPATIBLE_PACKAGE: &str = "@ai-sdk/openai-compatible";
 
-/// The package of servers that speak OpenAI Responses.
+/// The package for servers with the OpenAI Responses protocol.
 pub const OPENAI_PACKAGE: &str = "@ai-sdk/openai";
 
-/// The package of servers that speak Anthropic Messages.
+/// The package for servers with the Anthropic Messages protocol.
 pub const ANTHROPIC_PACKAGE: &str = "@ai-sdk/anthropic";
 
-/// The providers and models of one directory. Never changes; a new configuration gives a new one.
+/// The providers and models of one directory. Immutable; a new configuration creates a new catalogue.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     providers: Vec<Provider>,
-    /// Newest first, and in the order of configuration among those of one date.
+    /// Newest first. Models with the same date keep the order of the configuration.
     models: Vec<Model>,
-    /// What resolving each of `models` gave, once it was asked for.
+    /// The results of resolving each of `models`, computed on demand.
     resolutions: Vec<Resolutions>,
-    /// Places in `providers` and `models` by id.
+    /// Indices into `providers` and `models` by id.
     index: HashMap<String, ProviderPlaces>,
-    /// What is used when nobody chooses.
+    /// The model that is used if none is chosen.
     default: Option<DefaultModel>,
-    /// Why the default model that configuration names cannot be used. No other one is used instead.
+    /// The reason why the configured default model cannot be used. No other model replaces it.
     unusable_default: Option<ModelResolutionError>,
-    /// Which providers may be used, the last statement that matches deciding.
+    /// Rules for the use of providers. The last match decides.
     policies: Vec<Policy>,
-    /// The list of models, for what is said about providers that are not in use.
+    /// The list of models, for descriptions of providers that are not in use.
     list: Arc<ModelsDev>,
-    /// What is not shown of any provider or model, under whatever name it stands.
+    /// Values that the public descriptions of providers and models must not show, under any name.
     secrets: Arc<Secrets>,
 }
 
-/// Where a provider and its models stand.
+/// The indices of a provider and its models.
 #[derive(Debug)]
 struct ProviderPlaces {
     provider: usize,
     models: HashMap<String, usize>,
 }
 
-/// The model used when nobody chooses one.
+/// The model that is used if none is chosen.
 #[derive(Debug)]
 struct DefaultModel {
-    /// Its place among the models.
+    /// Its index in `models`.
     place: usize,
-    /// The variant it was named with.
+    /// The variant that the configuration names with it.
     variant: Option<String>,
 }
 
 impl Catalogue {
-    /// The providers that may be used, in the order of the list of models and of configuration,
-    /// without their secrets.
+    /// The providers that can be used, without their secrets, in the order of the list of models and of
+    /// the configuration.
     pub fn providers(&self) -> Vec<ProviderInfo> {
         let available = self.providers.iter().filter(|provider| provider.available);
         available.map(|it| it.info(&self.secrets)).collect()
     }
 
-    /// The models that may be used, newest first, without their secrets.
+    /// The models that can be used, newest first, without their secrets.
     pub fn models(&self) -> Vec<ModelInfo> {
         let available = self.models.iter().filter(|model| self.is_available(model));
         available.map(|it| it.info(&self.secrets)).collect()
     }
 
-    /// A provider that is known, whether it may be used or not; none if a policy denies it.
+    /// Returns a known provider, even if it cannot be used. `None` if a policy denies it.
     pub fn provider(&self, id: &str) -> Option<ProviderInfo> {
         let described = self.described_provider(id);
         described.map(|it| it.info(&self.secrets)).or_else(|| {
@@ -105,13 +104,13 @@ impl Catalogue {
         })
     }
 
-    /// Shows none of these from now on.
+    /// Hides these secrets in all later public descriptions.
     pub(crate) fn hide(&mut self, secrets: Arc<Secrets>) {
         self.secrets = secrets;
     }
 
-    /// The variables in which providers look for credentials, of all that are known, whether or not
-    /// they are in use.
+    /// The names of the variables in which all known providers look for credentials, including
+    /// providers that are not in use.
     pub(crate) fn credential_variables(&self) -> impl Iterator<Item = &str> {
         let configured = self.providers.iter().flat_map(|it| &it.variables);
         let listed = self.list.providers.iter().flat_map(|(_, it)| &it.env);
@@ -119,7 +118,7 @@ impl Catalogue {
         named.flatten().chain(known::credentials())
     }
 
-    /// Learns what the addresses in use hold, which variables may have given.
+    /// Adds the secrets in the addresses in use to `secrets`. Environment variables may have given these addresses.
     pub(crate) fn learn_addresses(&self, secrets: &mut Secrets) {
         let providers = self.providers.iter().map(|it| &it.api);
         let urls = providers.chain(self.models.iter().map(|it| &it.api));
@@ -128,32 +127,32 @@ impl Catalogue {
         }
     }
 
-    /// All that is known of a provider that a document describes or the environment has a key for.
+    /// Returns a provider that a document describes or for which the environment contains a key.
     pub fn described_provider(&self, id: &str) -> Option<&Provider> {
         let places = self.index.get(id)?;
         Some(&self.providers[places.provider])
     }
 
-    /// All that is known of a model of such a provider, whether it may be used or not.
+    /// Returns a model of a provider as in [`Self::described_provider`], even if the model cannot be used.
     pub fn described_model(&self, provider_id: &str, id: &str) -> Option<&Model> {
         let place = *self.index.get(provider_id)?.models.get(id)?;
         Some(&self.models[place])
     }
 
-    /// Whether both offer the same, and call it in the same way.
+    /// True if both catalogues offer the same models and call them in the same way.
     pub fn offers_the_same(&self, other: &Self) -> bool {
         self.providers == other.providers
             && self.models == other.models
             && self.default_model() == other.default_model()
     }
 
-    /// Whether a model may be used.
+    /// True if the model can be used.
     fn is_available(&self, model: &Model) -> bool {
         let provider = self.described_provider(&model.provider_id);
         model.enabled && provider.is_some_and(|provider| provider.available)
     }
 
-    /// The model used when nobody chooses one.
+    /// The model that is used if none is chosen.
     pub fn default_model(&self) -> Option<ModelRef> {
         let default = self.default.as_ref()?;
         let model = &self.models[default.place];
@@ -165,8 +164,8 @@ impl Catalogue {
     }
 }
 
-/// Those of a provider's variables that hold credentials. Of several, some hold a region, an address
-/// or the name of a resource.
+/// The variables of a provider that contain credentials. If there are several, some contain a region,
+/// an address or the name of a resource.
 fn credentials<T: AsRef<str>>(names: &[T]) -> impl Iterator<Item = &str> {
     const WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"];
     let is_credential = move |name: &&str| {

@@ -1,7 +1,7 @@
-//! The list of providers and models that models.dev publishes, where a copy of it lies on the disk.
+//! A local copy of the list of providers and models that models.dev publishes.
 //!
-//! It is read and never fetched: a library opens no connections of its own accord. A program that
-//! wants the list puts it where OpenCode keeps its copy.
+//! This module reads the list and never downloads it: a library opens no connections by itself. A
+//! program that needs the list writes it to the path where OpenCode stores its copy.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,39 +20,39 @@ use crate::environment::Environment;
 use crate::model::ApiKind;
 use crate::secret::BaseUrl;
 
-/// Largest list read; the present one is a fifteenth of it.
+/// Maximum size of the list in bytes. The current list has a fifteenth of this size.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
 const PATH_VARIABLE: &str = "OPENCODE_MODELS_PATH";
 
-/// The list of all Locations, read again when its file has changed.
+/// The list that all Locations share. It is read again after its file has changed.
 #[derive(Default)]
 pub(crate) struct ModelsDevFile {
-    /// Held while the file is read, by whoever opens a Location first.
+    /// Locked while the first caller reads the file.
     read: Mutex<Option<(Stamp, Arc<ModelsDev>)>>,
 }
 
 /// The providers of the list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ModelsDev {
-    /// In the order of the list.
+    /// The providers, in the order of the list.
     pub providers: Vec<(String, ProviderPatch)>,
     places: HashMap<String, usize>,
-    /// What in the file could not be used.
+    /// Diagnostics of the unusable parts of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What tells one content of a file from another.
+/// Identifies a version of the file.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     path: PathBuf,
-    /// Length and time of the last change; none if there is no such file.
+    /// Length and modification time. `None` if the file does not exist.
     state: Option<(u64, Option<SystemTime>)>,
 }
 
 impl ModelsDevFile {
-    /// The list as it is on the disk now. A file that can no longer be read leaves what it said
-    /// before in force. Blocks on the disk.
+    /// Returns the current list. If the file can no longer be read, the previous list stays in effect.
+    /// Blocks on disk access.
     pub(crate) fn get(&self, environment: &Environment) -> Arc<ModelsDev> {
         let Some(path) = path(environment) else {
             return Arc::default();
@@ -88,7 +88,7 @@ impl Stamp {
     }
 }
 
-/// Where the list lies.
+/// The path of the list.
 fn path(environment: &Environment) -> Option<PathBuf> {
     if let Some(named) = environment.variable(PATH_VARIABLE) {
         return Some(PathBuf::from(named));
@@ -98,7 +98,7 @@ fn path(environment: &Environment) -> Option<PathBuf> {
 }
 
 impl ModelsDev {
-    /// What the list says of a provider.
+    /// Returns the description of a provider in the list.
     pub(crate) fn provider(&self, id: &str) -> Option<&ProviderPatch> {
         self.places.get(id).map(|&place| &self.providers[place].1)
     }
@@ -137,7 +137,7 @@ fn load(path: &Path) -> Result<ModelsDev, Diagnostic> {
     Ok(ingest(&origin, providers))
 }
 
-/// Reads what can be read: a provider or model that makes no sense is left out alone.
+/// Reads all valid parts. An invalid provider or model is left out; the others stay.
 fn ingest(origin: &str, source: &Map<String, Value>) -> ModelsDev {
     let mut list = ModelsDev::default();
     let mut rejected: Vec<String> = Vec::new();
@@ -191,7 +191,7 @@ fn provider(value: &Value, rejected: &mut Vec<String>) -> Decoded<ProviderPatch>
     })
 }
 
-/// A model, and one more for each of its modes.
+/// Returns the model, followed by one more model for each of its modes.
 fn model(id: &str, value: &Value) -> Decoded<Vec<(String, ModelPatch)>> {
     let base = listed_model(value)?;
     let modes = optional(object(value)?, "experimental", |value| {
@@ -204,7 +204,7 @@ fn model(id: &str, value: &Value) -> Decoded<Vec<(String, ModelPatch)>> {
     Ok(std::iter::once(base).chain(modes).collect())
 }
 
-/// The model as one of its modes: under a name of its own, with other prices and requests.
+/// The model in one of its modes: with its own id and name, and other prices and request settings.
 fn mode(id: &str, base: &ModelPatch, mode: &str, value: &Value) -> Decoded<(String, ModelPatch)> {
     let source = object(value)?;
     let request = optional(source, "provider", request_settings)?.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! From a selection to a model that can be called.
+//! Resolves a selection to a model that can be called.
 //!
-//! A lookup, once the model was resolved before: what a model and variant resolve to never changes
-//! within a catalogue, so it is computed the first time it is asked for and then shared.
+//! The result for a model and variant never changes within a catalogue. It is computed at the first
+//! request and then shared, so later requests are only lookups.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -20,18 +20,18 @@ use crate::model::{Api, ApiKind, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 
-/// A model ready for a Provider Turn.
+/// A model that is ready for a Provider Turn.
 #[derive(Clone)]
 pub struct ResolvedModelOutcome {
-    /// The catalogue's model, and the variant that is in force; none if no variant changes it.
+    /// The model in the catalogue and the variant that applies. The variant is `None` if no variant changes the model.
     pub selection: ModelRef,
-    /// What the model client needs to call it.
+    /// The data that the model client needs for the call.
     pub model: Arc<ResolvedModel>,
-    /// What its tokens cost.
+    /// The prices of its tokens.
     pub cost: Cost,
 }
 
-/// Shows the selection alone: the model holds credentials and headers.
+/// Shows only the selection, because the model contains credentials and headers.
 impl fmt::Debug for ResolvedModelOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResolvedModelOutcome")
@@ -40,12 +40,12 @@ impl fmt::Debug for ResolvedModelOutcome {
     }
 }
 
-/// A variant of this name is the one in force when none is chosen.
+/// A selection with this variant name uses the default variant of the model.
 const DEFAULT_VARIANT: &str = "default";
 
 type Resolution = Result<ResolvedModelOutcome, ModelResolutionError>;
 
-/// What a model resolves to: without a variant, and with each of its variants.
+/// The results for a model: without a variant, and with each of its variants.
 #[derive(Debug)]
 pub(super) struct Resolutions(Box<[OnceLock<Resolution>]>);
 
@@ -57,10 +57,10 @@ impl Resolutions {
 }
 
 impl Catalogue {
-    /// The model of a selection, or the default one.
+    /// Resolves a selection, or the default model if there is no selection.
     ///
-    /// A selection is taken at its word: where it cannot be satisfied this fails rather than answer
-    /// with another model. The cost does not depend on the size of the catalogue.
+    /// Fails if the selection cannot be satisfied; it never returns a different model instead. The time
+    /// does not depend on the size of the catalogue.
     pub fn resolve(
         &self,
         selection: Option<&ModelRef>,
@@ -81,19 +81,19 @@ impl Catalogue {
             .clone()
     }
 
-    /// Why there is no default model.
+    /// The reason why there is no default model.
     fn no_default(&self) -> ModelResolutionError {
         let models = self.models.len();
         let nothing_named = ModelResolutionError::ModelNotSelected { models };
         self.unusable_default.clone().unwrap_or(nothing_named)
     }
 
-    /// Whether a selection names a model that may be used.
+    /// True if the selection names a model that can be used.
     pub(crate) fn offers(&self, selection: &ModelRef) -> bool {
         self.resolve(Some(selection)).is_ok()
     }
 
-    /// The place of the model a selection names, if it may be used.
+    /// Returns the index of the selected model. Fails if the model cannot be used.
     pub(super) fn available(&self, selection: &ModelRef) -> Result<usize, ModelResolutionError> {
         let reason = match self.index.get(&selection.provider_id) {
             None => self.why_unknown(&selection.provider_id),
@@ -113,7 +113,7 @@ impl Catalogue {
         })
     }
 
-    /// That a provider has no such model, and which it has.
+    /// The reason for an unknown model, with the models that the provider has.
     fn unknown_model(&self, provider_id: &str, id: &str) -> UnavailableReason {
         let of_provider = |model: &&Model| model.provider_id == provider_id && model.enabled;
         let known = self.models.iter().filter(of_provider);
@@ -124,7 +124,7 @@ impl Catalogue {
         }
     }
 
-    /// Why a provider is not in the catalogue.
+    /// The reason why a provider is not in the catalogue.
     fn why_unknown(&self, id: &str) -> UnavailableReason {
         if !self.is_allowed(id) {
             return UnavailableReason::Denied;
@@ -144,7 +144,7 @@ impl Catalogue {
     }
 }
 
-/// Why a provider that needs a key cannot be used without one.
+/// The reason for a provider that needs a key and has none.
 fn no_key(provider: &Provider) -> Option<UnavailableReason> {
     let variables = || provider.variables.clone().unwrap_or_default();
     (!provider.available).then(|| UnavailableReason::NoKey {
@@ -152,8 +152,8 @@ fn no_key(provider: &Provider) -> Option<UnavailableReason> {
     })
 }
 
-/// The place of the variant in force. Choosing none, or the default one, is no error where the
-/// model has none; a name it does not have is.
+/// Returns the index of the variant that applies. Choosing no variant or the default variant succeeds
+/// even if the model has no variants. Fails for a variant that the model does not have.
 pub(super) fn variant_place(
     model: &Model,
     chosen: Option<&str>,
@@ -176,7 +176,7 @@ pub(super) fn variant_place(
     }
 }
 
-/// The protocol and address of a model the runtime can speak to.
+/// Returns the protocol and address of the model. Fails if the runtime does not support them.
 pub(super) fn supported(model: &Model) -> Result<(ProtocolId, Endpoint), ModelResolutionError> {
     let found =
         protocol(&model.api).and_then(|protocol| Ok((protocol, endpoint(&model.api, protocol)?)));
@@ -215,7 +215,7 @@ fn endpoint(api: &Api, protocol: ProtocolId) -> Result<Endpoint, UnsupportedReas
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid());
     }
-    // The adapter appends its path to the base, so what follows the base's own path is kept apart.
+    // The adapter appends its path to the base URL, so the query and fragment of the base URL are separated here.
     let end = text.find(['?', '#']).unwrap_or(text.len());
     Ok(Endpoint {
         base_url: text[..end].trim().to_owned(),
@@ -280,8 +280,8 @@ fn shallow(provider: &Members, model: &Members) -> Members {
     merged
 }
 
-/// The API key that configuration gives, which may stand among the options or the settings; the
-/// former never reaches the body.
+/// Returns the API key that the configuration gives, in the options or in the settings. Removes it from
+/// the options, so that it never reaches the body.
 fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
     let secret = |value: &Value| {
         let key = value.as_str().filter(|key| !key.is_empty());
@@ -294,8 +294,8 @@ fn api_key(options: &mut Options, settings: &Members) -> Option<Secret> {
         .or_else(|| settings.get(API_KEY).and_then(secret))
 }
 
-/// How requests authenticate, and the other headers. A header somebody wrote out is more specific
-/// than a key, and both together would be two answers to one question.
+/// Returns the authentication of requests and the other headers. A header from the configuration is
+/// more specific than a key and replaces it; sending both would be ambiguous.
 fn authenticate(
     protocol: ProtocolId,
     key: Option<Secret>,
@@ -340,7 +340,7 @@ fn compatibility(model: &Model, options: &mut Options) -> Compatibility {
     }
 }
 
-/// The time limits that configuration sets. `false` is no limit, also where the host has one.
+/// The time limits that the configuration sets. `false` disables a limit, even if the host sets one.
 fn timeouts(model: &Model, options: &mut Options) -> Timeouts {
     let mut limit = |name| {
         let in_body = options.take_body(name);
@@ -356,7 +356,8 @@ fn timeouts(model: &Model, options: &mut Options) -> Timeouts {
     }
 }
 
-/// Whether the model takes system text in the middle of a conversation, where configuration says so.
+/// True if the model accepts system messages in the middle of a conversation. `None` if the
+/// configuration does not set it.
 fn mid_conversation_system(options: &mut Options) -> Option<bool> {
     let spellings = ["midConversationSystem", "mid_conversation_system"];
     let found = spellings.map(|name| options.take_body(name));

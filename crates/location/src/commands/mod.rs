@@ -1,4 +1,4 @@
-//! Commands: prompts with a name and places for arguments.
+//! Commands: named prompts with placeholders for arguments.
 
 use std::collections::HashMap;
 
@@ -14,29 +14,28 @@ use crate::config::{
 use crate::markdown::{Definition, Folder, Reader};
 use crate::untrusted::{Restricted, UntrustedChoices};
 
-/// Where Markdown files describe commands, in a directory of definitions.
+/// Folders of a directory of definitions that contain command files.
 const FOLDERS: [Folder; 2] = [
     Folder::with_subfolders("command"),
     Folder::with_subfolders("commands"),
 ];
 
-/// Most mistakes of commands that are told.
+/// Maximum number of reported mistakes in commands.
 const MAX_TOLD: usize = 50;
 
-/// The commands of one directory, the built-in ones first and the others in the order in which they
-/// were first described.
+/// The commands of one directory: the built-in ones first, then the others in the order of their first description.
 #[derive(Debug, Default)]
 pub struct Commands {
     list: Vec<CommandInfo>,
-    /// Where each of them was described last, in the same order; none for what is built in.
+    /// The last description of each command, in the same order. `None` for built-in commands.
     origins: Vec<Option<Origin>>,
 }
 
-/// Where something was described: the document or file, and the place in it.
+/// The origin of a description: the document or file, and the position in it.
 type Origin = (String, Option<Position>);
 
 impl Commands {
-    /// The commands of a Location. Reads the Markdown files of the configuration's directories.
+    /// Builds the commands of a Location. Reads the Markdown files of the configuration's directories.
     ///
     /// A later description overrides an earlier one field by field. A command of an untrusted project
     /// that runs programs is left out.
@@ -82,7 +81,7 @@ impl Commands {
         &self.list
     }
 
-    /// Which commands name an agent or a model that cannot be used.
+    /// Returns diagnostics for commands that name an unusable agent or model.
     pub(crate) fn check(&self, agents: &Agents, catalogue: &Catalogue) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (command, origin) in self.list.iter().zip(&self.origins) {
@@ -141,21 +140,21 @@ fn builtin() -> [(&'static str, CommandPatch); 2] {
 /// The commands described so far.
 #[derive(Default)]
 struct Merged {
-    /// In the order in which they were first described.
+    /// In the order of their first description.
     commands: Vec<Draft>,
     index: HashMap<String, usize>,
 }
 
-/// A command while it is being described.
+/// A command whose description is not complete yet.
 struct Draft {
     name: String,
     patch: CommandPatch,
-    /// Where a document or a file described it last.
+    /// The document or file that described it last.
     origin: Option<Origin>,
 }
 
 impl Merged {
-    /// Adds what the Markdown files of a folder describe.
+    /// Applies the Markdown files of a folder.
     fn read(
         &mut self,
         directory: &DefinitionDirectory,
@@ -224,7 +223,8 @@ impl Merged {
 }
 
 impl Draft {
-    /// Says so of a command that only documents describe: a file is always a template.
+    /// The diagnostic for a command without a template. Only commands from documents can lack one: the
+    /// text of a file is always the template.
     fn without_template(self) -> Option<Diagnostic> {
         let (origin, position) = self.origin?;
         let message = format!("The command {} has no template and is left out", self.name);

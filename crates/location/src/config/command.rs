@@ -1,5 +1,5 @@
-//! What configuration says about commands: `commands`, or `command` in the older generation of the
-//! format. Markdown files say the same at their head.
+//! Commands in the configuration: `commands`, or `command` in the older generation of the format.
+//! Markdown files have the same fields in their front matter.
 
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
@@ -8,26 +8,26 @@ use super::decode::{Decoded, boolean, bounded_members, entries, object, optional
 use super::document::Draft;
 use super::{agent, selection};
 
-/// What is said about a command: every field may be left unsaid.
+/// The description of a command. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct CommandPatch {
     /// The prompt.
     pub template: Option<String>,
-    /// What it does.
+    /// A short description.
     pub description: Option<String>,
-    /// The agent that answers.
+    /// The agent that runs the command.
     pub agent: Option<String>,
-    /// The model that answers.
+    /// The model that runs the command.
     pub model: Option<ModelRef>,
     /// The variant of that model.
     pub variant: Option<String>,
-    /// Whether it is done apart from the session.
+    /// True if the command runs as a subtask, outside the session.
     pub subtask: Option<bool>,
 }
 
 /// Reads the commands under a key.
 pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<()> {
-    // The place of each is found anew.
+    // Limits the number of commands, because the position of each one is searched separately.
     bounded_members(value)?;
     let commands = entries(value, |name, value| {
         let template = optional(object(value)?, "template", text)?;
@@ -39,7 +39,7 @@ pub(super) fn read(draft: &mut Draft<'_>, key: &str, value: &Value) -> Decoded<(
     Ok(())
 }
 
-/// Reads the fields of a Markdown file, whose text is the template.
+/// Reads the fields of a Markdown file. The text of the file is the template.
 pub(crate) fn decode_fields(value: &Value) -> Decoded<CommandPatch> {
     let source = object(value)?;
     Ok(CommandPatch {

@@ -1,7 +1,7 @@
-//! Reading typed values out of JSON, with the path to the first one that does not fit.
+//! Reads typed values from JSON and reports the path of the first wrong value.
 //!
-//! Written by hand rather than derived because a message must name what was expected and must not
-//! repeat what was found: it may be a key somebody put in the wrong place.
+//! The readers are not derived, because a message must name the expected type and must not contain the
+//! value: it may be a key that the author put in the wrong place.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 
 use super::step::Step;
 
-/// A value that does not fit.
+/// A wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Invalid {
-    /// The path to it, innermost step first while it is being built.
+    /// The path of the value. The innermost step is first while the path is built.
     path: Vec<Step>,
-    /// What it must be.
+    /// The requirement for the value.
     message: String,
 }
 
-/// The outcome of reading a value.
+/// The result of reading a value.
 pub(crate) type Decoded<T> = Result<T, Invalid>;
 
 impl Invalid {
-    /// A value that must be something else.
+    /// An error with a requirement and an empty path.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             path: Vec::new(),
@@ -30,7 +30,7 @@ impl Invalid {
         }
     }
 
-    /// The same complaint, told from the object around it.
+    /// Prepends the key of the enclosing object to the path.
     pub(crate) fn at(mut self, key: &str) -> Self {
         self.path.push(Step::Key(key.to_owned()));
         self
@@ -41,7 +41,7 @@ impl Invalid {
         self
     }
 
-    /// The same complaint about the value at the end of another path.
+    /// Replaces the path.
     pub(crate) fn about(mut self, path: &[Step]) -> Self {
         self.path = path.iter().rev().cloned().collect();
         self
@@ -57,7 +57,7 @@ impl Invalid {
         self.path.iter().rev().cloned().collect()
     }
 
-    /// What the value must be, as the end of a sentence that begins with the path.
+    /// The requirement for the value, as the end of a sentence that begins with the path.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
@@ -87,7 +87,7 @@ pub(super) fn shown(path: &[Step]) -> String {
     text
 }
 
-/// Reads member `key` if it is there.
+/// Reads member `key` if it is present.
 pub(crate) fn optional<'v, T>(
     object: &'v Map<String, Value>,
     key: &str,
@@ -99,7 +99,7 @@ pub(crate) fn optional<'v, T>(
         .transpose()
 }
 
-/// Reads member `key`, which must be there.
+/// Reads member `key`. Fails if it is missing.
 pub(crate) fn required<'v, T>(
     object: &'v Map<String, Value>,
     key: &str,
@@ -132,20 +132,19 @@ pub(crate) fn elements<T>(
         .collect()
 }
 
-/// An object.
+/// Reads an object.
 pub(crate) fn object(value: &Value) -> Decoded<&Map<String, Value>> {
     value.as_object().ok_or_else(|| wrong("an object", value))
 }
 
-/// Most headers of a request and most variants of a model. They are looked up one by one, so a
-/// document with a hundred thousand of them would keep whoever opens the directory waiting.
+/// Maximum number of headers of a request and of variants of a model. They are searched linearly, so a
+/// document with a hundred thousand of them would delay the opening of the directory.
 const MAX_FEW: usize = 100;
 
-/// Most texts of a list that is looked through for every provider, model or path, and most commands
-/// of a document.
+/// Maximum number of texts in a list that is searched for every provider, model or path, and of commands in a document.
 const MAX_TEXTS: usize = 1000;
 
-/// Complains about an object or array with more members than anybody needs.
+/// Fails if an object or array has more than [`MAX_FEW`] members.
 pub(crate) fn few(value: &Value) -> Decoded<()> {
     at_most(MAX_FEW, value)
 }
@@ -162,18 +161,18 @@ fn at_most(most: usize, value: &Value) -> Decoded<()> {
     Ok(())
 }
 
-/// Complains about an object with more members than a list of texts may have.
+/// Fails if an object has more than [`MAX_TEXTS`] members.
 pub(crate) fn bounded_members(value: &Value) -> Decoded<()> {
     at_most(MAX_TEXTS, value)
 }
 
-/// A list of texts that is looked through often.
+/// Reads a list of texts that is searched often. The list has at most [`MAX_TEXTS`] elements.
 pub(crate) fn bounded_texts(value: &Value) -> Decoded<Vec<String>> {
     at_most(MAX_TEXTS, value)?;
     texts(value)
 }
 
-/// A text.
+/// Reads a text.
 pub(crate) fn text(value: &Value) -> Decoded<String> {
     value
         .as_str()
@@ -181,31 +180,31 @@ pub(crate) fn text(value: &Value) -> Decoded<String> {
         .ok_or_else(|| wrong("a string", value))
 }
 
-/// A truth value.
+/// Reads a boolean.
 pub(crate) fn boolean(value: &Value) -> Decoded<bool> {
     value.as_bool().ok_or_else(|| wrong("true or false", value))
 }
 
-/// A number.
+/// Reads a number.
 pub(crate) fn number(value: &Value) -> Decoded<f64> {
     value.as_f64().ok_or_else(|| wrong("a number", value))
 }
 
-/// A count, cut to a whole number and at 0.
+/// Reads a count. Truncates it to a whole number of at least 0.
 pub(crate) fn count(value: &Value) -> Decoded<u64> {
-    // The conversion of a float saturates at both ends.
+    // The conversion from a float saturates at both ends.
     match value.as_u64() {
         Some(whole) => Ok(whole),
         None => number(value).map(|number| number as u64),
     }
 }
 
-/// A list of texts.
+/// Reads a list of texts.
 pub(crate) fn texts(value: &Value) -> Decoded<Vec<String>> {
     elements(value, text)
 }
 
-/// The complaint that a value is of another kind. Says the kind found, never the value.
+/// The error for a value of the wrong type. Names the type that was found, never the value.
 pub(crate) fn wrong(expected: &str, found: &Value) -> Invalid {
     let found = match found {
         Value::Null => "null",

@@ -1,36 +1,37 @@
-//! What is wrong with the configuration, told to whoever asks and to the log.
+//! Problems in the configuration, for callers and for the log.
 
 use std::fmt;
 
 use super::jsonc::Position;
 
-/// Something in the configuration that does not have the effect its author expects.
+/// A part of the configuration that does not have the effect that its author expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The file, or the name of what gave the document.
+    /// The file, or the name of another source of the document.
     pub path: String,
-    /// What kind of thing is wrong.
+    /// The kind of the problem.
     pub kind: DiagnosticKind,
-    /// What is wrong and what to do about it; names the key, never a value.
+    /// The problem and its solution. Names the key, never a value.
     pub message: String,
-    /// The line it is in, counted from 1.
+    /// The line, counted from 1.
     pub line: Option<u32>,
-    /// The column it is at, in characters, counted from 1.
+    /// The column in characters, counted from 1.
     pub column: Option<u32>,
 }
 
-/// The kinds of diagnostics. Those before [`DiagnosticKind::Ignored`] cost the whole document.
+/// The kinds of diagnostics. [`DiagnosticKind::Io`] and [`DiagnosticKind::Syntax`] concern a whole document
+/// or file, the other kinds usually a single value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagnosticKind {
-    /// The document cannot be read.
+    /// The document, file or directory cannot be read.
     Io,
-    /// What is to be put in place of a `{file:…}` cannot be had.
+    /// A `{file:…}` token cannot be replaced, or the replacements make the document too large.
     Substitution,
-    /// It is not JSON with comments and trailing commas.
+    /// The text is not JSON with comments and trailing commas.
     Syntax,
-    /// A value in it is not what its key takes.
+    /// A value is not valid for its key. Only this value is left out, unless it is the whole document.
     Invalid,
-    /// One value has no effect; the rest of the document holds.
+    /// One value has no effect. The rest of the document applies.
     Ignored,
 }
 
@@ -45,7 +46,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic. What collects it logs it, once its message holds no secret.
+    /// Creates a diagnostic without logging it. The collector logs it after secrets were removed from its message.
     pub(crate) fn new(
         path: &str,
         kind: DiagnosticKind,
@@ -61,7 +62,7 @@ impl Diagnostic {
         }
     }
 
-    /// Tells the log.
+    /// Writes the diagnostic to the log.
     pub(crate) fn log(&self) {
         let Self {
             path,

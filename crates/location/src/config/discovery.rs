@@ -1,4 +1,4 @@
-//! Where configuration is looked for.
+//! The places where configuration is searched.
 
 use std::path::{Path, PathBuf};
 
@@ -8,46 +8,46 @@ use super::source::Source;
 use crate::environment::Environment;
 use crate::project::Project;
 
-/// A place configuration may come from, and how what it says is meant.
+/// A possible source of configuration, with the context for its interpretation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Layer<'h> {
     /// The place.
     pub place: Place<'h>,
-    /// The directory at which relative paths in it start.
+    /// The base directory of relative paths in it.
     pub base: PathBuf,
-    /// Who wrote it.
+    /// The author.
     pub source: Source,
 }
 
-/// A place configuration may come from.
+/// A possible source of configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Place<'h> {
-    /// A file that need not exist.
+    /// A file that may be missing.
     Found(PathBuf),
-    /// A file somebody named, so that its absence is a mistake.
+    /// A file that is named explicitly, so its absence is a mistake.
     Named {
-        /// What named it.
+        /// The variable that names it.
         by: &'static str,
         /// The file.
         file: PathBuf,
     },
-    /// Text given in place of a file.
+    /// Text that replaces a file.
     Inline {
-        /// What gave it.
+        /// The variable that contains it.
         by: &'static str,
         /// The document.
         text: String,
-        /// The key the text is the value of; none if it is a whole document.
+        /// The key whose value the text is. `None` if the text is a whole document.
         key: Option<&'static str>,
     },
-    /// The value the embedding program gave.
+    /// The value that the embedding program gives.
     Host(&'h Value),
-    /// A directory with definitions in files of their own; it need not exist.
+    /// A directory with definitions in separate files. It may be missing.
     Directory(PathBuf),
 }
 
 impl Place<'_> {
-    /// The file that holds the document.
+    /// The file that contains the document.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Found(file) | Self::Named { file, .. } => Some(file),
@@ -56,10 +56,10 @@ impl Place<'_> {
     }
 }
 
-/// The file names of a directory's documents; the second is the stronger one.
+/// The file names of the documents in a directory. The second one is stronger.
 const NAMES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
 
-/// The directory that holds configuration next to what it configures.
+/// The directory with configuration next to the files that it configures.
 const DOT_DIRECTORY: &str = ".opencode";
 
 const FILE_VARIABLE: &str = "OPENCODE_CONFIG";
@@ -67,9 +67,9 @@ const CONTENT_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 const DIRECTORY_VARIABLE: &str = "OPENCODE_CONFIG_DIR";
 const PERMISSION_VARIABLE: &str = "OPENCODE_PERMISSION";
 
-/// The places for a directory, weakest first: the user's, the file the environment names, the
-/// project's files and then its `.opencode` directories, each from the project's root down to the
-/// directory, the directory and the texts the environment names, and what the host gave itself.
+/// Returns the sources for a directory, weakest first: those of the user, the file that the environment
+/// names, the files of the project and then its `.opencode` directories (both from the project's root
+/// down to the directory), the directory and the texts from the environment, and the value of the host.
 pub(crate) fn layers<'h>(
     environment: &Environment,
     project: &Project,
@@ -78,7 +78,7 @@ pub(crate) fn layers<'h>(
     host: Option<&'h Value>,
 ) -> Vec<Layer<'h>> {
     let mut layers = Vec::new();
-    // A host that gives no root has no such place.
+    // An empty path means that the host does not use this directory.
     if !environment.config.as_os_str().is_empty() {
         layers.extend(folder(&environment.config, Source::User));
     }
@@ -98,8 +98,8 @@ pub(crate) fn layers<'h>(
     }
     if environment.reads_projects() {
         let mut of_project = project_layers(environment, project, directory, is_trusted);
-        // What is the user's stays the user's where a project holds it, as one in the home directory
-        // does: else it would be as strong as the project, and be trusted no more than the project.
+        // A place of the user stays a place of the user even inside a project, for example in the home
+        // directory. Otherwise it would have the strength and the trust level of the project.
         of_project.retain(|it| layers.iter().all(|known| known.place != it.place));
         layers.extend(of_project);
     }
@@ -116,7 +116,7 @@ pub(crate) fn layers<'h>(
     keep_last(layers)
 }
 
-/// The documents that variables of the environment hold.
+/// The documents in environment variables.
 fn inline<'h>(environment: &Environment) -> impl Iterator<Item = Place<'h>> {
     let variables = [
         (CONTENT_VARIABLE, None),
@@ -137,7 +137,7 @@ fn files(directory: &Path, source: Source) -> [Layer<'static>; 2] {
     })
 }
 
-/// The documents of a directory made for configuration, and the directory itself.
+/// The documents of a configuration directory, and the directory itself.
 fn folder(directory: &Path, source: Source) -> [Layer<'static>; 3] {
     let [weaker, stronger] = files(directory, source);
     let itself = Layer {
@@ -148,8 +148,8 @@ fn folder(directory: &Path, source: Source) -> [Layer<'static>; 3] {
     [weaker, stronger, itself]
 }
 
-/// What the environment calls a directory for configuration. One that depends on the working
-/// directory is told of as a file that cannot be read.
+/// The configuration directory that the environment names. A relative path, which would depend on the
+/// working directory, is reported as a file that cannot be read.
 fn named_folder(directory: &Path) -> Vec<Layer<'static>> {
     if directory.is_absolute() {
         return folder(directory, Source::User).into();
@@ -171,7 +171,7 @@ fn project_layers(
     is_trusted: bool,
 ) -> Vec<Layer<'static>> {
     let directory = Path::new(directory);
-    // The user's own configuration directory is no project to be configured by its surroundings.
+    // The surrounding directories do not configure the user's own configuration directory.
     if directory == environment.config {
         return Vec::new();
     }
@@ -195,8 +195,8 @@ fn project_layers(
     plain.chain(dotted).collect()
 }
 
-/// Leaves a place that is found twice, as one that the environment names besides, only where it is
-/// strongest: read twice it would say nothing more, and complain twice.
+/// Keeps only the strongest occurrence of a place that is found twice, for example because the
+/// environment also names it. Reading it twice would add nothing and report its problems twice.
 fn keep_last(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
     let mut kept = Vec::with_capacity(layers.len());
     let mut seen = std::collections::HashSet::new();
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// The places as text, without the `.jsonc` twin of every `.json`.
+    /// The places as text, without the `.jsonc` variant of each `.json` file.
     fn places(environment: &Environment, root: &str, directory: &str) -> Vec<String> {
         layers(
             environment,
@@ -430,7 +430,7 @@ mod tests {
             "/a/b/.opencode/opencode.json",
         ];
         assert_eq!(untrusted(&project("/a")), repository.map(PathBuf::from));
-        // A repository that holds the home directory is not one project.
+        // A repository that contains the home directory does not count as one project.
         let environment = environment(&[]);
         let of_home: Vec<_> = layers(&environment, &project("/home"), "/home/u/x", false, None)
             .into_iter()

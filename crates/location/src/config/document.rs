@@ -1,4 +1,4 @@
-//! One configuration document: from its bytes to what it says.
+//! Reads one configuration document from its bytes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,53 +27,53 @@ use crate::bounded;
 use crate::containment::is_project_text;
 use crate::environment::Environment;
 
-/// Largest document read. The largest sensible one, a catalogue of a thousand models, is a fifth
-/// of it.
+/// Maximum size of a document in bytes. The largest useful document, a catalogue of a thousand models,
+/// has a fifth of this size.
 pub const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Most things said about one document. Whoever reads them has corrected the first ones long
-/// before the last.
+/// Maximum number of diagnostics for keys without effect in one document. Authors correct the first
+/// ones before they need the last ones.
 const MAX_NOTES: usize = 50;
 
-/// What the host's own configuration is called in diagnostics.
+/// The name of the host's own configuration in diagnostics.
 const HOST: &str = "the host's config option";
 
-/// A usable document: what each key says, as the table of keys reads it.
+/// A usable document with the decoded value of each key.
 #[derive(Clone, PartialEq, Default)]
 pub struct Document {
-    /// The file it was read from, or the name of what gave it.
+    /// The file, or the name of another source.
     pub origin: String,
-    /// The directory its relative paths start at.
+    /// The base directory of its relative paths.
     pub base: PathBuf,
-    /// Who wrote it.
+    /// The author.
     pub source: Source,
     /// The default model it names.
     pub(crate) model: Option<NamedModel>,
-    /// The model for small tasks it names.
+    /// The model that it names for small tasks.
     pub(crate) small_model: Option<NamedModel>,
     /// The agent of sessions that choose none.
     pub(crate) default_agent: Option<Located<String>>,
-    /// What it says about providers, in its order.
+    /// Descriptions of providers, in the order of the document.
     pub(crate) providers: Vec<(String, ProviderPatch)>,
-    /// Which providers may be used, the last statement that matches deciding.
+    /// Rules for the use of providers. The last match decides.
     pub(crate) policies: Vec<Policy>,
-    /// What it says about agents, the later over the earlier.
+    /// Descriptions of agents. Later ones override earlier ones.
     pub(crate) agents: Vec<(String, AgentPatch)>,
-    /// What any agent may do, before what is said about that agent.
+    /// Rules for all agents. The rules of an agent come after them.
     pub(crate) permissions: Vec<PermissionRule>,
-    /// What it says about commands, the later over the earlier.
+    /// Descriptions of commands. Later ones override earlier ones.
     pub(crate) commands: Vec<(String, Located<CommandPatch>)>,
-    /// Directories and addresses of skills.
+    /// Directories and URLs of skills.
     pub(crate) skills: Vec<Located<String>>,
-    /// The references it declares, the later over the earlier.
+    /// References. Later ones override earlier ones.
     pub(crate) references: Vec<NamedReference>,
-    /// Paths, globs and addresses of instructions.
+    /// Paths, globs and URLs of instructions.
     pub(crate) instructions: Vec<String>,
-    /// The keys that are one value each.
+    /// The keys with a single value.
     pub(crate) settings: SettingsPatch,
 }
 
-/// Shows where it comes from: addresses of instructions, skills and references may hold secrets.
+/// Shows only the origin and the author, because URLs of instructions, skills and references may contain secrets.
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Document")
@@ -83,32 +83,32 @@ impl fmt::Debug for Document {
     }
 }
 
-/// A value and where the document has it, if that is a text.
+/// A value with its position in the text of the document, if the document is a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Located<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// The position.
     pub position: Option<Position>,
 }
 
-/// A document while its keys are read: what a key's reader adds to.
+/// A document while its keys are read. The readers of the keys add to it.
 pub(crate) struct Draft<'a> {
-    /// What was read so far.
+    /// The values read so far.
     pub document: Document,
-    /// Where the value at the end of a path stands.
+    /// Returns the position of the value at the end of a path.
     pub locate: &'a dyn Fn(&[Step]) -> Option<Position>,
-    /// What has no effect.
+    /// Diagnostics for values without effect.
     pub notes: Vec<Diagnostic>,
 }
 
 impl Draft<'_> {
-    /// The value of top-level key `key`, with its place.
+    /// The value of top-level key `key`, with its position.
     pub(crate) fn located<T>(&self, key: &str, value: T) -> Located<T> {
         self.located_at(&[Step::Key(key.to_owned())], value)
     }
 
-    /// The members of top-level key `key`, each with its place.
+    /// The members of top-level key `key`, each with its position.
     pub(crate) fn located_members<T>(
         &self,
         key: &str,
@@ -120,27 +120,27 @@ impl Draft<'_> {
         })
     }
 
-    /// The value at the end of `path`, with its place.
+    /// The value at the end of `path`, with its position.
     pub(crate) fn located_at<T>(&self, path: &[Step], value: T) -> Located<T> {
         let position = (self.locate)(path);
         Located { value, position }
     }
 
-    /// Says that the key has no effect because the host does not trust the project.
+    /// Reports that the key has no effect because the host does not trust the project.
     pub(crate) fn withheld(&mut self, path: &[&str]) {
         let message = untrusted(&format!("{} has no effect", path.join(".")));
         let path: Vec<_> = path.iter().map(|&key| Step::Key(key.to_owned())).collect();
         self.ignored(&path, message);
     }
 
-    /// Says that this version does not know the key at the end of a path.
+    /// Reports that this version does not know the key at the end of a path.
     pub(crate) fn unknown(&mut self, path: &[&str]) {
         let message = format!("{} has no effect in this version", path.join("."));
         let path: Vec<_> = path.iter().map(|&key| Step::Key(key.to_owned())).collect();
         self.ignored(&path, message);
     }
 
-    /// Says that what stands at `path` has no effect, while the rest of the document holds.
+    /// Reports that the value at `path` has no effect. The rest of the document applies.
     pub(crate) fn ignored(&mut self, path: &[Step], message: String) {
         if self.notes.len() < MAX_NOTES {
             let position = (self.locate)(path);
@@ -151,18 +151,18 @@ impl Draft<'_> {
     }
 }
 
-/// Completes a message about what an untrusted project may not say.
+/// Appends the reason to a message about a value that an untrusted project must not set.
 pub(crate) fn untrusted(message: &str) -> String {
     format!("{message}: the host does not trust this project (see the option trust)")
 }
 
-/// What came of the document of a layer.
+/// The result of reading the document of a layer.
 pub(super) enum Outcome {
-    /// There is none.
+    /// The document does not exist.
     Absent,
-    /// It is usable.
+    /// The document is usable.
     Usable(Read),
-    /// It is not; its origin and why.
+    /// The document is not usable.
     Broken(Problem),
 }
 
@@ -170,19 +170,19 @@ pub(super) enum Outcome {
 #[derive(Default)]
 pub(super) struct Read {
     pub document: Box<Document>,
-    /// What in it has no effect.
+    /// Diagnostics for values without effect.
     pub diagnostics: Vec<Diagnostic>,
-    /// Values of it that cannot be read and could have held permissions.
+    /// Values that cannot be read and that could contain permissions.
     pub lost: Vec<LostPermissions>,
 }
 
-/// Why a document cannot be used.
+/// The reason why a document cannot be used.
 pub(super) struct Problem {
     pub origin: String,
     pub kind: DiagnosticKind,
     pub message: String,
     pub position: Option<Position>,
-    /// Whether an older version of the document may stay in force. A file that is gone has none.
+    /// True if the previous version of the document may stay in effect. False if the file no longer exists.
     pub keeps_previous: bool,
 }
 
@@ -201,7 +201,7 @@ pub(super) fn read(layer: &Layer, worktree: &Path, environment: &Environment) ->
                 Err(message) => (origin, Err(format!("{message}; it is named by {by}"))),
             }
         }
-        // Its documents are layers of their own.
+        // The documents of the directory are separate layers.
         Place::Directory(_) => return Outcome::Absent,
     };
     match bytes {
@@ -228,7 +228,7 @@ fn missing(origin: String, by: &str) -> Problem {
 }
 
 fn load(file: &Path, bound: Option<&Path>) -> Result<Option<Vec<u8>>, String> {
-    // A relative name would be taken from the working directory, which belongs to somebody else.
+    // A relative path would depend on the working directory, which the runtime does not control.
     if !file.is_absolute() {
         return Err("The path must be absolute".to_owned());
     }
@@ -301,7 +301,7 @@ fn value<'s>(source: &'s Substituted<'_>) -> Result<Option<(Jsonc<'s>, Value)>, 
     Ok(value.map(|value| (parsed, value)))
 }
 
-/// The text without its mark of byte order, or the part of it before the first byte that is not
+/// Returns the text without its byte order mark. Fails with the part before the first byte that is not
 /// UTF-8.
 fn utf8(bytes: &[u8]) -> Result<&str, &str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -309,7 +309,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, &str> {
         .map_err(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
 }
 
-/// The document the host gave as a value.
+/// Reads the document that the host gives as a value.
 fn of_value(layer: &Layer, value: &Value) -> Outcome {
     Reading {
         layer,
@@ -320,7 +320,7 @@ fn of_value(layer: &Layer, value: &Value) -> Outcome {
     .decode(value.clone())
 }
 
-/// Whether a value is one that a key takes.
+/// Fails if a value is not valid for a key.
 pub(super) fn check(key: &keys::Key, value: &Value) -> Decoded<()> {
     let mut draft = Draft {
         document: Document::default(),

@@ -1,4 +1,4 @@
-//! The properties of documents, for the fuzzer.
+//! Properties of documents, checked by the fuzzer.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::jsonc::{Jsonc, position};
 use super::problems;
 use super::step::Step;
 
-/// A text is a value or a failure with a place in it. JSON means what JSON means.
+/// Every text is either a value or an error with a position. Every valid JSON text has its JSON value.
 pub(crate) fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let json = serde_json::from_str::<Value>(&text);
@@ -39,7 +39,7 @@ pub(crate) fn check(input: &[u8]) {
     }
 }
 
-/// Whether values are the same, but for the last digit of a number.
+/// True if the values are equal. Numbers may differ in the last digit.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => {

@@ -1,4 +1,4 @@
-//! The configuration of the embedding program: a document, and the model it chose, with key and
+//! The configuration of the embedding program: a document, and the model that it chose, with key and
 //! address.
 
 use std::path::Path;
@@ -16,19 +16,19 @@ use crate::command_environment::CommandEnvironment;
 use crate::config::options::API_KEY;
 use crate::secret::{BaseUrl, Members};
 
-/// The name of the options in diagnostics.
+/// The name of these options in diagnostics.
 const OPTIONS: &str = "the host's options model, apiKey and baseURL";
 
 /// The configuration of the embedding program.
 #[derive(Clone, Default)]
 pub struct HostConfiguration {
-    /// A document, stronger than those that are discovered.
+    /// A document. It is stronger than the discovered documents.
     pub config: Option<Value>,
-    /// The model it chose, stronger than the document.
+    /// The model that the program chose. It is stronger than the document.
     pub model: Option<HostModel>,
-    /// Rules that no other rule loosens. An `ask` asks each time.
+    /// Rules that no other rule can loosen. An `ask` rule asks every time.
     pub ceiling: Vec<PermissionRule>,
-    /// Which variables processes get.
+    /// The rules for the environment variables of processes.
     pub command_environment: CommandEnvironment,
 }
 
@@ -41,7 +41,7 @@ impl From<Option<Value>> for HostConfiguration {
     }
 }
 
-/// The model that the embedding program chose. No document need describe it.
+/// The model that the embedding program chose. A document does not need to describe it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostModel {
     /// The model of sessions that choose none.
@@ -53,7 +53,7 @@ pub struct HostModel {
 }
 
 impl HostModel {
-    /// The strongest document.
+    /// Returns these settings as the strongest document.
     pub(super) fn document(&self, base: &Path) -> Document {
         let mut body = Members::default();
         if let Some(key) = &self.api_key {
@@ -80,8 +80,8 @@ impl HostModel {
         }
     }
 
-    /// Takes the addresses of the provider out of a document that the program did not give. Its key
-    /// must not be sent to a server that a file of the project chose.
+    /// Removes the addresses of the provider from a document that the program did not give. The
+    /// program's key must not be sent to a server that a file of the project chose.
     pub(super) fn withhold_addresses(&self, document: &mut Document) -> Option<Diagnostic> {
         let option = match (&self.api_key, &self.base_url) {
             _ if document.source == Source::Host => return None,

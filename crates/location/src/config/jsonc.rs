@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas, and where in the text a value stands.
+//! JSON with comments and trailing commas, with the positions of values in the text.
 
 use jsonc_parser::ast::{ObjectProp, ObjectPropName, Value as Node};
 use jsonc_parser::common::{Range, Ranged as _};
@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 use super::step::Step;
 
-/// A place in a text, both counted from 1; the column counts characters.
+/// A position in a text. Line and column are counted from 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Position {
     /// Line.
@@ -16,12 +16,12 @@ pub(crate) struct Position {
     pub column: u32,
 }
 
-/// Why a text is not JSON with comments and trailing commas.
+/// The reason why a text is not JSON with comments and trailing commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// What is wrong, without the text itself: it may hold secrets.
+    /// The problem, without any part of the text, which may contain secrets.
     pub message: String,
-    /// Where, in bytes from the start of the text.
+    /// The position, in bytes from the start of the text.
     pub at: usize,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Jsonc<'a> {
 }
 
 impl<'a> Jsonc<'a> {
-    /// Parses a text; one of blanks and comments alone has no value.
+    /// Parses a text. A text with only blanks and comments has no value.
     pub(crate) fn parse(text: &'a str) -> Result<Self, SyntaxError> {
         let parsed = parse_to_ast(text, &CollectOptions::default(), &options());
         match parsed {
@@ -54,7 +54,7 @@ impl<'a> Jsonc<'a> {
         }
     }
 
-    /// The value, of which a later member of the same name wins.
+    /// Returns the value. The last of several members with the same name wins.
     pub(crate) fn value(&self) -> Result<Option<Value>, SyntaxError> {
         self.root
             .as_ref()
@@ -62,8 +62,8 @@ impl<'a> Jsonc<'a> {
             .transpose()
     }
 
-    /// Where the value at the end of `path` starts, or the last one on the way to it: bytes from
-    /// the start of the text.
+    /// The byte offset where the value at the end of `path` starts. If `path` leads to no value, the
+    /// offset of the last value on the path that exists.
     pub(crate) fn offset(&self, path: &[Step]) -> usize {
         let mut at = 0;
         let mut node = self.root.as_ref();
@@ -112,7 +112,7 @@ impl<'a> Jsonc<'a> {
             .ok_or_else(|| SyntaxError::new("Number is out of range", range.start))
     }
 
-    /// JSON writes control characters as escapes, but the parser lets them pass.
+    /// JSON requires escapes for control characters in strings, but the parser accepts them unescaped.
     fn check_text(&self, range: Range) -> Result<(), SyntaxError> {
         let text = &self.text[range.start..range.end];
         match text.bytes().position(|byte| byte < 0x20) {
@@ -125,7 +125,7 @@ impl<'a> Jsonc<'a> {
     }
 }
 
-/// Comments and trailing commas, and nothing else that is not JSON.
+/// Permits comments and trailing commas, and no other extension of JSON.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -141,7 +141,7 @@ fn options() -> ParseOptions {
     }
 }
 
-/// Line and column of a byte offset.
+/// Returns the line and column of a byte offset.
 pub(crate) fn position(text: &str, at: usize) -> Position {
     let before = &text[..text.floor_char_boundary(at)];
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);

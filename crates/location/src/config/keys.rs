@@ -1,7 +1,7 @@
-//! Every key of a document, and the one function that reads it.
+//! All keys of a document, each with the function that reads it.
 //!
-//! Both generations of the format stand side by side: a key of the older one is read into the same
-//! place as its successor and before it, so that the successor holds where both speak.
+//! The table contains both generations of the format. An older key is read into the same field as its
+//! successor and before it, so that the successor overrides it.
 
 use serde_json::{Map, Value};
 
@@ -21,20 +21,20 @@ type Read = fn(&mut Draft<'_>, &Value) -> Decoded<()>;
 pub(super) struct Key {
     /// Its name.
     pub name: &'static str,
-    /// The key of the newer generation that says the same.
+    /// The key of the newer generation with the same meaning.
     successor: Option<&'static str>,
-    /// None for what is known and has no meaning here.
+    /// `None` for a known key that has no meaning here.
     read: Option<Read>,
-    /// What it means in a file of an untrusted project.
+    /// The effect of the key in a file of an untrusted project.
     untrusted: Untrusted,
 }
 
-/// What a key means in a file of an untrusted project.
+/// The effect of a key in a file of an untrusted project.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Untrusted {
-    /// Nothing.
+    /// The key has no effect.
     Withheld,
-    /// Text and caution: its reader leaves the rest out.
+    /// Only text and restrictions take effect. The reader of the key removes everything else.
     Heard,
 }
 
@@ -57,7 +57,7 @@ const fn older(name: &'static str, successor: &'static str, read: Read) -> Key {
     }
 }
 
-/// A key that belongs to other programs that read the same file.
+/// A key for other programs that read the same file.
 const fn unused(name: &'static str) -> Key {
     Key {
         name,
@@ -67,7 +67,7 @@ const fn unused(name: &'static str) -> Key {
     }
 }
 
-/// A key that counts in files of untrusted projects, too.
+/// A key that also takes effect in files of untrusted projects.
 const fn heard(key: Key) -> Key {
     Key {
         untrusted: Untrusted::Heard,
@@ -75,7 +75,7 @@ const fn heard(key: Key) -> Key {
     }
 }
 
-/// The keys in the order they are read: what is read later holds over what is read earlier.
+/// The keys in the order in which they are read. Later values override earlier ones.
 pub(super) const KEYS: &[Key] = &[
     // Models and providers.
     heard(key("model", |draft, value| {
@@ -116,7 +116,7 @@ pub(super) const KEYS: &[Key] = &[
         }
         Ok(())
     })),
-    // Agents and what they may do.
+    // Agents and their permissions.
     key("default_agent", |draft, value| {
         let named = draft.located("default_agent", text(value)?);
         draft.document.default_agent = Some(named);
@@ -134,7 +134,7 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.agents.extend(agent::decode(value)?);
         Ok(())
     })),
-    // Rules add up: those of the older generation stand before those of the newer one.
+    // Rules accumulate. Rules of the older generation come before those of the newer one.
     heard(key("tools", |draft, value| {
         draft.document.permissions.extend(permission::tools(value)?);
         Ok(())
@@ -151,7 +151,7 @@ pub(super) const KEYS: &[Key] = &[
             .extend(permission::decode(value)?);
         Ok(())
     })),
-    // What is offered to the model.
+    // Resources for the model.
     heard(older("command", "commands", |draft, value| {
         command::read(draft, "command", value)
     })),
@@ -170,7 +170,7 @@ pub(super) const KEYS: &[Key] = &[
         Ok(())
     })),
     key("mcp", mcp::read),
-    // One value each.
+    // Single values.
     key("shell", |draft, value| {
         draft.document.settings.shell = Some(text(value)?);
         Ok(())
@@ -218,7 +218,7 @@ pub(super) const KEYS: &[Key] = &[
         draft.document.settings.watcher_ignore = settings::watcher(value)?;
         Ok(())
     }),
-    // Of other programs.
+    // Keys of other programs.
     heard(unused("$schema")),
     heard(unused("autoupdate")),
     heard(unused("enterprise")),
@@ -236,7 +236,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 impl Key {
-    /// Reads the key, and says what of it its successor in the same document overrides.
+    /// Reads the key. Reports the parts that its successor in the same document overrides.
     pub(super) fn read(
         &self,
         draft: &mut Draft<'_>,
@@ -286,8 +286,8 @@ impl Key {
     }
 }
 
-/// Says which keys are probably misspelt. Others that nobody knows are left alone: they may belong
-/// to a newer version or another program.
+/// Reports keys that are probably misspelt. Ignores other unknown keys: they may belong to a newer
+/// version or another program.
 pub(super) fn report_unknown(draft: &mut Draft<'_>, root: &Map<String, Value>) {
     for name in root.keys() {
         if let Some(meant) = misspelt(name) {
@@ -297,7 +297,7 @@ pub(super) fn report_unknown(draft: &mut Draft<'_>, root: &Map<String, Value>) {
     }
 }
 
-/// The known key a name differs from by one slip.
+/// Returns the known key that differs from the name by one slip.
 pub(super) fn misspelt(name: &str) -> Option<&'static str> {
     let known = || KEYS.iter().map(|key| key.name);
     if known().any(|key| key == name) {

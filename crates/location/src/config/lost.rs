@@ -1,4 +1,4 @@
-//! Values that cannot be read, and the uses of tools that they might have restricted.
+//! Values that cannot be read, and the tool calls that they could restrict.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value};
 use super::step::Step;
 use crate::nearest::one_slip;
 
-/// A value or a file that cannot be read and could have held permissions. The host asks before each
-/// use of a tool that it might have restricted.
+/// A value or a file that cannot be read and that could contain permissions. The host asks the user
+/// before each tool call that it could restrict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostPermissions {
-    /// The agent that it spoke of; none if all.
+    /// The agent that it concerns. `None` for all agents.
     pub agent: Option<String>,
-    /// The action that it spoke of; none if all.
+    /// The action that it concerns. `None` for all actions.
     pub action: Option<String>,
-    /// What cannot be read, and why.
+    /// A description of the unreadable part, with the reason.
     pub reason: String,
-    /// The file that holds it, if it is one; a directory where not every file can be found.
+    /// The file that contains it, or the directory in which not all files were found. `None` if it is not a file.
     pub(crate) file: Option<PathBuf>,
 }
 
 impl LostPermissions {
-    /// Everything may have been restricted.
+    /// A loss that could restrict every action of every agent.
     pub(crate) fn everything(reason: String) -> Self {
         Self {
             agent: None,
@@ -32,13 +32,13 @@ impl LostPermissions {
         }
     }
 
-    /// The same, of a file.
+    /// Sets the file.
     pub(crate) fn in_file_at(mut self, file: impl Into<PathBuf>) -> Self {
         self.file = Some(file.into());
         self
     }
 
-    /// Everything that an agent does may have been restricted.
+    /// A loss that could restrict every action of one agent.
     pub(crate) fn of_agent(agent: &str, reason: String) -> Self {
         Self {
             agent: Some(agent.to_owned()),
@@ -46,7 +46,7 @@ impl LostPermissions {
         }
     }
 
-    /// What follows for the user, as the end of a message.
+    /// The consequence for the user, as the end of a message.
     pub(crate) fn consequence(&self) -> String {
         let whose = match &self.agent {
             Some(agent) => format!(" of the agent {agent}"),
@@ -59,8 +59,8 @@ impl LostPermissions {
         format!(". Until this is corrected, the host asks before every {uses}{whose}")
     }
 
-    /// What the loss of the value at the end of `path` in a document may have restricted, if it could
-    /// have held permissions.
+    /// The permissions that could be lost with the value at the end of `path` in a document. `None` if
+    /// the value cannot contain permissions.
     pub(crate) fn at(path: &[Step], reason: String) -> Option<Self> {
         let keys: Vec<_> = path.iter().map(Step::key).collect();
         let (agent, action) = match keys.as_slice() {
@@ -81,7 +81,7 @@ impl LostPermissions {
         })
     }
 
-    /// The same for a path in the fields of an agent's file.
+    /// Same as [`Self::at`], for a path in the fields of an agent file.
     pub(crate) fn in_file(agent: &str, path: &[Step], reason: String) -> Option<Self> {
         let keys: Vec<_> = path.iter().map(Step::key).collect();
         let action = Self::action_of_agent(&keys)?;
@@ -92,8 +92,8 @@ impl LostPermissions {
         })
     }
 
-    /// The action that a field of an agent is about, itself none if all; none where the field cannot
-    /// hold permissions.
+    /// The action that a field of an agent concerns, or an inner `None` for all actions. The outer
+    /// `None` means that the field cannot contain permissions.
     #[expect(
         clippy::option_option,
         reason = "no permissions, or permissions of all actions"
@@ -108,7 +108,7 @@ impl LostPermissions {
     }
 }
 
-/// The action under which rules speak of a tool.
+/// The action that rules use for a tool.
 pub(super) fn action_of_tool(tool: &str) -> &str {
     match tool {
         "write" | "patch" => "edit",
@@ -116,13 +116,13 @@ pub(super) fn action_of_tool(tool: &str) -> &str {
     }
 }
 
-/// The keys that hold permissions, in a document and in an agent.
+/// The keys for permissions, in a document and in an agent.
 const PERMISSION_KEYS: [&str; 3] = ["permission", "permissions", "tools"];
 
-/// The keys of a document that hold agents.
+/// The keys for agents in a document.
 const AGENT_KEYS: [&str; 3] = ["agents", "agent", "mode"];
 
-/// The paths of keys in a document that are probably misspelt and meant for permissions.
+/// The paths of keys in a document that are probably misspelt keys for permissions or agents.
 pub(super) fn misspelt_keys(root: &Map<String, Value>) -> Vec<(Vec<Step>, &'static str)> {
     let mut found = Vec::new();
     for name in root.keys() {
@@ -144,7 +144,7 @@ pub(super) fn misspelt_keys(root: &Map<String, Value>) -> Vec<(Vec<Step>, &'stat
     found
 }
 
-/// The fields of an agent that are probably misspelt and meant for permissions.
+/// The fields of an agent that are probably misspelt keys for permissions.
 pub(crate) fn misspelt_fields(
     agent: &Map<String, Value>,
 ) -> impl Iterator<Item = (&str, &'static str)> {

@@ -1,5 +1,5 @@
-//! `mcp`: the servers of the Model Context Protocol. No session uses them yet. Their shape is checked
-//! all the same, so that a mistake is told when it is made and not when it begins to matter.
+//! `mcp`: servers of the Model Context Protocol. No session uses them yet. Their shape is checked
+//! anyway, so that mistakes are reported early.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::decode::{
 };
 use super::document::Draft;
 
-/// Checks the key, and says what of it drafts of the format know and this version does not.
+/// Checks the key. Reports members that drafts of the format define and this version does not know.
 pub(super) fn read(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     check(value)?;
     let member = |path: &[&str]| {
@@ -30,7 +30,7 @@ pub(super) fn read(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     Ok(())
 }
 
-/// Checks both forms: `{timeout, servers}`, and the older one whose members are the servers.
+/// Checks both forms: `{timeout, servers}`, and the older form, in which the members are the servers.
 fn check(value: &Value) -> Decoded<()> {
     entries(value, |name, value| match (name, value) {
         ("timeout", Value::Object(timeout)) if !names_a_kind(timeout) => timeouts(timeout),
@@ -49,13 +49,12 @@ fn timeouts(source: &Map<String, Value>) -> Decoded<()> {
     Ok(())
 }
 
-/// Whether the object is itself a server: one that somebody called `servers` or `timeout`.
+/// True if the object itself is a server with the name `servers` or `timeout`.
 fn names_a_kind(source: &Map<String, Value>) -> bool {
     source.get("type").is_some_and(Value::is_string)
 }
 
-/// Checks a server of the older form. One that says no more than whether it is used speaks of a
-/// server that some other program knows.
+/// Checks a server of the older form. An entry with only `enabled` refers to a server that another program defines.
 fn older_server(source: &Map<String, Value>) -> Decoded<()> {
     if !source.contains_key("type") {
         return optional(source, "enabled", boolean).map(drop);

@@ -1,15 +1,15 @@
-//! Configuration: which documents speak for a directory, and what each of them says.
+//! Configuration: the documents that apply to a directory, and their contents.
 //!
-//! Documents stay apart, weakest first. There is no merged configuration object: each consumer
-//! reduces the documents by its own rule, as the catalogue does with providers. A value that cannot
-//! be used is left out alone, and a [`Diagnostic`] says so. If it could have held permissions, the
-//! host asks before everything that it might have restricted ([`LostPermissions`]).
+//! The documents stay separate, weakest first. There is no merged configuration object: each consumer
+//! combines the documents by its own rule, for example the catalogue for providers. A value that cannot
+//! be used is left out alone and reported as a [`Diagnostic`]. If the value could contain permissions,
+//! the host asks the user before every action that it could restrict ([`LostPermissions`]).
 //!
-//! Of the files of an untrusted project only text and caution count ([`Source::UntrustedProject`]):
-//! the table of keys says which keys do, `untrusted` which fields of agents and commands.
+//! In files of an untrusted project, only text and restrictions take effect ([`Source::UntrustedProject`]). The table
+//! of keys defines this for keys, and `untrusted` for fields of agents and commands.
 //!
-//! How to read it: `discovery` says where documents are, `document` reads one, `keys` is the table of
-//! its keys; the other files read one key or a few that belong together.
+//! Overview: `discovery` finds the documents, `document` reads one, and `keys` is the table of its
+//! keys. Each of the other files reads one key or a few related keys.
 
 mod agent;
 mod check;
@@ -84,65 +84,64 @@ use crate::secret::shown_address;
 use discovery::{Layer, Place};
 use document::{Outcome, Problem};
 
-/// What speaks for a directory.
+/// The configuration of a directory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Configuration {
     /// Documents and directories of definitions, weakest first.
     pub entries: Vec<Entry>,
-    /// What was left out or has no effect, in the order of discovery.
+    /// Parts that were left out or have no effect, in the order of discovery.
     pub diagnostics: Vec<Diagnostic>,
-    /// The keys that are one value each.
+    /// The keys with a single value.
     pub settings: Settings,
     /// The model that the embedding program chose.
     pub(crate) host_model: Option<HostModel>,
-    /// Rules of the embedding program that no other rule loosens. An `ask` asks each time.
+    /// Rules of the embedding program that no other rule can loosen. An `ask` rule asks every time.
     pub(crate) ceiling: Vec<PermissionRule>,
     instructions: Vec<InstructionEntry>,
-    /// Values and documents that cannot be read and could have held permissions.
+    /// Values and documents that cannot be read and that could contain permissions.
     pub(crate) lost: Vec<LostPermissions>,
 }
 
-/// Something that speaks for a directory.
+/// A source of configuration for a directory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
     /// A usable document.
     Document(Box<Document>),
-    /// A directory in which agents, commands and skills are defined in files of their own. It need
-    /// not exist.
+    /// A directory with agents, commands and skills in separate files. It may be missing.
     Directory(DefinitionDirectory),
 }
 
-/// A directory in which agents, commands and skills are defined in files of their own.
+/// A directory with agents, commands and skills in separate files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionDirectory {
     /// Its path.
     pub path: PathBuf,
-    /// Who wrote its files.
+    /// The author of its files.
     pub source: Source,
-    /// The directory that the files must not lead out of; none if they may.
+    /// The directory that the files must not lead out of. `None` if there is no such limit.
     pub bound: Option<PathBuf>,
 }
 
-/// Instructions that a document asks for.
+/// Instructions that a document names.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InstructionEntry {
-    /// A path, a glob or an address, as it is written.
+    /// A path, a glob or a URL, as written in the document.
     pub text: String,
-    /// The directory at which a relative path starts.
+    /// The base directory of a relative path.
     pub base: PathBuf,
-    /// Who asks.
+    /// The author of the document.
     pub source: Source,
 }
 
 impl InstructionEntry {
-    /// The address, if the entry is one and not a path on this machine.
+    /// Returns the URL. `None` if the entry is a path on this machine.
     pub fn address(&self) -> Option<Url> {
         let url = Url::parse(&self.text).ok()?;
         matches!(url.scheme(), "http" | "https").then_some(url)
     }
 }
 
-/// Shows what of an address is no secret.
+/// Shows only the parts of a URL that are not secret.
 impl fmt::Debug for InstructionEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.address().map(|url| shown_address(&url));
@@ -155,10 +154,10 @@ impl fmt::Debug for InstructionEntry {
 }
 
 impl Configuration {
-    /// Reads everything that speaks for a directory in normal form. Blocks on the disk.
+    /// Reads the configuration of a directory in normal form. Blocks on disk access.
     ///
-    /// `host` is what the embedding program configures itself; it is the strongest. `is_trusted` says
-    /// whether the host trusts the files of the project.
+    /// `host` is the configuration of the embedding program, which is the strongest. `is_trusted` is
+    /// true if the host trusts the files of the project.
     pub fn load(
         environment: &Environment,
         project: &Project,
@@ -169,8 +168,8 @@ impl Configuration {
         Self::default().reload(environment, project, directory, host, is_trusted)
     }
 
-    /// Reads it again. A document that has become unusable stays in force as it was read last, under
-    /// the restriction that the host asks before everything.
+    /// Reads the configuration again. If a document has become unusable, its previous version stays in
+    /// effect, with the restriction that the host asks the user before everything.
     pub fn reload(
         &self,
         environment: &Environment,
@@ -212,7 +211,7 @@ impl Configuration {
         loaded
     }
 
-    /// Takes the instructions that documents ask for. Those of an untrusted project must lie in it.
+    /// Adds the instructions that documents name. Those of an untrusted project must be inside the project.
     fn take_instructions(&mut self, environment: &Environment, worktree: &Path) {
         for entry in self.documents().flat_map(instructions).collect::<Vec<_>>() {
             let (origin, entry) = entry;
@@ -237,12 +236,12 @@ impl Configuration {
         })
     }
 
-    /// The instructions that documents ask for, those of the weakest first.
+    /// The instructions that documents name. Those of the weakest document come first.
     pub fn instructions(&self) -> &[InstructionEntry] {
         &self.instructions
     }
 
-    /// The model for small tasks that the strongest document names.
+    /// The model that the strongest document names for small tasks.
     pub fn small_model(&self) -> Option<&ModelRef> {
         let named = self
             .documents()
@@ -251,7 +250,7 @@ impl Configuration {
         named.map(|named| &named.value)
     }
 
-    /// The agent of sessions that choose none, as the strongest document names it.
+    /// The default agent that the strongest document names.
     pub fn default_agent(&self) -> Option<&str> {
         let named = self
             .documents()
@@ -260,13 +259,13 @@ impl Configuration {
         named.map(|named| named.value.as_str())
     }
 
-    /// Whether the embedding program chooses the model of sessions that choose none.
+    /// True if the embedding program names the default model.
     pub(crate) fn host_names_model(&self) -> bool {
         let mut of_host = self.documents().filter(|it| it.source == Source::Host);
         of_host.any(|it| it.model.is_some())
     }
 
-    /// Puts what the embedding program says of a model over all documents.
+    /// Adds the model settings of the embedding program as the strongest document.
     fn choose(&mut self, model: &HostModel, directory: &Path) {
         for entry in &mut self.entries {
             if let Entry::Document(document) = entry {
@@ -278,7 +277,7 @@ impl Configuration {
         self.host_model = Some(model.clone());
     }
 
-    /// Leaves a document out, or keeps it as it was before. Either way it could have held permissions.
+    /// Leaves a document out or keeps its previous version. In both cases, the new version could contain permissions.
     fn leave_out(&mut self, problem: Problem, layer: &Layer<'_>, before: &Self) {
         let same = |document: &&Document| {
             document.origin == problem.origin && document.source == layer.source
@@ -307,7 +306,7 @@ impl Configuration {
     }
 }
 
-/// The instructions that a document asks for, with its origin.
+/// The instructions that a document names, each with the origin of the document.
 fn instructions(document: &Document) -> impl Iterator<Item = (String, InstructionEntry)> {
     document.instructions.iter().map(|text| {
         let entry = InstructionEntry {

@@ -1,65 +1,65 @@
-//! What a document says about a provider: every field may be left unsaid.
+//! The description of a provider in a document. Every field is optional.
 //!
-//! Both generations of the format are read into these, so that documents of either kind override
-//! each other field by field.
+//! Both generations of the format are decoded into these types, so that documents of either generation
+//! override each other field by field.
 
 use opencode_schema::catalogue::ModelStatus;
 
 use crate::model::{ApiKind, Capabilities, CostRow};
 use crate::secret::{BaseUrl, Headers, Members};
 
-/// What is said about a provider.
+/// The description of a provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ProviderPatch {
-    /// Name shown to people.
+    /// Display name.
     pub name: Option<String>,
-    /// How it is spoken to.
+    /// Its API.
     pub api: ApiPatch,
     /// Headers of every request to it.
     pub headers: Headers,
     /// Options of every request to it.
     pub body: Members,
-    /// Options of the older generation of the format: what each of them is depends on the package.
+    /// Options of the older generation of the format. The package determines the meaning of each one.
     pub options: Members,
-    /// Variables of the environment that may hold its key.
+    /// Environment variables that may contain its key.
     pub env: Option<Vec<String>>,
-    /// The only models of it that may be used.
+    /// The only models that can be used.
     pub whitelist: Option<Vec<String>>,
-    /// Models of it that may not be used.
+    /// Models that cannot be used.
     pub blacklist: Option<Vec<String>>,
-    /// Its models, in the document's order.
+    /// Its models, in the order of the document.
     pub models: Vec<(String, ModelPatch)>,
 }
 
-/// What is said about an API.
+/// The description of an API.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ApiPatch {
-    /// What implements it.
+    /// The implementation.
     pub kind: Option<ApiKind>,
-    /// Its address.
+    /// The address.
     pub url: Option<BaseUrl>,
     /// Settings of the implementation.
     pub settings: Members,
 }
 
-/// What is said about a model.
+/// The description of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ModelPatch {
-    /// Name shown to people.
+    /// Display name.
     pub name: Option<String>,
-    /// Family it belongs to.
+    /// The model family.
     pub family: Option<String>,
-    /// The id the provider knows it by, where that differs from its id in the catalogue.
+    /// The id that the provider uses for the model, if it differs from the id in the catalogue.
     pub wire_id: Option<String>,
-    /// How it is spoken to, where that differs from its provider.
+    /// The API, if it differs from that of the provider.
     pub api: ApiPatch,
-    /// What it can do.
+    /// The capabilities of the model.
     pub capabilities: Option<Capabilities>,
-    /// Whether it reasons.
+    /// True if the model reasons.
     pub reasoning: Option<bool>,
-    /// The ways its reasoning can be steered.
+    /// The options that control its reasoning.
     pub reasoning_options: Option<Vec<ReasoningOption>>,
-    /// The wire field its reasoning is replayed in.
+    /// The wire field in which reasoning is sent back to the model.
     pub reasoning_field: Option<String>,
     /// Headers of every request to it.
     pub headers: Headers,
@@ -67,49 +67,49 @@ pub(crate) struct ModelPatch {
     pub body: Members,
     /// Options of every request to it, in the spelling of its package.
     pub options: Members,
-    /// The variant in force unless another is chosen.
+    /// The variant that applies if no other one is chosen.
     pub default_variant: Option<String>,
-    /// Its variants, in the document's order.
+    /// Its variants, in the order of the document.
     pub variants: Vec<(String, VariantPatch)>,
-    /// How finished it is.
+    /// The release status.
     pub status: Option<ModelStatus>,
-    /// Its whole price list.
+    /// The complete price list.
     pub cost: Option<Vec<CostRow>>,
-    /// Whether it must not be used.
+    /// True if the model must not be used.
     pub disabled: Option<bool>,
-    /// Size of its context window.
+    /// Size of the context window in tokens.
     pub context: Option<u64>,
-    /// Most input it takes.
+    /// Maximum number of input tokens.
     pub input: Option<u64>,
-    /// Most output it gives.
+    /// Maximum number of output tokens.
     pub output: Option<u64>,
-    /// When it was released, in milliseconds of the epoch.
+    /// Release date in milliseconds since the Unix epoch.
     pub released: Option<i64>,
 }
 
-/// What is said about a variant of a model.
+/// The description of a variant of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct VariantPatch {
-    /// Whether it is taken away.
+    /// True if the variant is removed.
     pub disabled: bool,
-    /// Headers it adds.
+    /// Headers that it adds.
     pub headers: Headers,
-    /// Options it changes.
+    /// Options that it changes.
     pub body: Members,
-    /// Options it changes, in the spelling of the model's package.
+    /// Options that it changes, in the spelling of the model's package.
     pub options: Members,
 }
 
-/// A way the reasoning of a model can be steered.
+/// An option that controls the reasoning of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReasoningOption {
-    /// By one of these words; none of them stands for no reasoning.
+    /// One of these words. `None` in the list stands for no reasoning.
     Effort(Vec<Option<String>>),
-    /// By how many tokens it may take.
+    /// A number of tokens.
     Budget {
-        /// At least.
+        /// Minimum.
         min: Option<u64>,
-        /// At most.
+        /// Maximum.
         max: Option<u64>,
     },
 }

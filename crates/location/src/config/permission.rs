@@ -1,5 +1,5 @@
-//! What configuration says about permissions, in both generations of the format: `permissions`, a
-//! list of rules, and `permission` and `tools`, which are rules by action.
+//! Permissions in the configuration, in both generations of the format: `permissions`, a list of rules,
+//! and `permission` and `tools`, which are rules by action.
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
 use serde_json::{Map, Value};
@@ -9,13 +9,13 @@ use super::decode::{
 };
 use super::lost::action_of_tool;
 
-/// Most rules of one list. Each is tried for each use of a tool.
+/// Maximum number of rules in one list. Every rule is tested for each tool call.
 const MAX_RULES: usize = 1_000;
 
-/// Every resource, or every action.
+/// Matches every resource or every action.
 const ANY: &str = "*";
 
-/// Actions that have no resources a rule could tell apart.
+/// Actions without resources that a rule could distinguish.
 const FLAT: [&str; 5] = [
     "todowrite",
     "question",
@@ -29,15 +29,15 @@ const FLAT: [&str; 5] = [
 pub struct WrongRules {
     /// The path of the wrong value.
     pub path: String,
-    /// What it must be.
+    /// The requirement for the value.
     pub message: String,
 }
 
-/// Reads rules in either form: a list, or effects by action. `name` is what the value is called.
+/// Reads rules in either form: a list, or effects by action. `name` is the name of the value in error messages.
 ///
 /// # Errors
 ///
-/// Names the first wrong value. The message begins with its path and repeats no value.
+/// Reports the first wrong value. The message begins with its path and contains no value.
 pub fn permission_rules(value: &Value, name: &str) -> Result<Vec<PermissionRule>, WrongRules> {
     let rules = match value {
         Value::Array(_) => decode(value),
@@ -64,19 +64,18 @@ pub(super) fn decode(value: &Value) -> Decoded<Vec<PermissionRule>> {
     })?)
 }
 
-/// Reads rules by action: one effect for everything, or for each action one effect or one by
+/// Reads rules by action: one effect for everything, or for each action either one effect or effects by
 /// resource.
 pub(super) fn decode_older(value: &Value) -> Decoded<Vec<PermissionRule>> {
     bounded(flatten(by_action(value)?))
 }
 
-/// Reads which tools are switched on and off.
+/// Reads the switches that turn tools on and off.
 pub(super) fn tools(value: &Value) -> Decoded<Vec<PermissionRule>> {
     bounded(flatten(switches(value)?))
 }
 
-/// Reads `tools` and `permission` of an agent: what is said of an action under `permission` takes
-/// the place of what `tools` says of it.
+/// Reads `tools` and `permission` of an agent. For an action in both, `permission` replaces the rules from `tools`.
 pub(super) fn of_agent(source: &Map<String, Value>) -> Decoded<Vec<PermissionRule>> {
     let mut actions: Vec<Action> = Vec::new();
     let switched = optional(source, "tools", switches)?.unwrap_or_default();
@@ -169,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Rules as `action resource effect`, or what is wrong.
+    /// Formats rules as `action resource effect`, or returns the error.
     fn shown(rules: Decoded<Vec<PermissionRule>>) -> Result<Vec<String>, String> {
         let effect = |effect| match effect {
             PermissionEffect::Allow => "allow",

@@ -1,20 +1,20 @@
-//! Which providers may be used: `experimental.policies`, `enabled_providers`, `disabled_providers`.
+//! Rules for the use of providers: `experimental.policies`, `enabled_providers`, `disabled_providers`.
 
 use serde_json::Value;
 
 use super::decode::{Decoded, Invalid, bounded_texts, elements, object, optional, required, text};
 
-/// A statement about providers.
+/// A rule for the use of providers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Policy {
-    /// Whether the providers it speaks of may be used.
+    /// True if the matching providers can be used.
     pub allow: bool,
-    /// The ids it speaks of: `*` stands for any text and `?` for any character.
+    /// Pattern for provider ids: `*` stands for any text and `?` for any character.
     pub resource: String,
 }
 
 impl Policy {
-    /// No provider may be used.
+    /// The policy that denies all providers.
     pub(crate) fn none() -> Self {
         Self {
             allow: false,
@@ -23,10 +23,10 @@ impl Policy {
     }
 }
 
-/// The one action statements are made about.
+/// The only supported action of policies.
 const USE_PROVIDER: &str = "provider.use";
 
-/// Reads the statements of `experimental`. Those about other actions are for newer versions.
+/// Reads the policies of `experimental`. Skips policies for other actions, which belong to newer versions.
 pub(super) fn decode(value: &Value) -> Decoded<Vec<Policy>> {
     let statements = optional(object(value)?, "policies", |value| {
         elements(value, statement)
@@ -50,7 +50,7 @@ fn statement(value: &Value) -> Decoded<Option<Policy>> {
     Ok((action == USE_PROVIDER).then_some(Policy { allow, resource }))
 }
 
-/// Reads `enabled_providers`: all others are denied.
+/// Reads `enabled_providers`. All other providers are denied.
 pub(super) fn enabled(value: &Value) -> Decoded<Vec<Policy>> {
     let allowed = bounded_texts(value)?.into_iter().map(|resource| Policy {
         allow: true,

@@ -1,8 +1,7 @@
 //! The first generation of provider configuration: key `provider`.
 //!
-//! What this module decides is what each old key means in the terms of [`ProviderPatch`]. Which of
-//! the options are generation controls, provider options or plain body fields is decided later, and
-//! for both generations alike.
+//! This module translates each old key to [`ProviderPatch`]. A later step, shared by both generations,
+//! decides which options are generation controls, provider options or plain body fields.
 
 use opencode_schema::catalogue::ModelStatus;
 use serde_json::{Map, Value};
@@ -40,8 +39,8 @@ fn provider(value: &Value) -> Decoded<ProviderPatch> {
     Ok(patch)
 }
 
-/// Splits `options`: what addresses the server, what goes with every request, and the rest, of which
-/// the package decides what it is.
+/// Splits `options` into the address of the server, the settings of every request, and the rest. The
+/// package determines the meaning of the rest.
 fn options(value: &Value) -> Decoded<ProviderPatch> {
     let source = object(value)?;
     let mut rest = source.clone();
@@ -64,12 +63,11 @@ fn options(value: &Value) -> Decoded<ProviderPatch> {
     })
 }
 
-/// Reads a model as documents of the older generation describe it.
+/// Reads a model in the form of the older generation of documents.
 fn model(value: &Value) -> Decoded<ModelPatch> {
     let mut patch = listed_model(value)?;
     let source = object(value)?;
-    // Lists of models go on offering a deprecated model; a document that says so of one wants to be
-    // rid of it.
+    // Lists of models still offer a deprecated model. A document that marks a model as deprecated disables it.
     let deprecated = patch.status == Some(ModelStatus::Deprecated);
     let flag = optional(source, "disabled", boolean)?;
     patch.disabled = flag.or(deprecated.then_some(true));
@@ -79,8 +77,7 @@ fn model(value: &Value) -> Decoded<ModelPatch> {
     Ok(patch)
 }
 
-/// Reads what lists of models say about one; documents of the older generation say it in the same
-/// form.
+/// Reads a model in the form of lists of models. Documents of the older generation use the same form.
 pub(crate) fn listed_model(value: &Value) -> Decoded<ModelPatch> {
     let source = object(value)?;
     let limit = optional(source, "limit", limit)?.unwrap_or_default();
@@ -104,7 +101,7 @@ pub(crate) fn listed_model(value: &Value) -> Decoded<ModelPatch> {
     })
 }
 
-/// The API of a model that differs from its provider's.
+/// The API of a model that differs from the API of its provider.
 fn model_api(value: &Value) -> Decoded<ApiPatch> {
     let source = object(value)?;
     Ok(ApiPatch {
@@ -114,7 +111,7 @@ fn model_api(value: &Value) -> Decoded<ApiPatch> {
     })
 }
 
-/// What `tool_call` and `modalities` say together: if one is given, the other's absence means none.
+/// Combines `tool_call` and `modalities`: if only one of them is present, the model has no capabilities of the other.
 fn capabilities(source: &Map<String, Value>) -> Decoded<Option<Capabilities>> {
     let tools = optional(source, "tool_call", boolean)?;
     let modalities = optional(source, "modalities", |value| {
@@ -132,7 +129,7 @@ fn capabilities(source: &Map<String, Value>) -> Decoded<Option<Capabilities>> {
     }))
 }
 
-/// `interleaved` is `true`, which names no field, or the field, or an object that names it.
+/// `interleaved` is `true`, which names no field, or the field, or an object that names the field.
 fn reasoning_field(value: &Value) -> Decoded<Option<String>> {
     match value {
         Value::Bool(_) => Ok(None),
@@ -142,7 +139,7 @@ fn reasoning_field(value: &Value) -> Decoded<Option<String>> {
     }
 }
 
-/// A status nobody knows yet says nothing.
+/// An unknown status is ignored.
 fn status(value: &Value) -> Decoded<Option<ModelStatus>> {
     Ok(match text(value)?.as_str() {
         "alpha" => Some(ModelStatus::Alpha),
@@ -161,7 +158,7 @@ fn efforts(value: &Value) -> Decoded<Vec<Option<String>>> {
     })
 }
 
-/// The ways of steering that are known; others are for newer versions.
+/// Reads the known reasoning options. Skips others, which belong to newer versions.
 fn reasoning_options(value: &Value) -> Decoded<Vec<ReasoningOption>> {
     let options = elements(value, |value| {
         let source = object(value)?;
@@ -193,7 +190,7 @@ fn limit(value: &Value) -> Decoded<Limit> {
     })
 }
 
-/// The context size above which the prices `context_over_200k` hold.
+/// The context size in tokens above which the prices of `context_over_200k` apply.
 const OVER_200K: u64 = 200_000;
 
 pub(crate) fn cost(value: &Value) -> Decoded<Vec<CostRow>> {

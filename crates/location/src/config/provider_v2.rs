@@ -54,7 +54,7 @@ fn api(value: &Value) -> Decoded<ApiPatch> {
     })
 }
 
-/// Settings of requests.
+/// Request settings.
 #[derive(Default)]
 pub(crate) struct Request {
     /// Headers.
@@ -64,7 +64,7 @@ pub(crate) struct Request {
     variant: Option<String>,
 }
 
-/// Reads settings of requests.
+/// Reads request settings.
 pub(crate) fn request(value: &Value) -> Decoded<Request> {
     let source = object(value)?;
     Ok(Request {
@@ -101,7 +101,7 @@ fn model(value: &Value) -> Decoded<ModelPatch> {
     })
 }
 
-/// Names of variables of the environment.
+/// Reads names of environment variables.
 pub(super) fn variables(value: &Value) -> Decoded<Vec<String>> {
     few(value)?;
     texts(value)
@@ -132,7 +132,7 @@ fn variant(value: &Value) -> Decoded<(String, VariantPatch)> {
     Ok((required(source, "id", text)?, patch))
 }
 
-/// One row, or a list of them.
+/// Reads one row or a list of rows.
 fn cost(value: &Value) -> Decoded<Vec<CostRow>> {
     match value {
         Value::Array(_) => elements(value, cost_row),
@@ -159,14 +159,14 @@ fn cost_row(value: &Value) -> Decoded<CostRow> {
     })
 }
 
-/// Options of a request. Those with a meaning to the runtime must have the type it needs.
+/// Reads the options of a request. Options that the runtime interprets must have the correct type.
 pub(super) fn body(value: &Value) -> Decoded<Members> {
     let members: &Map<String, Value> = object(value)?;
     options::check(members)?;
     Ok(Members(members.clone()))
 }
 
-/// HTTP headers: what cannot be sent as one is refused here, where it can be told where it stands.
+/// Reads HTTP headers. Rejects headers that cannot be sent: here the error message can name their position.
 pub(super) fn headers(value: &Value) -> Decoded<Headers> {
     few(value)?;
     let mut headers = Headers::default();
@@ -185,7 +185,7 @@ fn header(name: &str, value: &Value) -> Decoded<(String, String)> {
     Ok((name.to_owned(), value))
 }
 
-/// A text that can be sent in a header.
+/// Reads a text that can be sent in a header.
 pub(super) fn header_value(value: &Value) -> Decoded<String> {
     let value = text(value)?;
     if value

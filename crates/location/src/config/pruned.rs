@@ -1,18 +1,19 @@
-//! A JSON value that loses the parts that cannot be used, and where the others stood before.
+//! A JSON value from which unusable parts are removed, with the original paths of the remaining parts.
 
 use serde_json::Value;
 
 use super::step::Step;
 
-/// Most values that a document loses one by one. From then on it loses the whole top-level key.
+/// Maximum number of values that are removed individually from a document. Each later removal removes
+/// the whole top-level key.
 const MAX_SINGLE: usize = 32;
 
 /// A value without its unusable parts.
 pub(crate) struct Pruned {
     value: Value,
-    /// Places of elements that arrays lost, as paths in the original value, sorted.
+    /// Original paths of the removed array elements, sorted by index.
     elements: Vec<Vec<Step>>,
-    /// How many values were taken out.
+    /// Number of removed values.
     count: usize,
 }
 
@@ -25,13 +26,13 @@ impl Pruned {
         }
     }
 
-    /// What is left.
+    /// The remaining value.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Takes the value at the end of a path out, or the innermost value on the way to it that is
-    /// there. Gives its path in the original value.
+    /// Removes the value at the end of a path. If it does not exist, removes the innermost existing
+    /// value on the path. Returns the path of the removed value in the original value.
     pub(crate) fn remove(&mut self, path: &[Step]) -> Vec<Step> {
         self.count += 1;
         let most = if self.count > MAX_SINGLE {
@@ -59,7 +60,7 @@ impl Pruned {
         original
     }
 
-    /// The path in the original value.
+    /// Converts a path in the remaining value to the path in the original value.
     pub(crate) fn original(&self, path: &[Step]) -> Vec<Step> {
         let mut original: Vec<Step> = Vec::with_capacity(path.len());
         for step in path {
@@ -91,7 +92,7 @@ fn last_index(path: &[Step]) -> usize {
     }
 }
 
-/// How many steps of a path lead to something.
+/// Number of leading steps of a path that lead to an existing value.
 fn present(value: &Value, path: &[Step]) -> usize {
     let mut value = value;
     for (depth, step) in path.iter().enumerate() {
@@ -114,8 +115,8 @@ fn at<'v>(value: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     })
 }
 
-/// The paths of the texts and names in a value for which `find` gives something, outermost first and
-/// the last first, so that they can be removed in this order.
+/// Returns the paths of the texts and names in a value for which `find` returns a result. Later paths come first, so
+/// that removals in this order do not change the paths that follow. Does not search below a matching name.
 pub(crate) fn texts_with<T>(
     value: &Value,
     find: &impl Fn(&str) -> Option<T>,

@@ -1,4 +1,4 @@
-//! Reading a document's keys, and what follows from those that cannot be read.
+//! Reads the keys of a document and handles values that cannot be read.
 
 use std::path::Path;
 
@@ -16,18 +16,18 @@ use super::pruned::{Pruned, texts_with};
 use super::step::Step;
 use super::substitution::Refused;
 
-/// A document while it is read.
+/// A document during reading.
 pub(super) struct Reading<'r> {
     pub layer: &'r Layer<'r>,
     pub origin: &'r str,
-    /// Where the value at the end of a path stands.
+    /// Returns the position of the value at the end of a path.
     pub locate: &'r dyn Fn(&[Step]) -> Option<Position>,
-    /// Why tokens in a text were refused.
+    /// Returns the reason why the tokens in a text were refused.
     pub refusal: &'r dyn Fn(&str) -> Option<Refused>,
 }
 
 impl Reading<'_> {
-    /// Reads every key. A value that cannot be read is taken out, and the others are read again.
+    /// Reads all keys. If a value cannot be read, removes it and reads the remaining document again.
     pub(super) fn decode(&self, value: Value) -> Outcome {
         let mut read = Read::default();
         let mut pruned = Pruned::new(value);
@@ -65,7 +65,7 @@ impl Reading<'_> {
             }
             let message = invalid.to_string();
             self.lose(&removed, DiagnosticKind::Invalid, message, &mut read);
-            // Permissions cannot ask before a provider is used.
+            // Permission rules cannot ask before the use of a provider, so all providers are denied instead.
             denies_providers |= is_about_providers(&removed);
         }
     }
@@ -80,7 +80,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Takes the values out that hold a refused token.
+    /// Removes the values that contain a refused token.
     fn take_refused(&self, pruned: &mut Pruned, read: &mut Read) {
         for (path, refused) in texts_with(pruned.value(), &self.refusal) {
             let removed = pruned.remove(&path);
@@ -97,7 +97,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Takes the keys out that are probably misspelt and meant for permissions.
+    /// Removes the keys that are probably misspelt keys for permissions or agents.
     fn take_misspelt(&self, pruned: &mut Pruned, read: &mut Read) {
         let Some(root) = pruned.value().as_object() else {
             return;
@@ -122,7 +122,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Tells of a value that was taken out, and what it may have restricted.
+    /// Reports a removed value and the permissions that it could contain.
     fn lose(&self, path: &[Step], kind: DiagnosticKind, message: String, read: &mut Read) {
         let message = message + "; this value is left out";
         let diagnostic = self.diagnostic(path, kind, message);

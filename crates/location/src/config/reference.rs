@@ -1,23 +1,22 @@
-//! What configuration says about references: `references`, or `reference` in the older generation
-//! of the format.
+//! References in the configuration: `references`, or `reference` in the older generation of the format.
 
 use serde_json::Value;
 
 use super::decode::{Decoded, Invalid, boolean, entries, few, object, optional, text, wrong};
 use super::document::{Draft, Located};
 
-/// What is said about a reference.
+/// The description of a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReferencePatch {
-    /// Where it comes from.
+    /// The source.
     pub origin: ReferenceOrigin,
-    /// What it is for.
+    /// The purpose.
     pub description: Option<String>,
-    /// Whether user interfaces leave it out when they complete names.
+    /// True if user interfaces do not offer it when they complete names.
     pub hidden: Option<bool>,
 }
 
-/// Where a reference comes from, as it is written.
+/// The source of a reference, as written in the document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ReferenceOrigin {
     /// A directory.
@@ -26,12 +25,12 @@ pub(crate) enum ReferenceOrigin {
     Repository {
         /// The repository.
         name: String,
-        /// The branch, if not the repository's default one.
+        /// The branch. `None` for the default branch of the repository.
         branch: Option<String>,
     },
 }
 
-/// A reference and where the document declares it.
+/// A reference with its position in the document.
 pub(crate) type NamedReference = (String, Located<ReferencePatch>);
 
 /// Reads the references under a key.
@@ -76,7 +75,7 @@ fn reference(value: &Value) -> Decoded<ReferencePatch> {
     })
 }
 
-/// What a plain text means: a path by its first character, or a repository.
+/// Interprets a plain text: a path if it starts with `.`, `/` or `~`, otherwise a repository.
 fn origin(text: &str) -> ReferenceOrigin {
     let text = text.to_owned();
     if text.starts_with(['.', '/', '~']) {

@@ -1,4 +1,4 @@
-//! How configuration names a model.
+//! Names of models in the configuration.
 
 use opencode_schema::model::ModelRef;
 use serde_json::Value;
@@ -6,10 +6,10 @@ use serde_json::Value;
 use super::decode::{Decoded, Invalid, object, optional, required, text, wrong};
 use super::document::Located;
 
-/// Reads `provider/model` or `provider/model#variant`; none if a part is missing.
+/// Parses `provider/model` or `provider/model#variant`. Returns `None` if a part is missing.
 ///
-/// The provider ends at the first slash and the variant begins after the last `#`, since model ids
-/// may contain both.
+/// The provider ends at the first slash and the variant starts after the last `#`, because model ids
+/// may contain both characters.
 ///
 /// ```
 /// # use opencode_location::config::parse_model;
@@ -32,10 +32,10 @@ pub fn parse_model(text: &str) -> Option<ModelRef> {
     })
 }
 
-/// A model that a document names, and where.
+/// A model that a document names, with its position.
 pub(crate) type NamedModel = Located<ModelRef>;
 
-/// Reads the model a key names.
+/// Reads the model that a key names.
 pub(super) fn named(source: Located<&Value>) -> Decoded<NamedModel> {
     Ok(Located {
         value: decode(source.value)?,

@@ -1,4 +1,4 @@
-//! The keys that are one value each: a stronger document's value holds.
+//! The keys with a single value. The value of the strongest document applies.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::document::Document;
 use crate::environment::Environment;
 
-/// What one document says.
+/// The settings of one document.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SettingsPatch {
     pub shell: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct SettingsPatch {
     pub watcher_ignore: Vec<String>,
 }
 
-/// What one document says about attached images.
+/// The settings of one document for attached images.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ImagePatch {
     pub auto_resize: Option<bool>,
@@ -35,51 +35,51 @@ pub(crate) struct ImagePatch {
     pub max_base64_bytes: Option<u64>,
 }
 
-/// What the documents of a directory and the environment's switches come to.
+/// The combined settings of the documents of a directory and the switches of the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The shell commands run in; none leaves the choice to the machine.
+    /// The shell for commands. `None` for the default of the machine.
     pub shell: Option<String>,
-    /// What the user is called; none if nobody said so.
+    /// The name of the user. `None` if no document sets it.
     pub username: Option<String>,
-    /// Who shares sessions. By default [`Share::Manual`].
+    /// The sharing mode of sessions. Default: [`Share::Manual`].
     pub share: Share,
-    /// Whether the worktree is captured around steps. By default it is.
+    /// True if a snapshot of the worktree is taken around steps. Default: true.
     pub snapshots: bool,
-    /// Bounds of attached images.
+    /// Limits of attached images.
     pub image: ImageLimits,
-    /// Bounds of the Model Tool Output.
+    /// Limits of the Model Tool Output.
     pub tool_output: ToolOutputLimits,
-    /// When and how histories are compacted.
+    /// Settings of the compaction of Session History.
     pub compaction: Compaction,
-    /// Most tokens that compaction keeps free for an answer, however long the model's may be.
+    /// Upper limit of the tokens that compaction reserves for an answer, even if the model allows longer answers.
     pub output_token_max: Option<u64>,
-    /// Paths and globs whose changes nobody wants to hear of, of all documents.
+    /// Paths and globs, from all documents, whose changes are not reported.
     pub watcher_ignore: Vec<String>,
 }
 
-/// Who shares sessions.
+/// The sharing mode of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Share {
-    /// The user, one by one.
+    /// The user shares individual sessions.
     #[default]
     Manual,
-    /// Every session is shared when it begins.
+    /// Every session is shared when it starts.
     Auto,
-    /// Nobody can.
+    /// Sessions cannot be shared.
     Disabled,
 }
 
-/// Bounds of attached images.
+/// Limits of attached images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageLimits {
-    /// Whether larger ones are made smaller, else they are refused. By default they are.
+    /// True if larger images are reduced, false if they are rejected. Default: true.
     pub auto_resize: bool,
-    /// Pixels across; 2000 by default.
+    /// Maximum width in pixels. Default: 2000.
     pub max_width: u64,
-    /// Pixels down; 2000 by default.
+    /// Maximum height in pixels. Default: 2000.
     pub max_height: u64,
-    /// Bytes in base64; 5 MiB by default.
+    /// Maximum size in bytes of base64. Default: 5 MiB.
     pub max_base64_bytes: u64,
 }
 
@@ -94,12 +94,12 @@ impl Default for ImageLimits {
     }
 }
 
-/// Bounds of the Model Tool Output.
+/// Limits of the Model Tool Output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolOutputLimits {
-    /// Lines; 2000 by default.
+    /// Maximum number of lines. Default: 2000.
     pub max_lines: u64,
-    /// Bytes; 50 KiB by default.
+    /// Maximum number of bytes. Default: 50 KiB.
     pub max_bytes: u64,
 }
 
@@ -112,16 +112,16 @@ impl Default for ToolOutputLimits {
     }
 }
 
-/// When and how histories are compacted.
+/// Settings of the compaction of Session History.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compaction {
-    /// Whether that happens by itself. By default it does.
+    /// True if compaction starts automatically. Default: true.
     pub auto: bool,
-    /// Whether old tool results are taken out of requests. By default they are.
+    /// True if old tool results are removed from requests. Default: true.
     pub prune: bool,
-    /// Tokens of the newest Session History that stay as they are; 8000 by default.
+    /// Number of tokens of the newest Session History that stay unchanged. Default: 8000.
     pub keep_tokens: u64,
-    /// Tokens kept free of the model's window; 20 000 by default.
+    /// Number of tokens of the model's context window that stay free. Default: 20 000.
     pub buffer_tokens: u64,
 }
 
@@ -153,7 +153,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Lays the documents over each other, weakest first.
+    /// Combines the documents, weakest first.
     pub(super) fn of<'d>(documents: impl Iterator<Item = &'d Document>) -> Self {
         let mut settings = Self::default();
         for document in documents {
@@ -187,7 +187,7 @@ impl Settings {
         }
     }
 
-    /// Applies the switches of the environment, which hold over every document.
+    /// Applies the switches of the environment, which override every document.
     pub(super) fn switch(&mut self, environment: &Environment, diagnostics: &mut Vec<Diagnostic>) {
         if environment.flag("OPENCODE_DISABLE_AUTOCOMPACT") {
             self.compaction.auto = false;
@@ -224,7 +224,7 @@ fn set_some<T: Clone>(base: &mut Option<T>, over: Option<&T>) {
     }
 }
 
-/// Reads `share`, where the truth values of old documents stand for the two ends.
+/// Reads `share`. In old documents, `true` stands for `auto` and `false` for `manual`.
 pub(super) fn share(value: &Value) -> Decoded<Share> {
     match value {
         Value::Bool(true) => Ok(Share::Auto),
@@ -239,7 +239,7 @@ pub(super) fn share(value: &Value) -> Decoded<Share> {
     }
 }
 
-/// Reads `autoshare`, of which only `true` means something.
+/// Reads `autoshare`. Only `true` has an effect.
 pub(super) fn autoshare(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
     if boolean(value)? {
         settings.share = Some(Share::Auto);
@@ -247,7 +247,7 @@ pub(super) fn autoshare(value: &Value, settings: &mut SettingsPatch) -> Decoded<
     Ok(())
 }
 
-/// Reads `attachments`, which was called `attachment` and is called `media` in drafts.
+/// Reads `attachments`. Its older name is `attachment`; drafts of the format call it `media`.
 pub(super) fn attachments(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
     optional(object(value)?, "image", |image| {
         let source = object(image)?;
@@ -276,7 +276,7 @@ pub(super) fn tool_output(value: &Value, settings: &mut SettingsPatch) -> Decode
     Ok(())
 }
 
-/// Reads `compaction`, in which two members have older names.
+/// Reads `compaction`. Two of its members also have older names.
 pub(super) fn compaction(value: &Value, settings: &mut SettingsPatch) -> Decoded<()> {
     let source = object(value)?;
     settings.compact_automatically = optional(source, "auto", boolean)?;

@@ -1,25 +1,25 @@
-//! The shape of a document: which members stand where. `OpenCodeConfig` in `embedded/config.d.ts`
-//! says the same in TypeScript, and `npm test -- agreement` compares the two.
+//! The shape of a document: the permitted members of each object. `OpenCodeConfig` in `embedded/config.d.ts` contains
+//! the same definition in TypeScript, and `npm test -- agreement` compares the two.
 //!
-//! The readers of the keys decide what a value must be. This table decides which names exist.
+//! The readers of the keys decide which values are valid. This table decides which names exist.
 
 use Shape::{Closed, Each, List, Open, Value, Word};
 
-/// Which members a value may have.
+/// The members that a value may have.
 pub(super) enum Shape {
-    /// No object whose members are listed here.
+    /// A value whose members, if any, are not checked.
     Value,
     /// One of these texts.
     Word(&'static [&'static str]),
     /// An object with these members and no others.
     Closed(Members),
-    /// An object with these members. Those of other names have the shape that follows.
+    /// An object with these members. All other members have the second shape.
     Open(Members, &'static Shape),
     /// An object whose members may have any name.
     Each(&'static Shape),
     /// An array.
     List(&'static Shape),
-    /// One of two forms, which are of different kinds.
+    /// One of two forms with different JSON types.
     Either(&'static Shape, &'static Shape),
 }
 
@@ -107,7 +107,7 @@ static AGENT: Shape = Closed(&[
     ("permissions", &PERMISSIONS),
 ]);
 
-/// Its unknown members are options of requests.
+/// Unknown members are options of requests.
 static OLDER_AGENT: Shape = Open(
     &[
         ("model", &MODEL_SELECTION),
@@ -310,7 +310,7 @@ static OLDER_PROVIDER: Shape = Closed(&[
     ("models", &Each(&OLDER_MODEL)),
 ]);
 
-/// Entries of the list of models have the same form, so that they can be copied.
+/// Entries of the list of models have the same form, so that users can copy them.
 static OLDER_MODEL: Shape = Closed(&[
     ("name", &Value),
     ("family", &Value),

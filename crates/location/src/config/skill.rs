@@ -1,4 +1,4 @@
-//! What configuration says about where skills are: `skills`.
+//! Sources of skills in the configuration: `skills`.
 
 use serde_json::Value;
 
@@ -6,8 +6,7 @@ use super::decode::{Decoded, few, object, optional, texts};
 use super::document::Draft;
 use super::step::Step;
 
-/// Reads the places of skills: a list, or in the older generation of the format one of paths and
-/// one of addresses.
+/// Reads the sources of skills: one list, or in the older generation of the format one list of paths and one of URLs.
 pub(super) fn read(draft: &mut Draft<'_>, value: &Value) -> Decoded<()> {
     let lists = match value {
         Value::Object(_) => vec![

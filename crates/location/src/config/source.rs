@@ -1,28 +1,28 @@
-//! Who wrote a document or a definition file.
+//! Authors of documents and definition files.
 
-/// Who wrote a document or a definition file.
+/// The author of a document or a definition file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// The user: the user's configuration directories, and the variables that name configuration.
+    /// The user: the user's configuration directories and the environment variables that name configuration.
     #[default]
     User,
     /// The embedding program.
     Host,
     /// A file of a project that the host trusts.
     Project,
-    /// A file of a project that the host does not trust. It gives text and caution: nothing in it
-    /// sends data elsewhere, starts a program, reads a secret or loosens a permission.
+    /// A file of a project that the host does not trust. It can only add text and restrictions: it
+    /// cannot send data elsewhere, start a program, read a secret or loosen a permission.
     UntrustedProject,
 }
 
 impl Source {
-    /// Whether it is a file of the project.
+    /// True for files of the project.
     #[must_use]
     pub fn is_project(self) -> bool {
         matches!(self, Self::Project | Self::UntrustedProject)
     }
 
-    /// Whether only text and caution of it count.
+    /// True if only text and restrictions take effect.
     #[must_use]
     pub fn is_untrusted(self) -> bool {
         self == Self::UntrustedProject

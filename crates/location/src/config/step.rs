@@ -1,6 +1,6 @@
-//! The way from a value to a value within it.
+//! Steps of a path within a value.
 
-/// One step from a value to a value within it.
+/// One step from a value to a member or element of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A member of an object.
@@ -10,7 +10,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The name of the member; none for an element.
+    /// The name of the member. `None` for an element.
     pub(crate) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),

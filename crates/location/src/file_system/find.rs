@@ -1,4 +1,4 @@
-//! The paths that resemble a text.
+//! Finds paths that resemble a text.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use super::{FileSystemError, unreadable, within};
 use crate::opening::Directory;
 use crate::walk;
 
-/// How many entries are found where nobody says how many.
+/// Number of entries to find if the caller gives no limit.
 pub const DEFAULT_FOUND: usize = 50;
 
-/// The most entries that are found.
+/// Maximum number of entries to find.
 pub const MAX_FOUND: usize = 1000;
 
-/// How many files and directories are looked at. In a larger tree some are not found.
+/// Maximum number of visited files and directories. In a larger tree, some are not found.
 const MAX_VISITED: usize = 2_000_000;
 
-/// In the order in which entries are answered.
+/// A matching path. Ordered like the entries in the result.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     distance: Distance,
@@ -63,7 +63,7 @@ pub(super) fn find(
     });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let entries = found.into_iter().filter_map(|found| {
-        // A link may have led the walk elsewhere.
+        // A link may have misdirected the walk, so the kind of each entry is checked again.
         let is = directory.kind(&found.path)?;
         let is_same = (is == FileSystemEntryType::Directory) == found.is_directory;
         is_same.then(|| found.entry())

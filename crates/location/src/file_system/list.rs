@@ -1,4 +1,4 @@
-//! What stands directly in a directory.
+//! Lists the direct children of a directory.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{FileSystemError, unreadable, within};
 use crate::collation::sort;
 use crate::opening::Directory;
 
-/// A directory with more children is refused: all of them have to be sorted to be listed.
+/// Maximum number of children of a listed directory. All of them have to be sorted, so larger directories are rejected.
 pub const MAX_CHILDREN: usize = 100_000;
 
 pub(super) fn list(location: &Path, path: &str) -> Result<Vec<FileSystemEntry>, FileSystemError> {

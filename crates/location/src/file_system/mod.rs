@@ -1,8 +1,8 @@
 //! The files of a Location for clients: reading one, listing a directory, finding a path.
 //!
-//! Nobody is asked for permission here, so nothing outside of the directory is ever shown: no absolute
-//! path, none that climbs out, and none that leaves through a symbolic link, not even one that comes
-//! between the look and the opening.
+//! These operations ask for no permission, so they never show anything outside of the directory: they
+//! reject absolute paths, paths that leave the directory, and paths that leave it through a symbolic
+//! link, even if the link is created between the check and the opening.
 
 mod find;
 mod list;
@@ -23,42 +23,42 @@ pub use find::{DEFAULT_FOUND, MAX_FOUND};
 pub use list::MAX_CHILDREN;
 pub use read::{FileContent, MAX_FILE_BYTES};
 
-/// Why nothing of the Location is shown. The texts are the same whatever lies outside of it.
+/// The reason why a request for files of the Location fails. The messages do not depend on what exists outside of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileSystemError {
-    /// It does not start in the Location.
+    /// The path is absolute.
     #[error("The path {0} is absolute; give one relative to the Location")]
     Absolute(String),
-    /// By its text it leaves the Location.
+    /// The path leaves the Location by its text.
     #[error("The path {0} leaves the Location; give one that stays within it")]
     Escapes(String),
-    /// Nothing is there, or a link leads out.
+    /// The path does not exist, or a link leads out of the Location.
     #[error("The path {0} leads to nothing within the Location")]
     Missing(String),
-    /// Something else than a regular file is there.
+    /// The path is not a regular file.
     #[error("{0} is not a file; give the path of one")]
     NotAFile(String),
-    /// Something else than a directory is there.
+    /// The path is not a directory.
     #[error("{0} is not a directory; give the path of one")]
     NotADirectory(String),
-    /// The file has more bytes than are ever handed out.
+    /// The file is larger than the limit.
     #[error("{path} is too large: of a file at most {MAX_FILE_BYTES} bytes are read")]
     TooLarge {
-        /// The path as it was given.
+        /// The path that the caller gave.
         path: String,
     },
-    /// The directory has more children than are ever listed.
+    /// The directory has more children than the limit.
     #[error("{path} has too many entries: at most {MAX_CHILDREN} are listed")]
     TooManyEntries {
-        /// The path as it was given.
+        /// The path that the caller gave.
         path: String,
     },
-    /// The operating system refuses.
+    /// The operating system reports an error.
     #[error("{path} cannot be read: {message}")]
     Unreadable {
-        /// The path as it was given.
+        /// The path that the caller gave.
         path: String,
-        /// What the operating system says.
+        /// The message of the operating system.
         message: String,
     },
     /// The host shuts down.
@@ -67,28 +67,28 @@ pub enum FileSystemError {
 }
 
 impl Location {
-    /// The bytes of the regular file at a path relative to the directory, at most
+    /// Returns the bytes of the regular file at a path relative to the directory, at most
     /// [`MAX_FILE_BYTES`].
     pub async fn read_file(&self, path: &str) -> Result<FileContent, FileSystemError> {
         let (directory, path) = (self.directory.clone(), path.to_owned());
         blocking(move || read::read(Path::new(&directory), &path)).await
     }
 
-    /// The direct children of the directory at a path, directories first, each kind in the order that
-    /// people expect. Hidden ones are listed, symbolic links are not. An empty path is the root.
+    /// Returns the direct children of the directory at a path: directories first, and each kind in the order that users
+    /// expect. Includes hidden entries, excludes symbolic links. An empty path is the root.
     pub async fn list_files(&self, path: &str) -> Result<Vec<FileSystemEntry>, FileSystemError> {
         let (directory, path) = (self.directory.clone(), path.to_owned());
         blocking(move || list::list(Path::new(&directory), &path)).await
     }
 
-    /// The files and directories whose path resembles `query`, the closest first: those of exactly
-    /// that name, names that begin with it, names and then paths that contain it, paths with its
-    /// characters in their order. Among equals those of the same case come first, then the shorter
-    /// paths. Upper and lower case are the same otherwise, and a query with slashes is compared with
-    /// as many names from the end of the path as it has. An empty one resembles everything.
+    /// Returns the files and directories whose path resembles `query`, the closest first: exact names,
+    /// names that begin with the query, names and then paths that contain it, and paths that contain
+    /// its characters in order. Among equal matches, those with the same case come first, then shorter
+    /// paths. Otherwise the comparison ignores case. A query with slashes is compared with the same
+    /// number of names at the end of the path. An empty query matches everything.
     ///
-    /// What ignore files exclude and `.git` are left out, hidden files are not. `limit` counts up to
-    /// [`MAX_FOUND`], and is [`DEFAULT_FOUND`] where none is given.
+    /// Excludes paths that ignore files exclude, and `.git`. Includes hidden files. `limit` is at most
+    /// [`MAX_FOUND`], and [`DEFAULT_FOUND`] if absent.
     pub async fn find_files(
         &self,
         query: &str,
@@ -99,7 +99,7 @@ impl Location {
         let limit = limit.map_or(DEFAULT_FOUND, |limit| MAX_FOUND.min(limit as usize));
         let permit = walk::permit().await.ok_or(FileSystemError::Closing)?;
         let cancel = CancellationToken::new();
-        // Who no longer waits ends the walk.
+        // Dropping this future cancels the walk.
         let _ends = cancel.clone().drop_guard();
         blocking(move || {
             let _permit = permit;
@@ -121,7 +121,7 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Where a path leads within the Location.
+/// Resolves a path within the Location.
 fn within(location: &Path, path: &str) -> Result<Target, FileSystemError> {
     if Path::new(path).has_root() {
         return Err(FileSystemError::Absolute(path.to_owned()));
@@ -139,7 +139,7 @@ fn within(location: &Path, path: &str) -> Result<Target, FileSystemError> {
 fn unreadable(path: &str, error: &std::io::Error) -> FileSystemError {
     match error.kind() {
         std::io::ErrorKind::NotFound => FileSystemError::Missing(path.to_owned()),
-        // What we say ourselves tells more than its kind.
+        // The error texts of this crate are more specific than the error kind.
         kind if is_open_database(error) || kind == std::io::ErrorKind::Other => {
             FileSystemError::Unreadable {
                 path: path.to_owned(),

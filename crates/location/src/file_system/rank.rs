@@ -1,20 +1,20 @@
-//! How well a path resembles a query.
+//! Ranks how closely a path resembles a query.
 
-/// What somebody looks for.
+/// A search text.
 pub(super) struct Query {
     text: String,
     lower: String,
-    /// How many names it consists of.
+    /// Number of names in the query.
     names: usize,
 }
 
-/// How far a path is from a query: the smaller, the closer.
+/// Distance of a path from a query. Smaller is closer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Distance {
     resemblance: Resemblance,
-    /// Whether it resembles the query only when case is disregarded.
+    /// True if the path resembles the query only when case is ignored.
     other_case: bool,
-    /// How many characters stand between those of the query.
+    /// Number of other characters between those of the query.
     scattered: usize,
 }
 
@@ -37,8 +37,7 @@ impl Query {
         }
     }
 
-    /// The distance of a path without a slash at its end, or nothing where it does not resemble the
-    /// query at all.
+    /// The distance of a path without a trailing slash. `None` if the path does not resemble the query.
     pub(super) fn distance(&self, path: &str) -> Option<Distance> {
         let near = |resemblance, other_case| Distance {
             resemblance,
@@ -77,8 +76,8 @@ fn last_names(path: &str, count: usize) -> &str {
     start.map_or(path, |(slash, _)| &path[slash + 1..])
 }
 
-/// How many characters stand between those of the query where they occur in their order, found from
-/// the end of the path on: its last name says most about it.
+/// Number of other characters between those of the query, if the path contains them in order. Searches
+/// from the end of the path, because its last name is the most significant.
 fn scattered(path: &str, query: &str) -> Option<usize> {
     let mut rest = path.chars().rev();
     let mut between = 0;

@@ -1,4 +1,4 @@
-//! One file, whole.
+//! Reads one complete file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,15 +8,15 @@ use super::{FileSystemError, unreadable, within};
 use crate::media_type::mime_of;
 use crate::opening::open_file;
 
-/// The largest file that is handed out: it crosses every border in one piece.
+/// Maximum size in bytes of a file for clients. Every interface transfers the file as one piece.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file as a client gets it.
+/// The content of a file for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileContent {
     /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// What its name says about them: a type of text, else `application/octet-stream`.
+    /// The media type according to the file name: a text type, otherwise `application/octet-stream`.
     pub media_type: &'static str,
 }
 
@@ -45,10 +45,10 @@ pub(super) fn read(location: &Path, path: &str) -> Result<FileContent, FileSyste
     })
 }
 
-/// The bytes of a file, or more than are handed out when it has more.
+/// Reads a file up to one byte more than the limit, so that the caller detects larger files.
 fn bytes_of(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // The size that a file tells need not be how much can be read from it.
+    // The reported size of a file can differ from the number of bytes that can be read.
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -1,4 +1,4 @@
-//! Instructions that configuration names by paths and globs.
+//! Instructions that the configuration names by paths and globs.
 
 use super::InstructionError;
 use super::glob::{Glob, MAX_NAMES};
@@ -7,8 +7,8 @@ use super::reading::Discovery;
 use crate::config::InstructionEntry;
 use crate::directory::lexical;
 
-/// The files of the entries, in the order in which they are written. What a document of the project
-/// names has to lie in the project, links followed.
+/// Finds the files of the entries, in their order. A file that a document of the project names must be
+/// inside the project after links are resolved.
 pub(super) fn discover(place: &Place<'_>, entries: &[InstructionEntry]) -> Discovery {
     let mut discovery = Discovery::default();
     let mut names_left = MAX_NAMES;
@@ -37,7 +37,7 @@ fn add(
         is_trusted: place.is_trusted,
     });
     let path = lexical(&place.environment.expand(&entry.base, &entry.text));
-    // A name that looks like a glob may still be a name.
+    // A name with the characters of a glob can be the name of an existing file.
     let glob = if path.exists() { None } else { Glob::of(&path) };
     match glob {
         None => follow(&path, bound, discovery),

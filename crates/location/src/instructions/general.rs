@@ -1,4 +1,4 @@
-//! Instructions that hold without anybody naming them: the user's and those of the project.
+//! Instructions that apply without configuration: those of the user and those of the project.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::reading::Discovery;
 pub(super) fn discover(place: &Place<'_>) -> Discovery {
     let mut discovery = Discovery::default();
     let config = &place.environment.config;
-    // A host that gives no such directory has none.
+    // An empty path means that the host does not use this directory.
     if !config.as_os_str().is_empty() {
         look(config, None, &mut discovery);
     }
@@ -21,9 +21,9 @@ pub(super) fn discover(place: &Place<'_>) -> Discovery {
     discovery
 }
 
-/// From the directory up to the root of the project; nothing if it does not lie in its project. A
-/// link must not lead out of the repository, or outside any repository out of the directory that
-/// holds it.
+/// Searches from the directory up to the root of the project. Finds nothing if the directory is not
+/// inside its project. A link must not lead out of the repository. Outside of a repository, a link must
+/// not lead out of the directory that contains it.
 fn upward(place: &Place<'_>, discovery: &mut Discovery) -> Result<(), InstructionError> {
     let start = place.root()?;
     let worktree = place.worktree()?;

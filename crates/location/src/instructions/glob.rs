@@ -1,8 +1,7 @@
-//! Files whose path matches a pattern.
+//! Finds files whose path matches a pattern.
 //!
-//! `*` and `?` stand for anything within a name, `[a-z]` for one character of a set, `{a,b}` for
-//! either text, `**` as a whole name for any number of directories. A name that begins with a dot is
-//! a name like another one.
+//! `*` and `?` match text within a name, `[a-z]` matches one character of a set, `{a,b}` matches either text, and `**`
+//! as a whole name matches any number of directories. A name that begins with a dot has no special meaning.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,25 +13,25 @@ use super::InstructionError;
 use super::place::unreadable;
 use super::reading::not_there;
 
-/// Names that the patterns of one look may look at together. Whoever exceeds it has named too much.
+/// Maximum number of names that all patterns of one search check together. Patterns that exceed it are too broad.
 pub(super) const MAX_NAMES: usize = 10_000;
 
-/// Directories below each other that `**` looks into.
+/// Maximum depth of directories that `**` searches.
 const MAX_DEPTH: usize = 16;
 
-/// What is made by tools or fetched: `**` does not look there unless the pattern names it.
+/// Generated or downloaded files. `**` does not search these directories unless the pattern names them.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
-/// A pattern, and the directory below which it can match.
+/// A pattern and the directory below which it can match.
 #[derive(Debug, PartialEq)]
 pub(super) struct Glob {
     directory: PathBuf,
-    /// What the rest of a path has to match, with `/` between the names.
+    /// The pattern for the rest of the path, with `/` between the names.
     pattern: String,
 }
 
 impl Glob {
-    /// The pattern in an absolute path; none if it has none, or is not Unicode.
+    /// Extracts the pattern from an absolute path. `None` if the path contains no pattern or is not Unicode.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut directory = PathBuf::new();
         let mut pattern = Vec::new();
@@ -48,9 +47,8 @@ impl Glob {
         (!pattern.is_empty()).then_some(Self { directory, pattern })
     }
 
-    /// The files that match, sorted by path; none if the directory does not exist. Links are
-    /// followed, but not by `**`, so that a circle of them ends. `left` is how many names may still
-    /// be looked at.
+    /// Returns the files that match, sorted by path. Empty if the directory does not exist. Follows links, except with
+    /// `**`, so that a cycle of links ends. `left` is the number of names that can still be checked.
     pub(super) fn files(&self, left: &mut usize) -> Result<Vec<PathBuf>, InstructionError> {
         let mut walk = Walk {
             pattern: &self.pattern,
@@ -71,7 +69,7 @@ fn is_pattern(component: Component<'_>) -> bool {
 
 struct Walk<'g> {
     pattern: &'g str,
-    /// The pattern cut at each `/`, which inside of braces cuts in the middle of something.
+    /// The parts of the pattern between `/` characters. A `/` inside braces splits an alternative.
     names: Vec<&'g str>,
     left: &'g mut usize,
     found: Vec<PathBuf>,
@@ -119,7 +117,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether something below this entry can match.
+    /// True if a path below this entry can match.
     fn may_match_below(&self, entry: &fs::DirEntry, name: &str, depth: usize) -> bool {
         let names = &self.names[..self.names.len().min(depth + 1)];
         if names.contains(&"**") {

@@ -1,24 +1,24 @@
-//! Instruction files: where they lie for a directory, and what they say.
+//! Instruction files of a directory and their content.
 //!
-//! There are three kinds, looked for in this order; a file that one kind covers is no file of a
-//! later one, whatever path leads to it.
+//! There are three kinds, searched in this order. A file that belongs to one kind does not belong to a
+//! later kind, even if another path leads to it.
 //!
 //! 1. General: `AGENTS.md` in the user's configuration directory, then in the directory and every
-//!    one above it up to the project's root, nearest first.
+//!    directory above it up to the project's root, nearest first.
 //! 2. Configured: the paths and globs of configuration documents, in their order.
-//! 3. Nearby: `AGENTS.md` in directories below, in the order in which they are given.
+//! 3. Nearby: `AGENTS.md` in directories below, in the given order.
 //!
-//! A file that is not there is no file. A file that is there and cannot be read makes its whole kind
-//! unreadable, with the reason: instructions are never left out in silence, and a model that knows
-//! them keeps them. That holds for a directory of the name, a link that leads nowhere but to itself,
-//! text that is not UTF-8 and whatever is larger than [`MAX_BYTES`].
+//! A missing file is ignored. If a file exists but cannot be read, its whole kind is unreadable, with the reason:
+//! instructions are never left out silently, and a model that already received them keeps them. This applies to a
+//! directory with the name of the file, a link to itself, text that is not UTF-8, and files that are together larger
+//! than [`MAX_BYTES`].
 //!
-//! What belongs to a project has to lie in it, links followed: through one that leads out there is
-//! nothing. Where [projects do not count](crate::environment::Environment::reads_projects), neither
-//! do files below.
+//! Files of a project must be inside the project after links are resolved. A link that leads out is
+//! ignored. If [project files are turned off](crate::environment::Environment::reads_projects), files
+//! below the directory are ignored too.
 //!
-//! Files of other programs' conventions, `CLAUDE.md` among them, and the former `CONTEXT.md` are not
-//! looked for; who wants one names it in `instructions`.
+//! Files of other programs' conventions, such as `CLAUDE.md`, and the former `CONTEXT.md` are not
+//! searched. A user can name them in `instructions`.
 
 mod configured;
 mod general;
@@ -41,47 +41,47 @@ pub const FILE_NAME: &str = "AGENTS.md";
 /// An instruction file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionFile {
-    /// Its absolute path, links followed.
+    /// The absolute path, after links are resolved.
     pub path: String,
-    /// What it says, unchanged.
+    /// The unchanged content.
     pub content: String,
 }
 
-/// Why instructions cannot be read.
+/// The reason why instructions cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the instructions in {} cannot be read: {reason}", path.display())]
 pub struct InstructionError {
-    /// The file or directory in the way.
+    /// The file or directory that cannot be read.
     pub path: PathBuf,
-    /// What is the matter with it.
+    /// The reason.
     pub reason: String,
 }
 
-/// The files of one kind, in order; none is a kind without files.
+/// The files of one kind, in order. Empty if the kind has no files.
 pub type Found = Result<Vec<InstructionFile>, InstructionError>;
 
-/// The instruction files of a directory as they are at one moment.
+/// The instruction files of a directory at one point in time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instructions {
-    /// Those that hold without anybody naming them.
+    /// Files that apply without configuration.
     pub general: Found,
-    /// Those that configuration names.
+    /// Files that the configuration names.
     pub configured: Found,
-    /// Those in directories below.
+    /// Files in directories below.
     pub nearby: Found,
 }
 
-/// What is looked for besides the general files.
+/// The files to search in addition to the general files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
-    /// What configuration asks for. Addresses among it are not for the disk and are passed over.
+    /// The entries of the configuration. URLs among them are skipped, because they are not files on the disk.
     pub configured: &'a [InstructionEntry],
-    /// Directories below the Location to look into.
+    /// Directories below the Location to search.
     pub nearby: &'a [PathBuf],
 }
 
 impl Instructions {
-    /// Looks for the files and reads them. Blocks on the disk.
+    /// Finds and reads the files. Blocks on disk access.
     pub fn observe(place: &Place<'_>, wanted: Wanted<'_>) -> Self {
         let mut covered = reading::Covered::default();
         Self {

@@ -1,11 +1,11 @@
-//! Instructions in directories below the one that is worked in.
+//! Instructions in directories below the directory of the session.
 
 use std::path::PathBuf;
 
 use super::place::{Bound, Place, look};
 use super::reading::Discovery;
 
-/// The files of these directories that lie below the place, links followed.
+/// Finds the files of these directories that are below the place after links are resolved.
 pub(super) fn discover(place: &Place<'_>, directories: &[PathBuf]) -> Discovery {
     let mut discovery = Discovery::default();
     if directories.is_empty() || !place.environment.reads_projects() {

@@ -1,4 +1,4 @@
-//! Which files a directory has authority over.
+//! The files that can provide instructions for a directory.
 
 use std::fs;
 use std::io;
@@ -11,21 +11,21 @@ use crate::environment::Environment;
 use crate::location::Location;
 use crate::project::Project;
 
-/// A directory for which instructions are looked for.
+/// A directory whose instructions are searched.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
-    /// The machine.
+    /// The description of the machine.
     pub environment: &'a Environment,
-    /// The project around the directory.
+    /// The project that contains the directory.
     pub project: &'a Project,
     /// The directory, in normal form.
     pub directory: &'a str,
-    /// Whether the host trusts the files of the project.
+    /// True if the host trusts the files of the project.
     pub is_trusted: bool,
 }
 
 impl<'a> Place<'a> {
-    /// The place of a Location.
+    /// Returns the place of a Location.
     pub fn of(location: &'a Location, environment: &'a Environment) -> Self {
         Self {
             environment,
@@ -35,14 +35,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The directory, links followed.
+    /// The directory, after links are resolved.
     pub(super) fn root(&self) -> Result<PathBuf, InstructionError> {
         let directory = Path::new(self.directory);
         real_path(directory).map_err(|error| unreadable(directory, &error))
     }
 
-    /// The directory that files of the project must not lead out of, links followed. None for a trusted
-    /// project outside any repository, which has no root but that of the disk.
+    /// The directory that files of the project must not lead out of, after links are resolved. `None`
+    /// for a trusted project outside of any repository: its only root is the root of the disk.
     pub(super) fn worktree(&self) -> Result<Option<PathBuf>, InstructionError> {
         let directory = match (self.is_trusted, &self.project.vcs) {
             (true, None) => return Ok(None),
@@ -57,12 +57,12 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What files of the project must not lead out of.
+/// The limit for files of the project.
 #[derive(Clone, Copy)]
 pub(super) struct Bound<'b> {
-    /// The directory, links followed.
+    /// The directory that they must not lead out of, after links are resolved.
     pub root: &'b Path,
-    /// Whether the host trusts the files.
+    /// True if the host trusts the files.
     pub is_trusted: bool,
 }
 
@@ -72,14 +72,14 @@ impl Bound<'_> {
     }
 }
 
-/// Adds the instruction file of a directory, if there is one and it lies in `bound`.
+/// Adds the instruction file of a directory if it exists and is inside `bound`.
 pub(super) fn look(directory: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
     follow(&directory.join(FILE_NAME), bound, discovery);
 }
 
-/// Adds a file, links followed, if it exists and lies in `bound`.
+/// Resolves the links of a file and adds it if it exists and is inside `bound`.
 pub(super) fn follow(named: &Path, bound: Option<Bound<'_>>, discovery: &mut Discovery) {
-    // Most directories have no such file, and asking for the name alone is the cheapest way to see.
+    // Most directories have no such file, and a check of the name alone is the cheapest test.
     let real = fs::symlink_metadata(named).and_then(|_| real_path(named));
     match real {
         Ok(real) if bound.is_none_or(|bound| bound.admits(&real)) => discovery.add(real),

@@ -1,4 +1,4 @@
-//! Reading what was discovered.
+//! Reads the discovered files.
 
 use std::collections::HashSet;
 use std::io;
@@ -8,15 +8,15 @@ use super::place::unreadable;
 use super::{Found, InstructionError, InstructionFile};
 use crate::bounded;
 
-/// Largest size in bytes of all files of one kind together.
+/// Maximum total size in bytes of all files of one kind.
 pub const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Files of one kind, as far as they could be discovered.
+/// The files of one kind that were discovered.
 #[derive(Default)]
 pub(super) struct Discovery {
-    /// Absolute paths, links followed, in order.
+    /// Absolute paths in order, after links are resolved.
     files: Vec<PathBuf>,
-    /// What could not be looked at first.
+    /// The first failure of the discovery.
     failure: Option<InstructionError>,
 }
 
@@ -30,12 +30,12 @@ impl Discovery {
     }
 }
 
-/// Files that an earlier place in the order covers.
+/// Files that belong to an earlier kind.
 #[derive(Default)]
 pub(super) struct Covered(HashSet<PathBuf>);
 
 impl Covered {
-    /// Reads the files that are not covered yet; they are from now on, readable or not.
+    /// Reads the files that are not covered yet and marks them as covered, even if they cannot be read.
     pub(super) fn read(&mut self, discovery: Discovery) -> Found {
         let mut files = discovery.files;
         files.retain(|file| self.0.insert(file.clone()));
@@ -55,7 +55,7 @@ fn read_all(paths: Vec<PathBuf>) -> Found {
             reason: reason.to_owned(),
         };
         let bytes = bounded::read(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
-        // It has gone since it was discovered.
+        // The file was deleted after its discovery.
         let Some(bytes) = bytes else { continue };
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
             failed(&format!(
@@ -69,7 +69,7 @@ fn read_all(paths: Vec<PathBuf>) -> Found {
     Ok(files)
 }
 
-/// Whether the failure means that nothing is there. A parent that is a file means the same.
+/// True if the error means that the file does not exist. A parent that is a file has the same meaning.
 pub(super) fn not_there(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Finding definition files in a directory somebody else filled.
+//! Finds definition files in a directory with unverified content.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -11,22 +11,22 @@ use crate::bounded;
 use crate::config::{Diagnostic, DiagnosticKind};
 use crate::containment::is_project_text;
 
-/// Largest definition file read, in bytes.
+/// Maximum size of a definition file in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Most directories below each other that are looked into.
+/// Maximum depth of searched directories.
 const MAX_DEPTH: usize = 16;
 
-/// What looking for definitions may cost, all directories together. Whoever has more has named the
-/// wrong directory.
+/// Limits for the search for definitions, shared by all directories. If a search exceeds them, the
+/// configuration probably names a wrong directory.
 pub(crate) struct Allowance {
-    /// Names that may still be looked at.
+    /// Number of names that can still be checked.
     names: usize,
-    /// Files that may still be found.
+    /// Number of files that can still be found.
     files: usize,
-    /// Bytes that may still be read.
+    /// Number of bytes that can still be read.
     bytes: u64,
-    /// Whether nothing more is looked for. Where that began has been told.
+    /// True if the search has ended. The place where it ended has been reported.
     used_up: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// Takes the bytes of a file from the allowance.
+    /// Subtracts the bytes of a file. Fails if not enough are left.
     pub(crate) fn take(&mut self, bytes: u64) -> io::Result<()> {
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.ok_or_else(|| {
@@ -51,7 +51,7 @@ impl Allowance {
         Ok(())
     }
 
-    /// The same, for a file that must not lead out of a directory, links followed.
+    /// Same as [`Self::read`], for a file that must be inside `bound` after links are resolved.
     pub(crate) fn read_below(
         &mut self,
         file: &Path,
@@ -66,7 +66,7 @@ impl Allowance {
         self.read(file)
     }
 
-    /// The bytes of a file within its limit; none if it has gone.
+    /// Reads the bytes of a file within its limit. `None` if the file no longer exists.
     pub(crate) fn read(&mut self, file: &Path) -> io::Result<Option<Vec<u8>>> {
         match bounded::read(file, MAX_FILE_BYTES)? {
             Some(bytes) => {
@@ -86,33 +86,32 @@ impl Allowance {
 pub(crate) struct Found {
     /// Its path.
     pub path: PathBuf,
-    /// The path from the directory that was searched, with `/` between the names.
+    /// The path relative to the searched directory, with `/` between the names.
     pub name: String,
 }
 
-/// Something that could not be looked at.
+/// A file or directory that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Obstacle {
-    /// Where.
+    /// The path.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
-/// What is looked for.
+/// The files to search.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
-    /// Whether directories below are searched, too.
+    /// True if subdirectories are searched too.
     pub below: bool,
-    /// Which files are meant, by their path from the directory that is searched.
+    /// True for wanted files. The argument is the path relative to the searched directory.
     pub name: fn(&str) -> bool,
 }
 
-/// The wanted files of a directory in the order of their names; none if there is no such directory.
+/// Returns the wanted files of a directory, sorted by name. `None` if the directory does not exist.
 ///
-/// Links are followed, each directory only once, so that a circle of them ends, and none out of
-/// `bound`. Something of a wanted name that is no file is found like one: reading it tells why it
-/// cannot be used.
+/// Follows links, but each directory only once, so that a cycle of links ends, and never out of `bound`. An entry with
+/// a wanted name that is not a regular file is also returned: the attempt to read it reports why it cannot be used.
 pub(crate) fn find(
     root: &Path,
     wanted: Wanted,
@@ -124,7 +123,7 @@ pub(crate) fn find(
     let real = match fs::canonicalize(root) {
         Ok(real) => real,
         Err(error) => {
-            // A parent that is a file means the same as a missing directory: nothing is there.
+            // A parent that is a file has the same meaning as a missing directory: the path does not exist.
             let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
                 obstacles.push(Obstacle::new(root, &error));
@@ -163,7 +162,7 @@ impl Obstacle {
         }
     }
 
-    /// The obstacle as a diagnostic that is not logged yet.
+    /// Returns the obstacle as a diagnostic without logging it.
     pub(crate) fn diagnostic(&self) -> Diagnostic {
         let origin = self.path.display().to_string();
         Diagnostic::new(&origin, DiagnosticKind::Io, self.message.clone(), None)
@@ -172,21 +171,21 @@ impl Obstacle {
 
 struct Search<'s> {
     wanted: Wanted,
-    /// The directory that links must not lead out of, itself without links.
+    /// The directory that links must not lead out of, as a real path.
     bound: Option<PathBuf>,
     listings: &'s mut Listings,
     allowance: &'s mut Allowance,
     obstacles: &'s mut Vec<Obstacle>,
-    /// Real paths of directories that were searched.
+    /// Real paths of the directories that were searched.
     seen: HashSet<OsString>,
     found: Vec<Found>,
 }
 
 struct Directory {
     path: PathBuf,
-    /// The path without links.
+    /// The real path.
     real: PathBuf,
-    /// What the names of its files begin with.
+    /// The prefix of the names of its files.
     prefix: String,
     depth: usize,
 }
@@ -255,7 +254,7 @@ impl Search<'_> {
         if self.allowance.used_up {
             return;
         }
-        // A name is shown in lists of lines and given to models.
+        // User interfaces show the name in line-based lists, and models receive it.
         if name.contains(char::is_control) {
             let reason = "its name has a control character";
             return self.obstacles.push(Obstacle::new(&path, reason));

@@ -1,4 +1,4 @@
-//! Folders in which every Markdown file defines something, named by its path.
+//! Folders of Markdown files. Each file defines one item, and its path is the name of the item.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder and everything below it.
+    /// The folder with all its subfolders.
     pub(crate) const fn with_subfolders(name: &'static str) -> Self {
         Self { name, below: true }
     }
 
-    /// The folder without the ones in it.
+    /// The folder without its subfolders.
     pub(crate) const fn alone(name: &'static str) -> Self {
         Self { name, below: false }
     }
@@ -27,25 +27,25 @@ impl Folder {
 /// A file of a folder.
 #[derive(Clone, Copy)]
 pub(crate) struct Definition<'f> {
-    /// Its path below the folder, without `.md`.
+    /// The path relative to the folder, without `.md`.
     pub name: &'f str,
     /// Its path.
     pub path: &'f Path,
-    /// What it holds; none if it cannot be read.
+    /// The content. `None` if it cannot be read.
     pub markdown: Option<&'f Markdown>,
 }
 
-/// Reads definitions, as many as a Location may have.
+/// Reads definitions within the limits of a Location.
 #[derive(Default)]
 pub(crate) struct Reader {
     allowance: Allowance,
-    /// What cannot be read or has no effect.
+    /// Diagnostics for files that cannot be read and parts that have no effect.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Reader {
-    /// Gives `define` the definitions of a folder in the order of their names. False if not every file
-    /// could be found.
+    /// Calls `define` with each definition of a folder, in the order of their names. Returns false if
+    /// not all files could be found.
     pub(crate) fn read(
         &mut self,
         directory: &DefinitionDirectory,
@@ -67,7 +67,7 @@ impl Reader {
                     let parsed = Markdown::parse(&file.path, &bytes, &mut self.diagnostics);
                     define(definition(parsed.as_ref()), &mut self.diagnostics);
                 }
-                // It was there a moment ago.
+                // The file was deleted after it was found.
                 Ok(None) => {}
                 Err(error) => {
                     let (origin, kind) = (file.path.display().to_string(), DiagnosticKind::Io);
@@ -81,7 +81,7 @@ impl Reader {
         is_complete
     }
 
-    /// The files of a folder, and whether these are all.
+    /// Returns the files of a folder, and true if the list is complete.
     fn find(&mut self, directory: &DefinitionDirectory, folder: Folder) -> (Vec<Found>, bool) {
         let wanted = Wanted {
             below: folder.below,

@@ -1,4 +1,4 @@
-//! The YAML at the head of a Markdown file.
+//! The YAML front matter of a Markdown file.
 
 use std::borrow::Cow;
 
@@ -8,35 +8,35 @@ use serde_saphyr::{Error, MessageFormatter as _, UserMessageFormatter};
 
 use crate::config::Position;
 
-/// Largest front matter read, in bytes: it holds some settings, not texts.
+/// Maximum size of front matter in bytes. It contains settings, not long texts.
 pub(super) const MAX_BYTES: usize = 64 * 1024;
 
-/// A text cut where its front matter ends.
+/// A text, split at the end of its front matter.
 #[derive(Debug, PartialEq)]
 pub(super) enum Cut<'t> {
-    /// No line of dashes begins the text.
+    /// The text does not begin with a line of dashes.
     Absent,
-    /// A line of dashes begins the text, and no other one follows.
+    /// The text begins with a line of dashes, but a second one is missing.
     Open,
-    /// Front matter and what stands below it.
+    /// The front matter and the text below it.
     Parts {
         /// The lines between the two lines of dashes.
         front: &'t str,
-        /// What follows.
+        /// The text after the second line of dashes.
         body: &'t str,
     },
 }
 
-/// Why front matter cannot be read.
+/// The reason why front matter cannot be read.
 #[derive(Debug, PartialEq)]
 pub(super) struct YamlError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Where in the file, if it is known.
+    /// The position in the file, if known.
     pub position: Option<Position>,
 }
 
-/// Cuts a text: front matter stands between a first line `---` and the next one.
+/// Splits a text: the front matter is between a first line `---` and the next such line.
 pub(super) fn cut(text: &str) -> Cut<'_> {
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();
@@ -60,10 +60,10 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == "---"
 }
 
-/// Reads front matter; nothing but blanks and comments are no fields.
+/// Parses front matter. Front matter with only blanks and comments has no fields.
 ///
-/// People write `description: Use it when: something breaks`, which is not YAML. Where a text is
-/// none, the values of such lines are taken as they stand and it is read once more.
+/// Authors often write lines such as `description: Use it when: something breaks`, which is not valid
+/// YAML. If parsing fails, the values of such lines are taken as plain texts and it is parsed once more.
 pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
     if front.len() > MAX_BYTES {
         let message = format!("The front matter is larger than {MAX_BYTES} bytes");
@@ -81,7 +81,7 @@ pub(super) fn parse(front: &str) -> Result<Map<String, Value>, YamlError> {
     }
 }
 
-/// Where a field stands in the file, if it begins a line.
+/// Returns the position of a field in the file, if the field is at the start of a line.
 pub(super) fn position_of(front: &str, field: &str) -> Option<Position> {
     let names_field = |line: &str| {
         let line = line.trim_start_matches(['"', '\'']);
@@ -93,7 +93,7 @@ pub(super) fn position_of(front: &str, field: &str) -> Option<Position> {
     Some(below_fence(place as u64 + 1, 1))
 }
 
-/// A place in the file, given the one in its front matter.
+/// Converts a position in the front matter to a position in the file.
 fn below_fence(line: u64, column: u64) -> Position {
     let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
     Position {
@@ -104,7 +104,7 @@ fn below_fence(line: u64, column: u64) -> Position {
 
 fn read(front: &str) -> Result<Value, Box<Error>> {
     let options = serde_saphyr::options! {
-        // More than settings need, and little enough to be read in no time.
+        // More than settings need, and little enough that parsing is fast.
         budget: serde_saphyr::budget! {
             max_nodes: 10_000,
             max_events: 50_000,
@@ -119,16 +119,16 @@ fn read(front: &str) -> Result<Value, Box<Error>> {
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: 10_000,
         },
-        // As in the other documents.
+        // Same as in JSON documents.
         duplicate_keys: DuplicateKeyPolicy::LastWins,
-        // A skill may be called `on`.
+        // A skill can have the name `on`, which must stay a text.
         strict_booleans: true,
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(front, options).map_err(Box::new)
 }
 
-/// Makes a block of text of every value that has a colon and no quotes.
+/// Turns every unquoted value with a colon into a block scalar.
 fn repair(front: &str) -> String {
     let lines = front.lines().map(|line| match unquoted_with_colon(line) {
         Some((name, value)) => format!("{name}: |-\n  {value}").into(),
@@ -148,7 +148,7 @@ fn unquoted_with_colon(line: &str) -> Option<(&str, &str)> {
     (is_name && is_plain).then_some((name, value))
 }
 
-/// Longest reason given, in characters. It may repeat a piece of the file.
+/// Maximum length of a reason in characters. The reason may repeat a part of the file.
 const MAX_REASON: usize = 200;
 
 fn describe(error: &Error) -> YamlError {

@@ -1,4 +1,4 @@
-//! What directories hold, kept as long as they do not change.
+//! A cache of directory listings. An entry is valid until the directory changes.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -8,16 +8,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// How long ago a directory must have changed when it is listed, for its time to tell the next
-/// change. File systems count in steps of up to two seconds.
+/// Minimum age of a directory's modification time for its listing to be cached. With a younger time,
+/// the next change might not alter it: some file systems store times in steps of two seconds.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// What directories held when somebody last looked.
+/// The listings of directories from the last observation.
 #[derive(Default)]
 pub(crate) struct Listings {
-    /// Of the look before; what is not taken over is forgotten.
+    /// The listings of the previous observation. Those that the current one does not use are dropped.
     before: HashMap<OsString, Listing>,
-    // By text: the hash of a path goes through its names one by one.
+    // Keyed by text, because hashing a path processes each of its names separately.
     now: HashMap<OsString, Listing>,
 }
 
@@ -26,13 +26,13 @@ struct Listing {
     entries: Arc<[Entry]>,
 }
 
-/// A name in a directory.
+/// An entry of a directory.
 pub(super) struct Entry {
     pub name: OsString,
     pub kind: Kind,
 }
 
-/// What a name stands for.
+/// The type of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Directory,
@@ -41,12 +41,12 @@ pub(super) enum Kind {
 }
 
 impl Listings {
-    /// Begins a look: what was listed in the last one may be used once more.
+    /// Starts an observation. Listings of the previous observation can be reused once.
     pub(crate) fn begin(&mut self) {
         self.before = std::mem::take(&mut self.now);
     }
 
-    /// The names in a directory, sorted; an error beyond `most` of them.
+    /// Returns the entries of a directory, sorted by name. Fails if there are more than `most`.
     pub(super) fn list(&mut self, directory: &Path, most: usize) -> io::Result<Arc<[Entry]>> {
         let modified = fs::metadata(directory)?.modified()?;
         if let Some(known) = self.before.remove(directory.as_os_str())
@@ -57,7 +57,7 @@ impl Listings {
             self.now.insert(directory.into(), known);
             return Ok(entries);
         }
-        // Compared with the times of files, so the clock they are taken from is the right one.
+        // The system clock is correct here, because it is compared with file times.
         let is_settled = SystemTime::now()
             .duration_since(modified)
             .is_ok_and(|age| age >= SETTLED);
@@ -86,7 +86,7 @@ fn read(directory: &Path, most: usize) -> io::Result<Vec<Entry>> {
         let name = entry.file_name();
         entries.push(Entry { name, kind });
     }
-    // A fixed order, so that the same files are left out where there are too many.
+    // A fixed order, so that the same files are left out if there are too many.
     entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
 }

@@ -1,4 +1,4 @@
-//! Markdown files that define something: settings as YAML at their head, and a text.
+//! Markdown files with definitions: settings as YAML front matter, and a text.
 
 mod files;
 mod folder;
@@ -16,34 +16,34 @@ pub(crate) use listing::Listings;
 use crate::config::{Decoded, Diagnostic, DiagnosticKind, Position, Pruned, Step, position};
 use front_matter::Cut;
 
-/// A file that defines something.
+/// A file with a definition.
 #[derive(Debug)]
 pub(crate) struct Markdown {
-    /// The file's path, for diagnostics.
+    /// The path of the file, for diagnostics.
     origin: String,
-    /// The text of the front matter, to find fields in.
+    /// The text of the front matter, used to find the positions of fields.
     front: String,
     /// The fields of the front matter.
     fields: Value,
-    /// What stands below the front matter, or the whole text.
+    /// The text below the front matter, or the whole text.
     pub body: String,
-    /// Why the front matter cannot be read, where that is so.
+    /// The reason why the front matter cannot be read, if so.
     unread: Option<String>,
 }
 
-/// The fields of a file, without those that cannot be read.
+/// The decoded fields of a file, without those that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Fields<T> {
-    /// What the others say.
+    /// The decoded value.
     pub value: T,
-    /// The paths of those that cannot be read, and why. An empty path is the whole front matter.
+    /// The paths of the fields that cannot be read, with the reasons. An empty path stands for the whole front matter.
     pub lost: Vec<(Vec<Step>, String)>,
 }
 
 impl Markdown {
-    /// Reads a file; none, and a diagnostic, if it is no text.
+    /// Parses a file. Returns `None` and adds a diagnostic if the file is not UTF-8.
     ///
-    /// Of a text whose front matter is none, everything is the body; a diagnostic says so.
+    /// If the front matter is invalid, the whole text becomes the body, and a diagnostic reports it.
     pub(crate) fn parse(
         path: &Path,
         bytes: &[u8],
@@ -80,12 +80,12 @@ impl Markdown {
         })
     }
 
-    /// Whether there is neither a field nor a text.
+    /// True if there are neither fields nor text.
     pub(crate) fn is_blank(&self) -> bool {
         self.front.is_empty() && self.body.trim().is_empty()
     }
 
-    /// What the fields say. One that cannot be read is left out, and a diagnostic says so.
+    /// Decodes the fields. Leaves out fields that cannot be read and adds a diagnostic for each.
     pub(crate) fn decode<T>(
         &self,
         read: impl Fn(&Value) -> Decoded<T>,
@@ -105,7 +105,7 @@ impl Markdown {
             let path = invalid.path();
             let invalid = invalid.about(&pruned.original(&path));
             let removed = pruned.remove(&path);
-            // Nothing is left that could be the reason.
+            // The remaining fields cannot be the reason.
             if removed.is_empty() {
                 return None;
             }
@@ -116,12 +116,12 @@ impl Markdown {
         }
     }
 
-    /// The names of the fields.
+    /// The fields by name.
     pub(crate) fn fields(&self) -> Option<&Map<String, Value>> {
         self.fields.as_object()
     }
 
-    /// Something wrong with the field a path leads to.
+    /// Creates a diagnostic about the field at a path.
     pub(crate) fn complaint(
         &self,
         kind: DiagnosticKind,
@@ -135,18 +135,18 @@ impl Markdown {
         Diagnostic::new(&self.origin, kind, message, place)
     }
 
-    /// The file's path, for diagnostics.
+    /// The path of the file, for diagnostics.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Where a field stands.
+    /// The position of a field.
     pub(crate) fn place(&self, field: &str) -> Option<Position> {
         front_matter::position_of(&self.front, field)
     }
 }
 
-/// Front matter, its fields, and the body of a text.
+/// The front matter, its fields, and the body of a text.
 type Parts<'t> = (&'t str, Map<String, Value>, &'t str);
 
 fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
@@ -163,7 +163,7 @@ fn read(text: &str) -> Result<Parts<'_>, (String, Option<Position>)> {
     }
 }
 
-/// The text without its mark of byte order, or where it stops being UTF-8.
+/// Returns the text without its byte order mark. Fails with the position of the first byte that is not UTF-8.
 fn utf8(bytes: &[u8]) -> Result<&str, Position> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Fields, body, and diagnostics as text without the file.
+/// Returns the fields, the body, and the diagnostics as text.
 fn parse(text: impl AsRef<[u8]>) -> (Value, String, Vec<String>) {
     let mut diagnostics = Vec::new();
     let file = Markdown::parse(Path::new("f.md"), text.as_ref(), &mut diagnostics);
@@ -61,14 +61,14 @@ fn yaml_as_people_write_it() {
             json!({"description": "one line\n"}),
         ),
         ("tools: [a, b]", json!({"tools": ["a", "b"]})),
-        // Words are words: only `true` and `false` are truth values.
+        // Only `true` and `false` are booleans; all other words are texts.
         (
             "name: on\nother: yes",
             json!({"name": "on", "other": "yes"}),
         ),
         ("a: 1\na: 2", json!({"a": 2})),
         ("a: &x [1, 2]\nb: *x", json!({"a": [1, 2], "b": [1, 2]})),
-        // What has a colon in it is not YAML, and meant all the same.
+        // An unquoted value with a colon is not valid YAML, but its meaning is clear.
         (
             "name: x\ndescription: Use this: always\nmodel: p/m:free",
             json!({"name": "x", "description": "Use this: always", "model": "p/m:free"}),
@@ -128,7 +128,7 @@ fn what_is_no_front_matter_is_text_and_told_with_its_place() {
     }
 }
 
-/// A front matter whose every line doubles the one before.
+/// Front matter in which every line doubles the previous one.
 fn bomb() -> String {
     let lines = (1..40).map(|it| format!("a{it}: &a{it} [*a{}, *a{}]\n", it - 1, it - 1));
     format!("a0: &a0 [x, x]\n{}", lines.collect::<String>())

@@ -1,30 +1,30 @@
-//! What a Provider Turn costs.
+//! The cost of a Provider Turn.
 
 use std::sync::Arc;
 
 use opencode_schema::session::Tokens;
 
-/// Prices per million tokens, in the catalogue's currency.
+/// Prices per million tokens, in the currency of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CostRow {
-    /// Size of the context, in tokens, above which this row holds; absent in the basic row.
+    /// Context size in tokens above which this row applies. Absent in the basic row.
     pub tier: Option<u64>,
-    /// Input no cache served.
+    /// Input that was not served from a cache.
     pub input: f64,
     /// Output, visible or reasoning.
     pub output: f64,
-    /// Input read from the provider's cache.
+    /// Input read from the cache of the provider.
     pub cache_read: f64,
-    /// Input written to the provider's cache.
+    /// Input written to the cache of the provider.
     pub cache_write: f64,
 }
 
-/// The price list of a model. Empty if nothing is known, and then everything costs 0.
+/// The price list of a model. Empty if the prices are unknown; every cost is then 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost(Arc<[CostRow]>);
 
 impl Cost {
-    /// A price list of these rows.
+    /// Creates a price list with these rows.
     pub fn new(rows: impl Into<Arc<[CostRow]>>) -> Self {
         Self(rows.into())
     }
@@ -34,7 +34,7 @@ impl Cost {
         &self.0
     }
 
-    /// What these tokens cost, in the currency's unit.
+    /// Cost of these tokens, in the unit of the currency.
     ///
     /// ```
     /// # use opencode_location::catalogue::{Cost, CostRow};
@@ -60,7 +60,7 @@ impl Cost {
         sum as f64 / (UNITS * TOKENS_PER_PRICE)
     }
 
-    /// The row of the largest tier the context has passed, else the basic one.
+    /// The row of the largest tier that the context exceeds, or else the basic row.
     fn row(&self, tokens: &Tokens) -> Option<&CostRow> {
         let context = tokens
             .input
@@ -74,14 +74,14 @@ impl Cost {
     }
 }
 
-/// Prices are for a million tokens.
+/// Prices apply to one million tokens.
 const TOKENS_PER_PRICE: f64 = 1e6;
 
-/// Prices are summed as whole hundred-millionths, so that the result is the decimal number a person
-/// would compute, not one with the tail of binary fractions.
+/// Prices are summed as whole hundred-millionths. The result is then the exact decimal number, without
+/// binary rounding errors.
 const UNITS: f64 = 1e8;
 
-/// A price in units. What is negative or not a number counts as 0; the conversion saturates.
+/// A price in units. Negative values and NaN count as 0; the conversion saturates.
 fn units(price: f64) -> u128 {
     (price * UNITS).round() as u128
 }

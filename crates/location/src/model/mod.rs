@@ -1,4 +1,4 @@
-//! What the catalogue knows about a provider and a model.
+//! The providers and models of the catalogue.
 
 mod cost;
 mod released;
@@ -19,40 +19,40 @@ pub(crate) use released::released;
 pub struct Provider {
     /// Its id, unique in the catalogue.
     pub id: String,
-    /// Name shown to people.
+    /// Display name.
     pub name: String,
-    /// How it is spoken to.
+    /// The API of the provider.
     pub api: Arc<Api>,
-    /// Headers of every request to it.
+    /// Headers of every request to the provider.
     pub headers: Headers,
-    /// Options of every request to it.
+    /// Options of every request to the provider.
     pub body: Members,
-    /// The variables of the environment that may hold its key; none for a provider that nobody but
-    /// the configuration knows, and that may be used without a key.
+    /// The environment variables that may contain its key. `None` for a provider that only the
+    /// configuration describes and that may be used without a key.
     pub variables: Option<Vec<String>>,
-    /// The key one of these variables holds.
+    /// The key from one of these variables.
     pub key: Option<Secret>,
-    /// Whether it may be used: it needs no key, or there is one.
+    /// True if the provider can be used: it needs no key, or a key is available.
     pub available: bool,
 }
 
-/// How a provider or a model is spoken to.
+/// The API of a provider or a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Api {
-    /// What implements it.
+    /// The implementation.
     pub kind: ApiKind,
-    /// Its address.
+    /// The address.
     pub url: Option<BaseUrl>,
-    /// Settings of the implementation; may hold the API key.
+    /// Settings of the implementation. They may contain the API key.
     pub settings: Members,
 }
 
-/// What implements an API.
+/// The implementation of an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiKind {
     /// A package of the AI SDK, by its npm name.
     Package(String),
-    /// This runtime itself, by the protocol its settings name.
+    /// The runtime itself, with the protocol that its settings name.
     Native,
 }
 
@@ -72,35 +72,35 @@ pub struct Model {
     pub provider_id: String,
     /// Its id, unique within the provider.
     pub id: String,
-    /// Name shown to people.
+    /// Display name.
     pub name: String,
-    /// Family it belongs to.
+    /// The model family.
     pub family: Option<String>,
-    /// The id the provider knows it by.
+    /// The id that the provider uses for the model.
     pub wire_id: String,
-    /// How it is spoken to: its provider's API with what the model says over it.
+    /// The API: that of the provider, overridden by the model's own settings.
     pub api: Arc<Api>,
-    /// What it can do.
+    /// The capabilities of the model.
     pub capabilities: Capabilities,
-    /// Whether it reasons.
+    /// True if the model reasons.
     pub reasoning: bool,
-    /// The wire field its reasoning is replayed in, where the protocol's own is not the one.
+    /// The wire field in which reasoning is sent back to the model, if it differs from the default of the protocol.
     pub reasoning_field: Option<String>,
-    /// Headers of every request to it, over those of its provider.
+    /// Headers of every request to the model. They override those of its provider.
     pub headers: Headers,
-    /// Options of every request to it, over those of its provider.
+    /// Options of every request to the model. They override those of its provider.
     pub body: Members,
-    /// The variant in force unless another is chosen.
+    /// The variant that applies if no other one is chosen.
     pub default_variant: Option<String>,
     /// Its variants.
     pub variants: Vec<Variant>,
-    /// When it was released, in milliseconds of the epoch; 0 if unknown.
+    /// Release date in milliseconds since the Unix epoch. 0 if unknown.
     pub released: i64,
     /// Its prices.
     pub cost: Cost,
-    /// How finished it is.
+    /// The release status.
     pub status: ModelStatus,
-    /// Whether configuration leaves it in use.
+    /// True unless the configuration disables the model.
     pub enabled: bool,
     /// Its token limits.
     pub limits: Limits,
@@ -111,25 +111,25 @@ pub struct Model {
 pub struct Variant {
     /// Its id, unique within the model.
     pub id: String,
-    /// Headers it adds.
+    /// Headers that it adds.
     pub headers: Headers,
-    /// Options it changes.
+    /// Options that it changes.
     pub body: Members,
 }
 
-/// What a model can do.
+/// The capabilities of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It calls tools.
+    /// True if the model calls tools.
     pub tools: bool,
-    /// Kinds of input it reads; empty if unknown.
+    /// Kinds of input that the model accepts. Empty if unknown.
     pub input: Vec<String>,
-    /// Kinds of output it gives; empty if unknown.
+    /// Kinds of output that the model produces. Empty if unknown.
     pub output: Vec<String>,
 }
 
-/// A model nothing is said about is taken to call tools: refusing them would make it useless, while
-/// a server without them says so itself.
+/// A model without a description is assumed to call tools. Without tools the model would be useless,
+/// and a server without tool support reports an error itself.
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
@@ -143,10 +143,10 @@ impl Default for Capabilities {
 /// Token limits; 0 if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// The whole context window.
+    /// Size of the context window in tokens.
     pub context: u64,
-    /// The part of it input may use, if it is limited apart.
+    /// Maximum number of input tokens, if the input has its own limit.
     pub input: Option<u64>,
-    /// The longest answer.
+    /// Maximum number of output tokens.
     pub output: u64,
 }

@@ -1,6 +1,6 @@
 //! Release dates.
 
-/// Milliseconds of the epoch at the beginning of `YYYY-MM-DD`, `YYYY-MM` or `YYYY`; none for any
+/// Milliseconds since the Unix epoch at the start of `YYYY-MM-DD`, `YYYY-MM` or `YYYY`. `None` for any
 /// other text.
 pub(crate) fn released(date: &str) -> Option<i64> {
     const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
@@ -17,14 +17,14 @@ fn digits(text: &str, length: usize) -> Option<i64> {
     all_digits.then(|| text.parse().ok()).flatten()
 }
 
-/// Days of the Gregorian calendar since 1970-01-01. Years are counted from March, so that the leap
-/// day is the last of its year.
+/// Days of the Gregorian calendar since 1970-01-01. A year starts in March here, so that the leap day
+/// is the last day of its year.
 fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let month_from_march = (month + 9) % 12;
     let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    // From the first of March of year 0 to the epoch.
+    // Days from March 1 of year 0 to the epoch.
     const EPOCH: i64 = 719_468;
     year * 365 + leap_days + day_of_year - EPOCH
 }

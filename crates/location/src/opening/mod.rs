@@ -1,10 +1,9 @@
-//! Opening what a canonical path names, without following a link on the way.
+//! Opens a canonical path without following symbolic links.
 //!
-//! Between judging a path and opening it somebody may put a symbolic link in the place of any of its
-//! components. Therefore everything is opened by way of the directories that hold it, as
-//! `opencode_handles` does it.
+//! Between the check of a path and its opening, another process can replace any component with a symbolic link.
+//! Therefore `opencode_handles` opens everything through the directories that contain it.
 //!
-//! Everything here blocks on the disk.
+//! All functions in this module block on disk access.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -17,10 +16,10 @@ use std::{
 use opencode_handles::{Directory as Held, Kind};
 use opencode_schema::file_system::FileSystemEntryType;
 
-/// A directory that is held open, and the way to everything below it. Each thread has its own clone.
+/// An open directory, through which everything below it is opened. Each thread uses its own clone.
 pub struct Directory {
     held: Arc<Held>,
-    /// The directory of the last request: a walk asks for many files of one directory in turn.
+    /// The directory of the last request. A walk requests many files of one directory in sequence.
     last: Option<(PathBuf, Held)>,
 }
 
@@ -34,7 +33,7 @@ impl Clone for Directory {
 }
 
 impl Directory {
-    /// Opens the directory at an absolute path, which has no links.
+    /// Opens the directory at an absolute path without links.
     pub fn open(canonical: &Path) -> io::Result<Self> {
         Ok(Self {
             held: Arc::new(Held::open(canonical)?),
@@ -42,20 +41,20 @@ impl Directory {
         })
     }
 
-    /// Opens a regular file below; everything else is refused, and nothing is waited for.
+    /// Opens a regular file below this directory. Fails without blocking for anything else.
     pub fn open_file(&mut self, relative: &Path) -> io::Result<File> {
         let (parent, name) = self.parent(relative)?;
-        // The walk has seen it.
+        // The walk has already seen the file.
         parent.open_seen_file(name).map(|(file, _)| file)
     }
 
-    /// What stands below under a name; nothing for a link and for what is neither file nor directory.
+    /// Returns the kind of an entry below. `None` for a link and for anything other than a file or directory.
     pub fn kind(&mut self, relative: &Path) -> Option<FileSystemEntryType> {
         let (parent, name) = self.parent(relative).ok()?;
         entry_type(parent.stat(name).ok()??.kind)
     }
 
-    /// The names of the directory's children and what they are.
+    /// Returns the names and kinds of the direct children.
     pub fn children(&self) -> io::Result<impl Iterator<Item = io::Result<Child>>> {
         let children = self.held.children()?;
         Ok(children.map(|child| {
@@ -80,17 +79,17 @@ impl Directory {
     }
 }
 
-/// What stands directly in a directory.
+/// A direct child of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
     /// Its name.
     pub name: OsString,
-    /// What it is; nothing for a link and for what is neither file nor directory.
+    /// Its kind. `None` for a link and for anything other than a file or directory.
     pub kind: Option<FileSystemEntryType>,
 }
 
-/// Opens the regular file at an absolute path, which has no links. Nothing else is even opened: to
-/// open a device may already do something.
+/// Opens the regular file at an absolute path without links. Does not open anything else, because
+/// opening a device can already have effects.
 pub fn open_file(canonical: &Path) -> io::Result<File> {
     let (Some(parent), Some(name)) = (canonical.parent(), canonical.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());

@@ -10,7 +10,7 @@ use opencode_schema::file_system::FileSystemEntryType::{Directory as Folder, Fil
 
 use super::*;
 
-/// `a/b/file`, and beside it a FIFO and links to file and directory.
+/// Creates `a/b/file`, a FIFO, and links to the file and the directory.
 fn tree() -> (tempfile::TempDir, PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(temp.path()).unwrap();

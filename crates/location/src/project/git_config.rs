@@ -1,12 +1,12 @@
-//! The one value wanted from a git configuration file: the address of remote `origin`.
+//! Reads one value of a git configuration file: the URL of remote `origin`.
 //!
-//! Read here rather than by asking git, because starting a process for every directory that is
-//! opened costs more than all the rest, and because a repository's own files are all that counts
-//! for its identity: includes and rewrites of the user's configuration must not change it.
+//! The file is read here without git. Starting a process for every opened directory takes longer than
+//! everything else. Also, only the repository's own files count for its identity: includes and rewrites
+//! of the user's configuration must not change it.
 
-/// The first non-empty `url` of section `[remote "origin"]`.
+/// Returns the first non-empty `url` of section `[remote "origin"]`.
 ///
-/// Tolerant as a reader of somebody else's file must be: a line that makes no sense is skipped.
+/// The file may be malformed: invalid lines are skipped.
 pub(super) fn origin_url(text: &str) -> Option<String> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut in_origin = false;
@@ -33,8 +33,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// Section names ignore case and quoted subsections do not; the old form `[remote.origin]`
-    /// ignores it in both.
+    /// Section names ignore case, quoted subsections do not. The old form `[remote.origin]` ignores case in both parts.
     fn is_origin(&self) -> bool {
         match &self.subsection {
             Some(subsection) => self.name.eq_ignore_ascii_case("remote") && subsection == "origin",
@@ -43,8 +42,7 @@ impl Section<'_> {
     }
 }
 
-/// Reads a section header after its `[`; none if it is malformed, and then the rest of its line is
-/// skipped.
+/// Reads a section header after its `[`. If it is malformed, returns `None` and skips the rest of its line.
 fn section(text: &str) -> (Option<Section<'_>>, &str) {
     let malformed = || (None, split_line(text).1);
     let Some(end) = text.find(['"', ']', '\n']) else {
@@ -82,8 +80,8 @@ fn subsection(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Reads `name = value` at the start of `text`, and gives what follows it. A line without `=` has
-/// an empty value; a comment is an entry whose name is never asked for.
+/// Reads `name = value` at the start of `text`. Also returns the rest of the text. A line without `=`
+/// has an empty value. A comment becomes an entry with a name that is never requested.
 fn entry(text: &str) -> (&str, String, &str) {
     let (line, next) = split_line(text);
     let Some((name, _)) = line.split_once('=') else {
@@ -96,7 +94,8 @@ fn entry(text: &str) -> (&str, String, &str) {
     (name.trim(), value, after)
 }
 
-/// Reads a value: quotes keep blanks and comment signs, a backslash escapes, also the line's end.
+/// Reads a value. Quotes preserve blanks and comment characters. A backslash escapes characters,
+/// including the line end.
 fn value(text: &str) -> (String, &str) {
     let mut value = String::new();
     // Length of the value up to its last character that is not a trailing blank.
@@ -146,7 +145,7 @@ fn continue_line(characters: &mut std::str::CharIndices<'_>) {
     }
 }
 
-/// The first line without its end, and what follows it.
+/// The first line without its end, and the rest of the text.
 fn split_line(text: &str) -> (&str, &str) {
     text.split_once('\n').unwrap_or((text, ""))
 }

@@ -1,5 +1,5 @@
-//! The project around a directory: the repository it lies in, and an identity that every clone and
-//! worktree of that repository shares.
+//! The project of a directory: the repository that contains it, with an identity that all clones and
+//! worktrees of that repository share.
 
 mod git_config;
 mod remote;
@@ -19,30 +19,29 @@ use crate::environment::Environment;
 use repository::Repository;
 use root_commit::RootCommits;
 
-/// The identity shared by everything outside any repository, and by repositories that offer
-/// nothing to recognise them by.
+/// The identity of all directories outside any repository, and of repositories without identifying data.
 pub const GLOBAL_ID: &str = "global";
 
-/// The project of directories outside any repository begins here.
+/// The root of the project for directories outside any repository.
 const GLOBAL_DIRECTORY: &str = "/";
 
-/// The project a directory belongs to.
+/// The project that contains a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// Stable identity of the repository, or [`GLOBAL_ID`].
     pub id: String,
     /// The root of its worktree, or `/` outside any repository.
     pub directory: String,
-    /// How it is versioned; absent outside any repository.
+    /// The version control system. `None` outside any repository.
     pub vcs: Option<Vcs>,
 }
 
-/// A version control system and where it keeps its data.
+/// A version control system and the path of its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Vcs {
     /// Git.
     Git {
-        /// The git directory all worktrees of the repository share.
+        /// The git directory that all worktrees of the repository share.
         store: String,
     },
 }
@@ -57,12 +56,12 @@ impl Project {
         }
     }
 
-    /// Where `directory` lies within the project, with `/` between the parts; empty at its root.
+    /// The path of `directory` relative to the project, with `/` between the names. Empty at its root.
     pub fn subpath(&self, directory: &str) -> String {
         let path = Path::new(directory);
         let below = match &self.vcs {
             Some(_) => path.strip_prefix(&self.directory).unwrap_or(Path::new("")),
-            // Everything lies below `/`, whatever the root of its disk is called.
+            // Every path is below `/`, even if the root of its disk has a different name.
             None => path,
         };
         let names = below.components().filter_map(|component| match component {
@@ -72,14 +71,14 @@ impl Project {
         names.collect::<Vec<_>>().join("/")
     }
 
-    /// Whether an ancestor of one of the project's directories still belongs to the project.
+    /// True if an ancestor of one of the project's directories also belongs to the project.
     pub(crate) fn contains(&self, ancestor: &Path) -> bool {
         self.vcs.is_none() || ancestor.starts_with(&self.directory)
     }
 
     /// The directory that files of an untrusted project must not lead out of: the root of the
-    /// repository. It is `directory` itself outside any repository, where other users may have written
-    /// what lies above, and in a repository that holds the home directory.
+    /// repository. It is `directory` itself in two cases: outside any repository, because other users
+    /// may have written the directories above, and in a repository that contains the home directory.
     pub(crate) fn worktree<'p>(&'p self, directory: &'p Path, home: &Path) -> &'p Path {
         let root = Path::new(&self.directory);
         let holds_home = !home.as_os_str().is_empty() && lies_below(home, root);
@@ -106,7 +105,7 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// A resolver for the machine described by `environment`.
+    /// Creates a resolver for the machine that `environment` describes.
     pub fn new(environment: Arc<Environment>) -> Self {
         Self {
             environment,
@@ -114,9 +113,9 @@ impl Projects {
         }
     }
 
-    /// The project of a directory in normal form, which need not exist.
+    /// Returns the project of a directory in normal form. The directory does not need to exist.
     ///
-    /// Never fails: what cannot be read or understood is no repository or gives no identity.
+    /// Never fails: unreadable or malformed data counts as no repository or no identity.
     pub async fn resolve(&self, directory: &str) -> Project {
         let start = PathBuf::from(directory);
         let found = opencode_log::spawn_blocking(move || {
@@ -124,7 +123,7 @@ impl Projects {
             let id = recorded_id(&repository);
             Some((repository, id))
         });
-        // The task fails only when the runtime shuts down, and then nobody reads the answer.
+        // The task fails only during shutdown of the runtime. The result is then not used.
         let Ok(Some((repository, id))) = found.await else {
             return Project::global();
         };
@@ -142,10 +141,10 @@ impl Projects {
     }
 }
 
-/// The identity that can be read from the repository's files: its remote, which clones share, else
-/// the one recorded in its git directory.
+/// The identity from the repository's files: that of its remote, which clones share, or else the one
+/// recorded in its git directory.
 fn recorded_id(repository: &Repository) -> Option<String> {
-    /// Far above any real configuration file.
+    /// Much larger than any real configuration file.
     const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
     let common = Path::new(&repository.common_dir);
     bounded::read_text(&common.join("config"), MAX_CONFIG_BYTES)
@@ -156,7 +155,7 @@ fn recorded_id(repository: &Repository) -> Option<String> {
 
 /// The identity in the file `opencode` of the git directory.
 fn noted_id(common: &Path) -> Option<String> {
-    /// An identity is a hash; anything much longer is some other file of that name.
+    /// An identity is a hash. A much longer file with this name has a different purpose.
     const MAX_ID_BYTES: u64 = 256;
     let text = bounded::read_text(&common.join("opencode"), MAX_ID_BYTES)?;
     let id = text.trim();

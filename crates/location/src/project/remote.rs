@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use sha1::{Digest, Sha1};
 use url::Url;
 
-/// The identity of every clone of this remote; none if the remote is on this machine's disk or is
-/// no address at all.
+/// The identity of all clones of this remote. `None` if the remote is on the local disk or is not a valid address.
 ///
-/// The way of access does not count: `https`, `ssh` and the `user@host:path` form of one repository
-/// give one identity.
+/// The transport does not matter: `https`, `ssh` and the `user@host:path` form of one repository give
+/// the same identity.
 pub(super) fn project_id(url: &str) -> Option<String> {
     let name = canonical(url)?;
     let digest = Sha1::digest(format!("git-remote:{name}"));
@@ -19,26 +18,26 @@ pub(super) fn project_id(url: &str) -> Option<String> {
     }))
 }
 
-/// `host/path` of a remote: the host in lower case without user and port, the path as it is but for
-/// leading and trailing slashes and `.git`.
+/// Returns `host/path` of a remote: the host in lower case without user and port, and the path without
+/// leading and trailing slashes and without `.git`.
 pub(crate) fn canonical(url: &str) -> Option<String> {
     let url = url.trim();
     match Url::parse(url) {
         Ok(parsed) if parsed.scheme() == "file" => None,
         Ok(parsed) if parsed.has_host() => join(parsed.host_str()?, parsed.path()),
-        // `host:path` without a user reads as a URL whose scheme is the host.
+        // `host:path` without a user parses as a URL with the host as its scheme.
         Ok(_) | Err(_) => scp(url),
     }
 }
 
-/// The form `[user@]host:path`.
+/// Parses the form `[user@]host:path`.
 fn scp(url: &str) -> Option<String> {
     let (authority, path) = url.split_once(':')?;
     let host = authority
         .split_once('@')
         .map_or(authority, |(_user, host)| host);
-    // A single letter before the colon is a drive, a slash makes it a path with a colon in it, and
-    // a second colon names one of git's transport programs.
+    // A single letter before the colon is a drive. A slash before the colon means a path that contains
+    // a colon. A second colon names one of git's transport programs.
     let plausible = host.len() > 1
         && !authority.contains('/')
         && !host.contains('@')

@@ -1,4 +1,4 @@
-//! Finding the git repository around a directory by its files.
+//! Finds the git repository of a directory by its files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,14 @@ use crate::directory::lexical;
 pub(super) struct Repository {
     /// The root of the worktree.
     pub root: String,
-    /// The git directory shared by all worktrees.
+    /// The git directory that all worktrees share.
     pub common_dir: String,
 }
 
-/// The repository whose worktree is the nearest ancestor of `start`, itself included, that has a
-/// usable `.git`.
+/// Returns the repository of the nearest ancestor of `start`, including `start`, that has a usable `.git`.
 ///
-/// An entry `.git` that leads to no git directory is passed over, as git passes over an empty one:
-/// otherwise a stray folder would hide the repository around it.
+/// Skips an entry `.git` that does not lead to a git directory, as git skips an empty one. Otherwise a
+/// stray folder would hide the repository that contains it.
 pub(super) fn discover(start: &Path) -> Option<Repository> {
     start.ancestors().find_map(|root| {
         let git_dir = git_dir(root)?;
@@ -30,11 +29,11 @@ pub(super) fn discover(start: &Path) -> Option<Repository> {
     })
 }
 
-/// Longest file accepted where git writes one path.
+/// Maximum size in bytes of a git file that contains one path.
 const MAX_POINTER_BYTES: u64 = 8192;
 
-/// The git directory of a worktree: `.git` itself, or where the file `.git` of a linked worktree or
-/// a submodule points.
+/// The git directory of a worktree: `.git` itself, or the target of the file `.git` in a linked
+/// worktree or a submodule.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let entry = root.join(".git");
     let metadata = std::fs::metadata(&entry).ok()?;
@@ -44,19 +43,19 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
         let text = bounded::read_text(&entry, MAX_POINTER_BYTES)?;
         pointer(root, text.strip_prefix("gitdir:")?)?
     };
-    // Every git directory has a HEAD. It may be a symbolic link, also a dangling one.
+    // Every git directory has a HEAD. It can be a symbolic link, including a dangling one.
     std::fs::symlink_metadata(git_dir.join("HEAD")).ok()?;
     Some(git_dir)
 }
 
-/// The directory that holds what all worktrees share.
+/// The directory with the data that all worktrees share.
 fn common_dir(git_dir: &Path) -> PathBuf {
     bounded::read_text(&git_dir.join("commondir"), MAX_POINTER_BYTES)
         .and_then(|text| pointer(git_dir, &text))
         .unwrap_or_else(|| git_dir.to_owned())
 }
 
-/// A path as git writes it into a file: perhaps relative to `base`, with a line end after it.
+/// Parses a path in a git file. It can be relative to `base` and ends with a line end.
 fn pointer(base: &Path, text: &str) -> Option<PathBuf> {
     let text = text.trim();
     let usable = !text.is_empty() && !text.contains(['\0', '\n']);

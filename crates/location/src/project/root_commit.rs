@@ -13,27 +13,27 @@ use tokio::process::Command;
 use super::repository::Repository;
 use crate::environment::Environment;
 
-/// How long git may take to walk the history. A repository for which this is too short has no
-/// identity of its own until the next try.
+/// Time limit for git to walk the history. A repository that needs more time has no identity of its own
+/// until the next attempt.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Most output read: some ten thousand root commits, where real histories have a handful.
+/// Maximum output of git in bytes. It holds more than ten thousand root commits; real histories have only a few.
 const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 
-/// Most repositories remembered. Forgetting one costs a walk of its history, nothing more.
+/// Maximum number of cached repositories. A dropped entry only costs another walk of its history.
 const MAX_REMEMBERED: usize = 256;
 
-/// Root commits by git directory: they never change once there is one, and finding them walks the
+/// Root commits by git directory. A root commit never changes, and finding it requires a walk of the
 /// whole history.
 #[derive(Default)]
 pub(super) struct RootCommits {
-    /// Held for a lookup or an insertion, never while git runs.
+    /// Locked for a lookup or an insertion, never while git runs.
     known: Mutex<HashMap<String, String>>,
 }
 
 impl RootCommits {
-    /// The lexicographically first root commit of HEAD; none for a repository without commits and
-    /// where git is missing, refuses or takes too long.
+    /// The lexicographically first root commit of HEAD. `None` for a repository without commits, or if
+    /// git is missing, fails or exceeds the time limit.
     pub(super) async fn get(
         &self,
         repository: &Repository,
@@ -74,7 +74,7 @@ impl RootCommits {
     }
 }
 
-/// Whether what git reads first is a file. Reading a pipe would keep git waiting.
+/// True if everything that git reads first is a regular file. Git would block while reading a pipe.
 async fn has_regular_files(repository: &Repository) -> bool {
     let common = PathBuf::from(&repository.common_dir);
     let own = PathBuf::from(&repository.root).join(".git");
@@ -89,7 +89,7 @@ async fn has_regular_files(repository: &Repository) -> bool {
     opencode_log::spawn_blocking(check).await.unwrap_or(false)
 }
 
-/// The first hash of git's answer in the order of texts.
+/// The lexicographically first hash in the output of git.
 fn first(commits: &str) -> Option<String> {
     let is_hash = |line: &&str| {
         matches!(line.len(), 40 | 64) && line.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -97,7 +97,7 @@ fn first(commits: &str) -> Option<String> {
     commits.lines().filter(is_hash).min().map(str::to_owned)
 }
 
-/// Asks git for the commits without parents.
+/// Runs git to list the commits without parents.
 async fn run(repository: &Repository, environment: &Environment) -> io::Result<String> {
     let mut command = Command::new("git");
     command
@@ -110,13 +110,13 @@ async fn run(repository: &Repository, environment: &Environment) -> io::Result<S
         .env("LC_ALL", "C")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_OPTIONAL_LOCKS", "0")
-        // A partial clone must not start to download its history to be recognised.
+        // The identification of a partial clone must not start a download of its history.
         .env("GIT_NO_LAZY_FETCH", "1")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true);
-    // Starting a process blocks until the system has made it.
+    // Starting a process blocks until the system has created it.
     let started = opencode_log::spawn_blocking(move || command.spawn()).await;
     let mut child = started.map_err(io::Error::other)??;
     let output = child.stdout.take().expect("the output was asked for");
@@ -128,15 +128,16 @@ async fn run(repository: &Repository, environment: &Environment) -> io::Result<S
     if bytes.len() as u64 > MAX_OUTPUT_BYTES {
         return Err(io::Error::other("it listed too many root commits"));
     }
-    // Without commits git fails, which is an answer; a list it could not finish is none.
+    // Git fails if there are no commits, which is a valid result. A list that git could not complete
+    // counts as empty too.
     if !child.wait().await?.success() {
         return Ok(String::new());
     }
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// What git needs to start and to find the user's configuration. No variable else is given to it:
-/// some would point it at another repository or at programs, and some hold secrets.
+/// The variables that git needs to start and to find the user's configuration. Git receives no other
+/// variables: some would point it at another repository or at programs, and some contain secrets.
 const INHERITED: [&str; 11] = [
     "APPDATA",
     "LD_LIBRARY_PATH",

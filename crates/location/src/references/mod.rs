@@ -1,4 +1,4 @@
-//! References: other directories and repositories that may be read beside the project.
+//! References: other directories and repositories that can be read in addition to the project.
 
 mod repository;
 
@@ -14,15 +14,14 @@ use crate::containment::lies_below;
 use crate::directory::lexical;
 use crate::environment::Environment;
 
-/// The references of one directory, in the order in which their names were first declared.
+/// The references of one directory, in the order of the first declaration of their names.
 #[derive(Debug, Default)]
 pub struct References(Vec<ReferenceInfo>);
 
 impl References {
-    /// The references of a Location, of each name the one that was declared last.
+    /// Builds the references of a Location. If a name is declared repeatedly, the last declaration applies.
     ///
-    /// Nothing is fetched: a repository is read from where its clone belongs, whether it is there
-    /// or not.
+    /// Downloads nothing: a repository is read from the path of its clone, even if the clone does not exist.
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -61,7 +60,7 @@ impl References {
     }
 }
 
-/// A reference as a document declares it.
+/// A reference with the document that declares it.
 #[derive(Clone, Copy)]
 struct Declaration<'d> {
     document: &'d Document,
@@ -79,14 +78,14 @@ impl Declaration<'_> {
         )
     }
 
-    /// Whether an untrusted project declares it, and it is no directory of the project.
+    /// True if an untrusted project declares the reference and its target is not a directory of the project.
     fn leads_out(&self, info: &ReferenceInfo, worktree: &Path) -> bool {
         let is_repository = matches!(info.source, ReferenceSource::Git { .. });
         let is_outside = || is_repository || !lies_below(Path::new(&info.path), worktree);
         self.document.source.is_untrusted() && is_outside()
     }
 
-    /// Says so if there is nothing to read.
+    /// Returns a diagnostic if the directory of the reference does not exist.
     fn absence(&self, info: &ReferenceInfo) -> Option<Diagnostic> {
         if Path::new(&info.path).is_dir() {
             return None;

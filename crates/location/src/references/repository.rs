@@ -1,4 +1,4 @@
-//! Where the clone of a git repository belongs.
+//! The directory for the clone of a git repository.
 
 use std::path::PathBuf;
 
@@ -8,21 +8,21 @@ use url::Url;
 use crate::project::canonical_remote;
 use crate::secret::shown_address;
 
-/// The host of a repository that is named by owner and name alone.
+/// The host of a repository that is named only by owner and name.
 const USUAL_HOST: &str = "github.com";
 
-/// What a branch is written without in the name of a directory.
+/// The characters of a branch that are escaped in the name of a directory.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
 
-/// The directory of a clone below the one of all clones: `host/path`, and `@branch` if it is not
-/// the default one.
+/// Returns the directory of a clone, relative to the directory of all clones: `host/path`, with
+/// `@branch` unless it is the default branch.
 ///
-/// A repository is named `owner/name` or `github:owner/name`, `host/path`, `user@host:path`, or by
-/// an address. One on this machine has a directory already and is none of these.
+/// A repository is named `owner/name` or `github:owner/name`, `host/path`, `user@host:path`, or by a
+/// URL. Fails for a local repository, which already has a directory.
 pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBuf, &'static str> {
     let place = place(repository.trim()).ok_or(
         "its repository must be named as owner/name, host/path, user@host:path or by an address",
@@ -48,7 +48,7 @@ pub(super) fn directory(repository: &str, branch: Option<&str>) -> Result<PathBu
     }
 }
 
-/// The repository's name, or its address without what may be secret in it.
+/// The name of the repository, or its URL without the parts that may be secret.
 pub(super) fn shown(repository: &str) -> String {
     match Url::parse(repository) {
         Ok(url) if url.has_host() => shown_address(&url),
@@ -56,7 +56,7 @@ pub(super) fn shown(repository: &str) -> String {
     }
 }
 
-/// `host/path` of a repository.
+/// Returns `host/path` of a repository.
 fn place(repository: &str) -> Option<String> {
     if let Some(path) = repository.strip_prefix("github:") {
         return canonical_remote(&format!("https://{USUAL_HOST}/{path}"));
@@ -65,7 +65,7 @@ fn place(repository: &str) -> Option<String> {
         return canonical_remote(repository);
     }
     let (first, rest) = repository.split_once('/')?;
-    // Owners have no dots in their names, hosts do.
+    // Names of owners contain no dots; names of hosts do.
     if first.contains('.') || first == "localhost" {
         return canonical_remote(&format!("https://{repository}"));
     }

@@ -1,8 +1,8 @@
 //! Skills: Markdown files with instructions that a model reads when it needs them. There are no
-//! built-in ones.
+//! built-in skills.
 //!
-//! Unlike everything else here they are not a snapshot: what is on the disk counts, each time
-//! somebody looks. Files that have not changed are not read again.
+//! Unlike all other definitions, skills are not a snapshot: each observation reads the current state of
+//! the disk. Files that have not changed are not read again.
 
 mod observation;
 mod sources;
@@ -20,14 +20,14 @@ use observation::{Observer, Seen};
 
 /// The skills of one directory.
 pub struct Skills {
-    /// Held while somebody looks at the disk, so only by who may block.
+    /// Locked during disk access, so only code that may block must lock it.
     observer: Arc<Mutex<Observer>>,
-    /// What came of the last look.
+    /// The result of the last observation.
     last: Arc<Mutex<Seen>>,
 }
 
 impl Skills {
-    /// The skills of a Location, as they are on the disk now. Blocks on it.
+    /// Builds the skills of a Location from the current state of the disk. Blocks on disk access.
     pub(crate) fn build(
         configuration: &Configuration,
         environment: &Environment,
@@ -44,8 +44,8 @@ impl Skills {
         }
     }
 
-    /// The skills that are on the disk now, in the order of their sources: of each name the one
-    /// found last, in the place of the one found first. The same list again while nothing changed.
+    /// Returns the current skills on the disk, in the order of their sources. If a name occurs repeatedly, the last
+    /// skill applies, at the position of the first. Returns the same list while nothing changes.
     pub async fn observe(&self) -> Arc<[SkillInfo]> {
         let (observer, last) = (Arc::clone(&self.observer), Arc::clone(&self.last));
         let look = move || {
@@ -55,17 +55,17 @@ impl Skills {
             seen.skills
         };
         let observed = opencode_log::spawn_blocking(look).await;
-        // Only a runtime that shuts down takes no work.
+        // Only a runtime during shutdown rejects the task.
         observed.unwrap_or_else(|_| Arc::clone(&lock(&self.last).skills))
     }
 
-    /// What was wrong with skills when they were last observed.
+    /// The diagnostics of the last observation.
     pub fn diagnostics(&self) -> Arc<[Diagnostic]> {
         Arc::clone(&lock(&self.last).diagnostics)
     }
 }
 
-/// The skills that rules leave to an agent: those it is not denied.
+/// Returns the skills that the rules do not deny to an agent.
 pub fn available<'s>(skills: &'s [SkillInfo], rules: &Ruleset<'_>) -> Vec<&'s SkillInfo> {
     let is_denied =
         |skill: &SkillInfo| evaluate("skill", &skill.name, rules) == PermissionEffect::Deny;
@@ -76,7 +76,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows the names.
+/// Shows only the names.
 impl fmt::Debug for Skills {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skills = Arc::clone(&lock(&self.last).skills);

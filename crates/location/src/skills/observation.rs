@@ -1,4 +1,4 @@
-//! One look at the files of skills, and what is kept from it for the next one.
+//! Observes the files of skills and caches the results for the next observation.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,48 +17,47 @@ use crate::config::{
 use crate::containment::is_project_text;
 use crate::markdown::{Allowance, Found, Listings, Markdown, Obstacle, Wanted, find};
 
-/// The one file of a skill that has a directory of its own.
+/// The name of the file in the directory of a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
-/// Looks at the directories of skills.
+/// Observes the directories of skills.
 pub(super) struct Observer {
     sources: Vec<Source>,
     listings: Listings,
-    /// What the files said when they were last read.
+    /// The files as they were last read.
     files: HashMap<OsString, File>,
-    /// The skills, each as its file holds it, to tell whether one has changed.
+    /// The skills as separate allocations, used to detect changes.
     shared: Vec<Arc<SkillInfo>>,
     seen: Seen,
 }
 
-/// What came of a look.
+/// The result of an observation.
 #[derive(Clone, Default)]
 pub(super) struct Seen {
     pub skills: Arc<[SkillInfo]>,
-    /// What was wrong.
+    /// The problems that were found.
     pub diagnostics: Arc<[Diagnostic]>,
 }
 
-/// A file as it was when it was read.
+/// The result of reading a file.
 struct File {
-    /// None if the next look has to read it again.
+    /// `None` if the next observation must read the file again.
     version: Option<Version>,
     skill: Option<Arc<SkillInfo>>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// What changes when a file is written.
+/// The metadata that changes when a file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Version {
     size: u64,
     modified: SystemTime,
 }
 
-/// Longest name of a skill, in characters. Names and descriptions are part of what models are told
-/// in every session.
+/// Maximum length of a skill name in characters. Names and descriptions are sent to models in every session.
 const MAX_NAME: usize = 200;
 
-/// Longest description of a skill, in characters.
+/// Maximum length of a skill description in characters.
 const MAX_DESCRIPTION: usize = 10_000;
 
 impl Observer {
@@ -72,7 +71,7 @@ impl Observer {
         }
     }
 
-    /// Looks at every directory, and reads the files that have changed since the last time.
+    /// Lists every directory and reads the files that have changed since the last observation.
     pub(super) fn observe(&mut self) -> Seen {
         self.listings.begin();
         let mut look = Look {
@@ -105,7 +104,7 @@ impl Observer {
     }
 }
 
-/// An observation while it is made.
+/// State of a running observation.
 struct Look<'o> {
     listings: &'o mut Listings,
     before: HashMap<OsString, File>,
@@ -113,7 +112,7 @@ struct Look<'o> {
     allowance: Allowance,
     diagnostics: Vec<Diagnostic>,
     skills: Vec<Arc<SkillInfo>>,
-    /// Places in `skills` by name.
+    /// Indices into `skills` by name.
     places: HashMap<String, usize>,
 }
 
@@ -147,7 +146,7 @@ impl Look<'_> {
     fn file(&mut self, found: &Found, bound: Option<&Path>) {
         let key = found.path.as_os_str();
         let skill = match self.files.get(key) {
-            // Found before, through another source.
+            // Already found through another source.
             Some(file) => file.skill.clone(),
             None => {
                 let file = self.look_into(found, bound);
@@ -162,7 +161,7 @@ impl Look<'_> {
         }
     }
 
-    /// What a file says, read again only if it has changed.
+    /// Returns the result for a file. Reads it only if it has changed.
     fn look_into(&mut self, found: &Found, bound: Option<&Path>) -> File {
         let version = Version::of(&found.path);
         let kept = self.before.remove(found.path.as_os_str());
@@ -179,7 +178,7 @@ impl Look<'_> {
                 }),
         };
         file.unwrap_or_else(|error| File {
-            // Nothing about the file itself: it is tried again.
+            // The file was not read, so the next observation tries again.
             version: None,
             skill: None,
             diagnostics: vec![io_diagnostic(
@@ -189,7 +188,7 @@ impl Look<'_> {
         })
     }
 
-    /// A skill takes the place of the one of its name.
+    /// Adds a skill. It replaces an existing skill with the same name.
     fn add(&mut self, skill: Arc<SkillInfo>) {
         match self.places.get(&skill.name) {
             Some(place) => self.skills[*place] = skill,
@@ -215,7 +214,7 @@ impl File {
         self.version.map_or(0, |version| version.size)
     }
 
-    /// What a file says; nothing if it has gone.
+    /// Parses a file. The result is empty if the file no longer exists.
     fn read(found: &Found, bytes: Option<Vec<u8>>) -> Self {
         let mut diagnostics = Vec::new();
         let skill = bytes
@@ -229,7 +228,7 @@ impl File {
     }
 }
 
-/// A file directly in a directory of skills, or the one that makes a directory below it a skill.
+/// True for Markdown files directly in a directory of skills, and for the skill file of a directory below it.
 fn is_skill(name: &str) -> bool {
     match name.rsplit_once('/') {
         Some((_, name)) => name == SKILL_FILE,
@@ -259,7 +258,7 @@ fn skill(found: &Found, file: &Markdown, diagnostics: &mut Vec<Diagnostic>) -> O
     })
 }
 
-/// The fields of a skill.
+/// The front matter fields of a skill.
 struct Head {
     name: Option<String>,
     description: Option<String>,
@@ -283,7 +282,7 @@ fn name(value: &Value) -> Decoded<String> {
     Ok(name)
 }
 
-/// A text without the blanks around it.
+/// Reads a text without surrounding blanks. Fails if it has more than `most` characters.
 fn short(value: &Value, most: usize) -> Decoded<String> {
     let text = text(value)?;
     let text = text.trim();

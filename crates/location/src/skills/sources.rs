@@ -1,4 +1,4 @@
-//! Where skills are looked for.
+//! The directories that are searched for skills.
 
 use std::path::{Path, PathBuf};
 
@@ -6,21 +6,21 @@ use crate::config::{Configuration, Diagnostic, DiagnosticKind, Entry, untrusted}
 use crate::directory::lexical;
 use crate::environment::Environment;
 
-/// The folders of a directory of definitions.
+/// The folders of skills in a directory of definitions.
 const FOLDERS: [&str; 2] = ["skill", "skills"];
 
-/// A directory that may hold skills.
+/// A directory that may contain skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Source {
     pub directory: PathBuf,
-    /// The document that names it; such a directory ought to be there.
+    /// The document that names it. `None` if no document does. A named directory is expected to exist.
     pub named_by: Option<String>,
-    /// The directory that its files must not lead out of; none if they may.
+    /// The directory that its files must not lead out of. `None` if there is no such limit.
     pub bound: Option<PathBuf>,
 }
 
-/// The directories in order: folders of the directories of definitions, then what documents name,
-/// which starts at the Location's directory where it is relative.
+/// Returns the directories in order: folders of the directories of definitions, then the directories
+/// that documents name. Relative paths start at the directory of the Location.
 pub(super) fn of(
     configuration: &Configuration,
     environment: &Environment,

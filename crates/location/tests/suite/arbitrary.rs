@@ -1,4 +1,4 @@
-//! Laws that hold for any document.
+//! Properties of all documents.
 
 use opencode_location::catalogue::Catalogue;
 use opencode_location::config::{Configuration, Diagnostic};
@@ -7,7 +7,7 @@ use opencode_location::project::Project;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-/// Names that mean something somewhere, so that arbitrary documents come past the first step.
+/// Names with a meaning in documents, so that arbitrary documents pass the first checks.
 const NAMES: &[&str] = &[
     "model",
     "small_model",
@@ -148,8 +148,8 @@ fn load(environment: &Environment, host: Option<&Value>) -> Configuration {
 }
 
 proptest! {
-    /// A document is read or left out with one reason; either way everything that is made of it can
-    /// be made.
+    /// Every document is either read or left out with one reason. In both cases, everything can be
+    /// built from the result.
     #[test]
     fn any_value_is_a_document_or_told_of(value in values()) {
         let environment = environment(None);
@@ -165,7 +165,7 @@ proptest! {
         let _ = (catalogue.providers(), catalogue.resolve(None));
     }
 
-    /// A text says what the value says that it is the text of, and the same is wrong with it.
+    /// A text and its value give the same configuration and the same diagnostics.
     #[test]
     fn a_text_is_read_as_its_value_is(value in values()) {
         prop_assume!(!value.to_string().contains("{env:"));
@@ -181,7 +181,7 @@ proptest! {
         }
     }
 
-    /// Any text at all is read or told of.
+    /// Every text is either read or reported.
     #[test]
     fn any_text_is_a_document_or_told_of(text in "[\\[\\]{}\":,/*\\\\ \na0-9e.x-]{0,40}") {
         let configuration = load(&environment(Some(text)), None);

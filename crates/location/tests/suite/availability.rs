@@ -1,4 +1,4 @@
-//! Which providers and models may be used, and what is shown of them.
+//! Availability of providers and models, and their public descriptions.
 
 use opencode_llm::{Auth, Secret};
 use opencode_location::catalogue::{Catalogue, ModelResolutionError, UnavailableReason};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::documents::select;
 use crate::machine::Machine;
 
-/// The catalogue on a machine where the user says one thing and the project another.
+/// The catalogue of a machine with one document of the user and one of the project.
 fn catalogue(machine: &Machine, user: Value, project: Value) -> Catalogue {
     machine.write("config/opencode.json", user.to_string());
     machine.write("project/opencode.json", project.to_string());
@@ -45,7 +45,7 @@ fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
     let mut machine = Machine::new();
     let without = catalogue(&machine, json!({}), providers.clone());
     assert_eq!(ids(&without), (owned(&["mine"]), owned(&["mine/m"])));
-    // A server of one's own may need none, whatever it is called.
+    // The user's own server may need no key, regardless of its id.
     let own = json!({"provider": {"openai": {"options": {"baseURL": address}}}});
     let own = catalogue(&machine, providers.clone(), own);
     assert_eq!(ids(&own).0, ["mine", "openai"]);
@@ -53,7 +53,7 @@ fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
         refused(&without, "keyed", "m"),
         "No API key for provider keyed: set KEYED_KEY or pass apiKey to OpenCode.create"
     );
-    // It is still known.
+    // The provider is still known.
     assert_eq!(without.provider("openrouter").unwrap().name, "OpenRouter");
     assert_eq!(without.provider("nobody"), None);
 
@@ -72,7 +72,7 @@ fn a_provider_needs_a_key_unless_only_configuration_knows_it() {
     assert_eq!(resolved.auth, Auth::Bearer(Secret::new("sk-router")));
     assert_eq!(resolved.endpoint.base_url, "https://openrouter.ai/api/v1");
 
-    // A key that a document gives is about this provider here, and so the nearer one.
+    // A key in a document concerns exactly this provider, so it takes precedence.
     let given = json!({"provider": {"keyed": {"options": {"apiKey": "sk-given"}}}});
     let given = catalogue(&machine, providers, given);
     let resolved = given
@@ -139,7 +139,7 @@ fn statements_about_providers() {
         with(nothing(), policies(&[("allow", "a"), ("deny", "*")])),
         ""
     );
-    // What the user says about all projects holds over what one of them says.
+    // The user's policies for all projects override the policies of one project.
     assert_eq!(
         with(policies(&[("deny", "a")]), policies(&[("allow", "*")])),
         "b c"

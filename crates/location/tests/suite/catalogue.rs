@@ -1,4 +1,4 @@
-//! From configuration to a catalogue: what each key means, which document wins, what is the default.
+//! Builds catalogues from configuration: the meaning of each key, the precedence of documents, the default.
 
 use opencode_llm::{Auth, Secret};
 use opencode_location::catalogue::{Capabilities, Catalogue, Limits, Model, ModelResolutionError};
@@ -57,7 +57,7 @@ fn both_generations_say_the_same() {
     assert_eq!(model(&older), model(&newer));
 }
 
-/// The one model of a first-generation document.
+/// The only model of a first-generation document.
 fn migrated(described: Value) -> Model {
     model(&catalogue(first_generation(json!({}), described))).clone()
 }

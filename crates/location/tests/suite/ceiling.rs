@@ -95,7 +95,7 @@ fn document() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The files of a machine, as texts; some are broken.
+/// The files of a machine as texts. Some are invalid.
 fn files() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let place = prop::sample::select(vec![
         "config/opencode.json",
@@ -117,7 +117,7 @@ fn files() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     prop::collection::vec(prop_oneof![3 => (place, text), 1 => (markdown, head)], 0..5)
 }
 
-/// What the host's rules say of an agent's action by themselves.
+/// The host's own rules for an agent.
 fn of_host(config: &Value, agent: &str, home: &str) -> Vec<PermissionRule> {
     let read = |value: &Value| permission_rules(value, "x").unwrap_or_default();
     let mut rules: Vec<_> = config.get("permission").map(read).unwrap_or_default();
@@ -210,7 +210,7 @@ proptest! {
                         let limit = limit.unwrap_or(PermissionEffect::Allow);
                         prop_assert_eq!(effect.stricter(limit), effect, "{} {}", action, resource);
                     }
-                    // What was saved answers no question of the ceiling.
+                    // A saved answer does not replace a question of the ceiling.
                     if last(&ceiling, action, &resource) == Some(PermissionEffect::Ask) {
                         let decided = decide(action, &[resource], &loosened, &everything);
                         prop_assert_ne!(decided, PermissionEffect::Allow);
@@ -232,7 +232,7 @@ proptest! {
         let host = HostConfiguration::from(Some(config));
         let (found, before) = (definitions(&machine, &host, false), definitions(&bare, &host, false));
         for agent in AGENTS {
-            // An agent of the project alone takes nothing from another agent.
+            // An agent that only the project describes does not affect other agents.
             if before.agents.get(agent).is_none() {
                 continue;
             }
@@ -256,7 +256,7 @@ proptest! {
     }
 }
 
-/// A project that is not trusted cannot bring an agent back that the user disabled.
+/// An untrusted project cannot restore an agent that the user disabled.
 #[test]
 fn an_agent_of_an_untrusted_project_is_no_default_by_itself() {
     for disabled in [vec!["build"], vec!["build", "plan"]] {

@@ -1,4 +1,4 @@
-//! Which documents are read, which of them wins, and what is said about those that cannot be used.
+//! The documents that are read, their precedence, and the diagnostics for unusable ones.
 
 use crate::machine::{ASKS, Machine};
 use opencode_location::catalogue::Catalogue;
@@ -8,7 +8,7 @@ use opencode_location::config::{
 use opencode_location::environment::Environment;
 use serde_json::{Value, json};
 
-/// The name the strongest document gives provider `p`.
+/// The name that the strongest document gives to provider `p`.
 fn winner(configuration: &Configuration) -> String {
     let (catalogue, _) = Catalogue::build(configuration, &Environment::default());
     catalogue.providers()[0].name.clone()
@@ -18,7 +18,7 @@ fn naming(name: &str) -> Value {
     json!({ "provider": { "p": { "name": name } } })
 }
 
-/// Every place for a document, weakest first, with what puts one there.
+/// All sources of documents, weakest first.
 const LAYERS: [&str; 13] = [
     "config/opencode.json",
     "config/opencode.jsonc",
@@ -140,7 +140,7 @@ fn nothing_at_all_is_fine() {
     assert_eq!(configuration.instructions(), []);
 }
 
-/// What is said about `content` as the project's document, beside a good one.
+/// The diagnostics for `content` as the document of the project, next to a valid one.
 fn complaints(content: impl AsRef<[u8]>) -> Vec<Diagnostic> {
     let machine = Machine::new();
     machine.write("config/opencode.json", naming("good").to_string());

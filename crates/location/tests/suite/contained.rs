@@ -1,4 +1,4 @@
-//! The properties of paths that a model writes, for the fuzzer.
+//! Properties of paths from a model, checked by the fuzzer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use opencode_location::containment::{ContainmentError, TargetKind, resolve};
 
-/// A Location with files, and with links that lead in, out, nowhere and to themselves.
+/// A Location with files, and with links to targets inside, outside, missing and to themselves.
 static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
     let base = std::env::temp_dir().join(format!("opencode-paths-{}", std::process::id()));
     let root = base.join("location");
@@ -22,13 +22,13 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         ("folder/inner", "in"),
         ("../../outside", "folder/out"),
     ] {
-        // Another run of a process with this number may have left them.
+        // An earlier process with the same id may have left these links.
         drop(symlink(target, root.join(name)));
     }
     root.canonicalize().expect("the root is there")
 });
 
-/// What a path names lies in the Location, or needs an approval that covers it.
+/// The target of a path is either inside the Location or needs an approval that covers it.
 pub(crate) fn check(input: &[u8]) {
     let input = String::from_utf8_lossy(input);
     for kind in [TargetKind::File, TargetKind::Directory] {

@@ -7,7 +7,7 @@ use opencode_location::project::Project;
 use opencode_schema::model::ModelRef;
 use serde_json::{Value, json};
 
-/// The catalogue of documents, weakest first: at most a text of the environment and the host's.
+/// Builds the catalogue of documents, weakest first: an optional text of the environment, and the host's document.
 pub(crate) fn build(documents: &[Value]) -> (Catalogue, Option<Diagnostic>) {
     let (host, inline) = documents.split_last().expect("a document");
     let mut environment = Environment {
@@ -35,12 +35,12 @@ pub(crate) fn catalogue(document: Value) -> Catalogue {
     build(&[document]).0
 }
 
-/// All that is known of provider `mock`.
+/// Returns provider `mock`.
 pub(crate) fn provider(catalogue: &Catalogue) -> &Provider {
     catalogue.described_provider("mock").unwrap()
 }
 
-/// All that is known of its model `m1`.
+/// Returns model `m1` of provider `mock`.
 pub(crate) fn model(catalogue: &Catalogue) -> &Model {
     catalogue.described_model("mock", "m1").unwrap()
 }
@@ -53,7 +53,7 @@ pub(crate) fn select(provider: &str, model: &str, variant: Option<&str>) -> Mode
     }
 }
 
-/// A provider `mock` with model `m1`, with these members.
+/// A document with a provider `mock` and a model `m1`, with these members.
 pub(crate) fn first_generation(provider: Value, model: Value) -> Value {
     let mut base = json!({
         "npm": "@ai-sdk/openai-compatible",

@@ -1,4 +1,4 @@
-//! The files of a Location as clients see them, friendly and hostile.
+//! The files of a Location for clients, with valid and malicious requests.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
 
 use crate::machine::{Machine, git};
 
-/// A project beside a directory it has no authority over, and links from one to the other.
+/// A project next to a directory outside of it, with links between the two.
 async fn open() -> (Machine, Arc<Location>) {
     let machine = Machine::new();
     for (path, content) in [
@@ -50,7 +50,7 @@ fn named(path: &str) -> String {
     path.to_owned()
 }
 
-/// The paths of entries, which must have the type that their paths say.
+/// The paths of entries. Fails if the type of an entry does not match its path.
 fn paths(entries: Vec<FileSystemEntry>) -> Vec<String> {
     let path = |entry: FileSystemEntry| {
         let is_directory = entry.r#type == FileSystemEntryType::Directory;
@@ -69,14 +69,14 @@ async fn a_file_is_read_with_the_type_of_its_name() {
     for (path, bytes, media_type) in [
         ("a.txt", &b"a"[..], "text/plain"),
         ("src/deep/Main.md", b"deep", "text/markdown"),
-        // By its name this would be a video.
+        // The extension alone means a video.
         ("src/main.ts", b"main", "application/octet-stream"),
         ("bytes.bin", b"\0\xff\xfe", "application/octet-stream"),
         ("page.HTML", b"", "text/html"),
         (".hidden", b"hidden", "application/octet-stream"),
         ("new\nline.txt", b"odd", "text/plain"),
         ("src/../a.txt", b"a", "text/plain"),
-        // What a link within leads to counts.
+        // A link inside the Location is resolved.
         ("link/main.ts", b"main", "application/octet-stream"),
         ("file-link", b"a", "text/plain"),
     ] {
@@ -105,7 +105,7 @@ async fn what_is_no_file_of_the_location_is_not_read() {
         (&absolute, FileSystemError::Absolute),
         ("/etc/passwd", FileSystemError::Absolute),
         ("/proc/self/environ", FileSystemError::Absolute),
-        // Nothing tells what is outside and what is not.
+        // The errors do not reveal what exists outside.
         ("out/secret.txt", FileSystemError::Missing),
         ("out/missing", FileSystemError::Missing),
         ("out/secret.txt/below", FileSystemError::Missing),
@@ -162,7 +162,7 @@ async fn a_directory_is_listed_without_links_and_in_the_order_people_expect() {
         ("src/..", &root),
         ("src", &["src/deep/", "src/main.ts"]),
         ("src/", &["src/deep/", "src/main.ts"]),
-        // By its real name.
+        // Listed under its real name.
         ("link", &["src/deep/", "src/main.ts"]),
         ("src/deep", &["src/deep/Main.md"]),
     ] {
@@ -204,7 +204,7 @@ async fn a_directory_of_a_hundred_thousand_entries_is_listed_and_found_in_and_no
     fs::create_dir(machine.path("project/many")).unwrap();
     let many = machine.path("project/many");
     for number in 0..MAX_CHILDREN {
-        // Links are made much faster than files, but a file has only so many.
+        // Creating hard links is much faster than creating files, but the number of links per file is limited.
         let path = many.join(format!("n{number:05}"));
         match number % 10_000 {
             0 => fs::write(path, "").unwrap(),

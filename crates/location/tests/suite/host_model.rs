@@ -33,7 +33,7 @@ fn at(model: HostModel, url: &str) -> HostModel {
     }
 }
 
-/// Configuration and catalogue of a machine whose project has a document.
+/// Configuration and catalogue of a machine with a document in the project.
 fn read(machine: &Machine, project: Value, model: HostModel) -> (Configuration, Catalogue) {
     machine.write("project/opencode.json", project.to_string());
     let host = HostConfiguration {
@@ -103,12 +103,12 @@ fn a_missing_key_is_said_and_no_other_model_is_used() {
     let other =
         json!({"provider": {"mine": {"options": {"baseURL": "http://h/v1"}, "models": {"m": {}}}}});
     assert_eq!(refusal(&machine, other, model()), missing);
-    // The provider's own server needs one wherever its address is said.
+    // The provider's own server needs a key, regardless of the source of its address.
     let official = json!({"provider": {"openai": {"options": {"baseURL": OFFICIAL}}}});
     assert_eq!(refusal(&machine, official, model()), missing);
     machine.set("OPENAI_BASE_URL", OFFICIAL);
     assert_eq!(refusal(&machine, json!({}), model()), missing);
-    // A compatible server may need none.
+    // A compatible server may need no key.
     machine.set("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let outcome = resolved(&machine, json!({}), model());
     assert_eq!(outcome.model.auth, Auth::None);

@@ -1,4 +1,4 @@
-//! Documents that nobody writes on purpose, and some that somebody does.
+//! Documents with accidental or malicious content.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::machine::{ASKS, Machine};
 
-/// What is said about the project's document, beside a good one of the user.
+/// The diagnostics for the document of the project, next to a valid one of the user.
 fn complaints(machine: &Machine) -> Vec<Diagnostic> {
     machine.write(
         "config/opencode.json",
@@ -44,7 +44,7 @@ fn complaint(
     }
 }
 
-/// A machine with this document in the project.
+/// Creates a machine with this document in the project.
 fn with(content: impl AsRef<[u8]>) -> Machine {
     let machine = Machine::new();
     machine.write("project/opencode.json", content);
@@ -118,7 +118,7 @@ fn what_is_no_file() {
     assert_eq!(diagnostic.kind, DiagnosticKind::Io);
     assert_eq!(diagnostic.path, file.display().to_string());
 
-    // A link into nothing is no document.
+    // A dangling link counts as a missing document.
     let dangling = Machine::new();
     dangling.directory("project");
     symlink("nowhere", dangling.path("project/opencode.json")).unwrap();
@@ -192,7 +192,7 @@ fn a_document_full_of_mistakes_is_told_of_so_often_and_no_more() {
     assert_eq!(complaints(&machine).len(), 50);
 }
 
-/// Far above what it takes, far below what anything quadratic would.
+/// Much more time than needed, and much less than any quadratic algorithm would take.
 const SOON: Duration = Duration::from_secs(20);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every key that is one value: who reads it, which document wins, and the environment's switches.
+//! All keys with a single value: their consumers, the precedence of documents, and the switches of the environment.
 
 use opencode_location::config::Source;
 use opencode_location::config::{
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::documents::select;
 use crate::machine::Machine;
 
-/// The configuration of these documents, the weaker of the user, the stronger of the project.
+/// The configuration of two documents: the weaker one of the user, the stronger one of the project.
 fn configuration(weaker: Value, stronger: Value) -> Configuration {
     let machine = Machine::new();
     machine.write("config/opencode.json", weaker.to_string());
@@ -24,7 +24,7 @@ fn settings(weaker: Value, stronger: Value) -> Settings {
     configuration.settings
 }
 
-/// A document that sets everything, in the newer form.
+/// A document that sets all keys, in the newer form.
 fn everything() -> Value {
     json!({
         "shell": "/bin/zsh", "username": "ada", "share": "disabled", "snapshots": false,
@@ -129,7 +129,7 @@ fn the_stronger_document_wins_member_by_member() {
     expected.image.max_height = 20;
     expected.tool_output.max_bytes = 50;
     expected.compaction.auto = true;
-    // Lists add up.
+    // Lists accumulate.
     expected.watcher_ignore.push("c".to_owned());
     assert_eq!(settings(everything(), stronger), expected);
 }

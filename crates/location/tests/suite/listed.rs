@@ -1,4 +1,4 @@
-//! The list of models on the disk, and what a broken one costs.
+//! The list of models on the disk, and the effect of an invalid one.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::machine::Machine;
 
 const LIST: &str = "cache/models.json";
 
-/// A machine with a list, a key for provider `listed`, and this document.
+/// Creates a machine with a list, a key for provider `listed`, and this document.
 fn machine(list: impl AsRef<[u8]>, document: &Value) -> Machine {
     let mut machine = Machine::new();
     machine.write(LIST, list);
@@ -268,7 +268,7 @@ async fn a_new_list_is_seen_by_the_next_snapshot() {
     assert_eq!(models(&changed.location), ["listed/undated"]);
     assert_eq!(models(&before).len(), 3, "a snapshot never changes");
 
-    // A broken one leaves what was read before in force.
+    // After an invalid list, the previous one stays in effect.
     machine.write(LIST, "{\"listed\":");
     let broken = locations.reload(&project).await.unwrap();
     assert!(!broken.catalogue_changed);

@@ -1,4 +1,4 @@
-//! Opening Locations and keeping them.
+//! Opening and caching of Locations.
 
 use std::fs;
 use std::sync::{Arc, Weak};
@@ -129,7 +129,7 @@ async fn concurrent_openers_share_one_opening() {
         .collect();
     let first = locations.get(&directory).await.unwrap();
     for opener in openers {
-        // Opened twice, some would hold another snapshot.
+        // If the Location were opened twice, some openers would hold a different snapshot.
         assert!(Arc::ptr_eq(&first, &opener.await.unwrap()));
     }
 }
@@ -160,13 +160,13 @@ async fn an_opener_that_gives_up_leaves_the_work_to_the_next() {
     {
         let mut abandoned = std::pin::pin!(locations.get(&directory));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        // Begun, and given up wherever it has come to; quick work may even be done.
+        // Started and then dropped at an arbitrary point. Fast work may already be complete.
         let _ = abandoned.as_mut().poll(&mut context);
     }
     assert!(locations.get(&directory).await.is_ok());
 }
 
-/// Opens a directory and lets go of it.
+/// Opens a directory and drops the Location.
 async fn visit(locations: &Locations, machine: &Machine, name: &str) -> Weak<Location> {
     let directory = machine.directory(name);
     Arc::downgrade(&locations.get(&directory).await.unwrap())

@@ -1,4 +1,4 @@
-//! A machine of its own for every test.
+//! A separate machine for every test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use opencode_location::project::{Project, Vcs};
 use opencode_location::trust::Trust;
 use serde_json::Value;
 
-/// Directories of a machine: `home`, `config`, and whatever a test adds.
+/// Directories of a machine: `home`, `config`, and others that a test adds.
 pub(crate) struct Machine {
     root: tempfile::TempDir,
     pub(crate) environment: Environment,
@@ -22,7 +22,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        // The temporary directory may itself be reached through a link.
+        // The path of the temporary directory may contain a link.
         let base = root.path().canonicalize().unwrap();
         let mut environment = Environment {
             home: base.join("home"),
@@ -66,7 +66,7 @@ impl Machine {
         Locations::new(Arc::new(self.environment.clone()), config).with_trust(Trust::Always)
     }
 
-    /// The configuration of `directory` in a project rooted at `root`.
+    /// The configuration of `directory` in a project with the root `root`.
     pub(crate) fn configuration(
         &self,
         root: &str,
@@ -77,7 +77,7 @@ impl Machine {
         self.configuration_of(root, directory, &host)
     }
 
-    /// The same, with all that the embedding program configures itself.
+    /// Same, with the complete configuration of the embedding program.
     pub(crate) fn configuration_of(
         &self,
         root: &str,
@@ -87,7 +87,7 @@ impl Machine {
         self.configuration_with(root, directory, host, true)
     }
 
-    /// A project rooted at `root`.
+    /// A project with the root `root`.
     pub(crate) fn project(&self, root: &str) -> Project {
         Project {
             directory: self.directory(root),
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// The definitions of `project`, and what in them has no effect.
+    /// The definitions of `project`, and diagnostics for parts without effect.
     pub(crate) fn definitions(
         &self,
         configuration: &Configuration,
@@ -114,7 +114,7 @@ impl Machine {
         )
     }
 
-    /// The same, for a project that the host may not trust.
+    /// Same, with a choice if the host trusts the project.
     pub(crate) fn configuration_with(
         &self,
         root: &str,
@@ -128,10 +128,10 @@ impl Machine {
     }
 }
 
-/// The end of a complaint about what could have held permissions.
+/// The end of a message about a value that could contain permissions.
 pub(crate) const ASKS: &str = ". Until this is corrected, the host asks before every use of a tool";
 
-/// Runs git as a user without configuration would, at a fixed time.
+/// Runs git at a fixed time, without the configuration of a user.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = std::process::Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t"])

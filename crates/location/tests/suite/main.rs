@@ -1,6 +1,6 @@
-//! The crate as its users see it, on machines of temporary directories.
+//! Tests of the public interface of the crate, on machines in temporary directories.
 
-// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+// Clippy recognises tests by their attributes. With them, helpers may unwrap like the tests next to them.
 
 #[cfg(test)]
 mod arbitrary;

@@ -1,17 +1,17 @@
-//! What each key of the older form of `provider` becomes, row by row.
+//! The result of each key of the older form of `provider`.
 
 use opencode_location::catalogue::Catalogue;
 use serde_json::{Value, json};
 
 use crate::documents::{build, catalogue};
 
-/// Provider `p` as it is shown, of a document in the older form.
+/// The public description of provider `p` from a document in the older form.
 fn provider(described: Value) -> Value {
     let catalogue = catalogue(json!({"provider": {"p": described}}));
     serde_json::to_value(catalogue.provider("p").unwrap()).unwrap()
 }
 
-/// Model `m` of `p` as it is shown.
+/// The public description of model `m` of provider `p`.
 fn model_of(catalogue: &Catalogue) -> Value {
     let mut models = catalogue.models().into_iter();
     serde_json::to_value(models.find(|model| model.id == "m").unwrap()).unwrap()

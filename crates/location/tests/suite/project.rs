@@ -1,4 +1,4 @@
-//! Which project a directory belongs to.
+//! The project of a directory.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn project(machine: &Machine, id: &str, directory: &str, store: &str) -> Project
     }
 }
 
-/// A git directory as far as it has to look like one.
+/// Creates the parts of a git directory that the discovery checks.
 fn fake_repository(machine: &Machine, below: &str, config: &str) {
     machine.write(&format!("{below}/HEAD"), "ref: refs/heads/main\n");
     machine.write(&format!("{below}/config"), config);
@@ -231,7 +231,7 @@ async fn without_git_there_is_no_root_commit() {
     assert_eq!(found, project(&machine, "global", "r", "r/.git"));
 }
 
-/// Puts a script in git's place.
+/// Replaces git with a script.
 #[cfg(unix)]
 fn fake_git(machine: &mut Machine, script: &str) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -279,8 +279,7 @@ async fn an_answer_git_did_not_finish_is_none() {
     }
 }
 
-/// The clock stands still but for jumping to the next timer when nothing else can happen, so the
-/// time limit passes at once.
+/// The clock is paused. It advances to the next timer when all tasks are idle, so the time limit expires immediately.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn a_git_that_hangs_is_given_up() {

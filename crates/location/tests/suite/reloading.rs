@@ -1,4 +1,4 @@
-//! Reading a Location again, and letting go of those that nobody uses.
+//! Rereading of Locations, and eviction of unused ones.
 
 use std::fs;
 use std::pin::pin;
@@ -45,7 +45,7 @@ async fn whoever_asks_later_gets_the_new_snapshot_and_who_holds_the_old_one_keep
 
 #[test]
 fn the_old_snapshot_is_there_until_the_new_one_is() {
-    // One thread reads the disk, so that it can be held up.
+    // Only one thread reads the disk, so that the test can block it.
     let threads = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(1)
         .build()
@@ -112,7 +112,7 @@ async fn whether_models_may_have_changed_is_told() {
     let mut with_variant = provider("k");
     with_variant["provider"]["p"]["models"]["m"]["variants"] = json!({"high": {}});
     for (document, changed) in [
-        // Nobody had looked before.
+        // There was no earlier snapshot.
         (json!({}), true),
         (json!({}), false),
         (json!({"username": "ada"}), false),
@@ -157,7 +157,7 @@ async fn a_document_that_breaks_stays_in_force_as_it_was() {
     let location = locations.get(&directory).await.unwrap();
     assert_eq!(told(&location), (good.clone(), vec![]));
 
-    // However it breaks, and however often.
+    // For every kind and number of failures.
     for (content, expected) in [(
         "{\"username\": \"lost\"",
         complaint(
@@ -184,14 +184,14 @@ async fn a_document_that_breaks_stays_in_force_as_it_was() {
     );
     assert_eq!(told(&reloaded.location), (good, vec![expected]));
 
-    // What is gone is gone, and what is well again holds.
+    // A deleted file has no effect, and a repaired file takes effect.
     fs::remove_dir(&file).unwrap();
     let reloaded = locations.reload(&directory).await.unwrap();
     assert_eq!(told(&reloaded.location), (None, vec![]));
     machine.write("a/opencode.json", named("well"));
     let reloaded = locations.reload(&directory).await.unwrap();
     assert_eq!(told(&reloaded.location), (Some("well".to_owned()), vec![]));
-    // The user's document was never well.
+    // The document of the user was never valid.
     assert_eq!(reloaded.location.configuration.diagnostics.len(), 1);
 }
 
@@ -251,7 +251,7 @@ async fn a_directory_that_is_gone_keeps_its_last_snapshot() {
     );
 }
 
-/// A clock that stands until it is set.
+/// A clock that advances only when it is set.
 #[derive(Default)]
 struct SetClock(AtomicI64);
 
@@ -267,7 +267,7 @@ impl Clock for SetClock {
     }
 }
 
-/// Locations whose time is set by hand, and the time that makes an idle one go.
+/// Locations with a manual clock, and the time after which an idle one is dropped.
 fn timed(machine: &Machine) -> (Locations, Arc<SetClock>, Millis) {
     let clock = Arc::new(SetClock::default());
     clock.advance(1_000_000_000_000);
@@ -292,7 +292,7 @@ async fn a_location_that_nobody_uses_for_long_is_dropped() {
     clock.advance(idle_time - 1);
     let b = visit(&locations, &machine, "b").await;
     assert_eq!(kept([&a, &b]), [true, true]);
-    // A last use counts from anew.
+    // The idle time starts again at each use.
     visit(&locations, &machine, "a").await;
     clock.advance(idle_time - 1);
     let c = visit(&locations, &machine, "c").await;
@@ -327,7 +327,7 @@ async fn a_location_in_use_does_not_grow_old() {
     }
     let weak = Arc::downgrade(&held);
     drop(held);
-    // Its idle time begins when it was last seen in use.
+    // The idle time starts when the Location was last found in use.
     clock.advance(idle_time - 1);
     visit(&locations, &machine, "other").await;
     assert_eq!(kept([&weak]), [true]);

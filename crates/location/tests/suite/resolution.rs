@@ -1,4 +1,4 @@
-//! From a selection to a model that can be called, or to the reason why not.
+//! Resolves a selection to a model that can be called, or to the reason for a failure.
 
 use opencode_llm::{Auth, Endpoint, GenerationControls, JsonMap, ProtocolId, Secret};
 use opencode_location::catalogue::{

@@ -1,4 +1,4 @@
-//! What counts of the files of a project that the host does not trust.
+//! The effect of files of a project that the host does not trust.
 
 use opencode_location::catalogue::Catalogue;
 use opencode_location::config::{Configuration, HostConfiguration, Share};
@@ -44,14 +44,14 @@ impl Read {
     }
 }
 
-/// A machine whose project has a document.
+/// Creates a machine with this document in the project.
 fn with(document: Value) -> Machine {
     let machine = Machine::new();
     machine.write("project/opencode.json", document.to_string());
     machine
 }
 
-/// A host that knows a provider with a key of its own.
+/// A host with a provider and its key.
 fn host() -> Value {
     json!({"provider": {"own": {
         "options": {"baseURL": "http://own.test", "apiKey": "sk-own"},
@@ -155,7 +155,7 @@ fn a_policy_that_allows_is_none() {
     let found = read(&machine, config.clone());
     assert!(found.said[0].starts_with("experimental.policies has no effect"));
     assert!(found.catalogue.models().is_empty());
-    // Not even a trusted project allows what the host denies.
+    // Even a trusted project cannot allow what the host denies.
     assert!(
         read_as(&machine, config, true)
             .catalogue
@@ -277,7 +277,7 @@ fn tokens_read_nothing_but_files_of_the_project() {
     assert_eq!(system("plan"), None);
     assert!(!format!("{:?}", found.said).contains("s3cret"));
     assert_eq!(found.configuration.instructions(), []);
-    // The value that was left out could have denied.
+    // The value that was left out could contain a denial.
     assert_eq!(found.effect("explore", "bash", "x"), Deny);
     assert_eq!(found.effect("build", "bash", "x"), Allow);
     let places: Vec<_> = found
@@ -367,7 +367,7 @@ fn links_out_of_the_project_are_not_followed() {
         .map(|it| &*it.name)
         .collect();
     assert_eq!(commands, ["init", "review"]);
-    // The document and the folder could have held permissions.
+    // The document and the folder could contain permissions.
     assert_eq!(found.effect("build", "bash", "x"), Ask);
 }
 

@@ -1,4 +1,4 @@
-//! Who decides whether the files of a project count, and for how long.
+//! The decision about the trust in a project, and its duration.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 
-/// A machine whose project has a document.
+/// Creates a machine with this document in the project.
 fn with(document: Value) -> Machine {
     let machine = Machine::new();
     machine.write("project/opencode.json", document.to_string());
     machine
 }
 
-/// Answers as it is told, and counts the questions.
+/// Returns configured answers and counts the questions.
 struct Program(AtomicUsize, fn(&str) -> Result<bool, String>);
 
 impl AskTrust for Program {
@@ -86,7 +86,7 @@ async fn a_host_that_gives_no_answer_trusts_nothing_and_is_asked_again() {
     assert_eq!(program.0.load(Ordering::Relaxed), 2);
 }
 
-/// What was read while the host trusted the project does not stay in force.
+/// Content that was read while the host trusted the project does not stay in effect.
 #[tokio::test]
 async fn a_broken_document_keeps_nothing_that_was_trusted() {
     let machine = with(json!({"username": "ada"}));

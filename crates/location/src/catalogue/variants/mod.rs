@@ -1,7 +1,7 @@
-//! The variants of models that reason, where neither configuration nor a list of models names any.
+//! The variants of reasoning models for which neither the configuration nor a list of models names variants.
 //!
-//! What a model understands follows from its package and its name. Where that is not known exactly
-//! the model gets no variants, rather than some it may refuse.
+//! The package and name of a model determine the options that it accepts. If these are not known
+//! exactly, the model gets no variants, because it could reject them.
 
 use opencode_schema::clock::Millis;
 use serde_json::{Value, json};
@@ -11,27 +11,27 @@ use crate::config::ReasoningOption;
 use crate::model::released;
 use crate::secret::Members;
 
-/// What decides about variants.
+/// The properties that determine the variants.
 pub(super) struct Reasoner<'a> {
     /// The family of its package.
     pub family: Family,
-    /// The name its provider knows it by.
+    /// The name that its provider uses for it.
     pub wire_id: &'a str,
-    /// When it appeared.
+    /// The release date.
     pub released: Millis,
-    /// The longest answer, in tokens; 0 if unknown.
+    /// Maximum number of output tokens. 0 if unknown.
     pub output: u64,
-    /// The ways of steering that a list of models names.
+    /// The reasoning options that a list of models names.
     pub options: Option<&'a [ReasoningOption]>,
 }
 
-/// Variants by id, with their options in the package's spelling.
+/// Variants by id, with options in the spelling of the package.
 type Variants = Vec<(String, Members)>;
 
-/// Most tokens of thinking that are ever asked for.
+/// Maximum number of thinking tokens in a request.
 const MAX_BUDGET: u64 = 31_999;
 
-/// The budget of the lesser of two variants.
+/// The thinking budget of the smaller of two variants, in tokens.
 const HIGH_BUDGET: u64 = 16_000;
 
 impl Reasoner<'_> {
@@ -96,7 +96,7 @@ impl Reasoner<'_> {
         }
     }
 
-    /// Models that understand something else than their package lets expect, most of them nothing.
+    /// The variants of models that differ from the other models of their package. Most of these models have none.
     fn special(&self, id: &str) -> Option<Variants> {
         const WITHOUT: [&str; 10] = [
             "deepseek-chat",
@@ -125,7 +125,7 @@ impl Reasoner<'_> {
         values.iter().filter_map(variant).collect()
     }
 
-    /// How one asks for an effort; none where the package knows no such thing.
+    /// The options that request an effort. `None` if the package does not support efforts.
     fn effort(&self, value: &str) -> Option<Members> {
         let options = match self.family {
             Family::OpenAi | Family::Azure | Family::Xai | Family::Copilot => json!({
@@ -164,7 +164,7 @@ impl Reasoner<'_> {
         both.into_iter().filter_map(variant).collect()
     }
 
-    /// How one asks for a number of tokens; none where the package knows no such thing.
+    /// The options that request a number of thinking tokens. `None` if the package does not support budgets.
     fn budget(&self, tokens: u64) -> Option<Members> {
         let options = match self.family {
             Family::Anthropic => {
@@ -230,7 +230,7 @@ impl Reasoner<'_> {
     }
 }
 
-/// The efforts a model of OpenAI knows.
+/// The efforts that a model of OpenAI supports.
 fn openai(id: &str, released_at: Millis) -> Vec<&'static str> {
     let version = version_after(id, "gpt-");
     let has = |part: &str| id.contains(part);
@@ -268,14 +268,14 @@ fn openai(id: &str, released_at: Millis) -> Vec<&'static str> {
     }
 }
 
-/// The version in the name of a Claude model, as in `claude-opus-4-5` or `claude-3-7-sonnet`.
+/// The version in the name of a Claude model, for example `claude-opus-4-5` or `claude-3-7-sonnet`.
 fn claude_version(id: &str) -> Option<(u32, u32)> {
     ["claude-opus-", "claude-sonnet-", "claude-haiku-", "claude-"]
         .iter()
         .find_map(|prefix| version_after(id, prefix))
 }
 
-/// The version that follows `prefix`: `4-5`, `4.5` or `4`. More than two digits are a date.
+/// The version after `prefix`: `4-5`, `4.5` or `4`. A number with more than two digits is a date.
 fn version_after(id: &str, prefix: &str) -> Option<(u32, u32)> {
     let rest = &id[id.find(prefix)? + prefix.len()..];
     let mut parts = rest.split(['.', '-', ':', '@']);

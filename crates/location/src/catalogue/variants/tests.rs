@@ -1,4 +1,4 @@
-//! Which variants follow from package and name, and what each of them asks for.
+//! Checks the variants for each package and name, and the options of each variant.
 
 use super::*;
 use crate::model::ApiKind;

@@ -1,5 +1,5 @@
-//! What configuration says about agents, in both generations of the format: `agents`, and `agent`
-//! or, older still, `mode`. Markdown files say the same at their head.
+//! Agents in the configuration, in both generations of the format: `agents`, and `agent` or the older
+//! `mode`. Markdown files have the same fields in their front matter.
 
 use opencode_schema::agent::{AgentColor, AgentMode};
 use opencode_schema::model::ModelRef;
@@ -10,10 +10,10 @@ use super::decode::{Decoded, Invalid, boolean, entries, object, optional, text};
 use super::{permission, provider_v2, selection};
 use crate::secret::{Headers, Members};
 
-/// What is said about an agent: every field may be left unsaid.
+/// The description of an agent. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct AgentPatch {
-    /// The model of sessions that have chosen none.
+    /// The model of sessions that choose none.
     pub model: Option<ModelRef>,
     /// The variant of that model.
     pub variant: Option<String>,
@@ -21,21 +21,21 @@ pub(crate) struct AgentPatch {
     pub headers: Headers,
     /// Options of its model requests.
     pub body: Members,
-    /// Its own part of the system prompt.
+    /// Its own part of the System Context.
     pub system: Option<String>,
-    /// What it is for.
+    /// The purpose of the agent.
     pub description: Option<String>,
-    /// Who may choose it.
+    /// The kinds of callers that can choose it.
     pub mode: Option<AgentMode>,
-    /// Whether lists made for people leave it out.
+    /// True if user interfaces do not list it.
     pub hidden: Option<bool>,
     /// Its colour.
     pub color: Option<AgentColor>,
-    /// Provider Turns per input.
+    /// Maximum number of Provider Turns per input.
     pub steps: Option<u32>,
-    /// Whether it is taken away.
+    /// True if the agent is removed.
     pub disabled: Option<bool>,
-    /// Rules after those said before.
+    /// Rules that apply after all earlier ones.
     pub permissions: Vec<PermissionRule>,
 }
 
@@ -54,7 +54,7 @@ const NEWER: [&str; 11] = [
     "permissions",
 ];
 
-/// The fields that only the older generation has. All others it takes for options of requests.
+/// The fields that only the older generation has. It treats all unknown fields as options of requests.
 const OLDER: [&str; 7] = [
     "name",
     "prompt",
@@ -75,7 +75,7 @@ pub(super) fn decode_older(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> 
     entries(value, |id, value| Ok((name(id)?, older(object(value)?)?)))
 }
 
-/// Reads the modes of the oldest form: agents that people choose.
+/// Reads the modes of the oldest form: agents that a user chooses.
 pub(super) fn decode_modes(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> {
     let mut modes = decode_older(value)?;
     for (_, patch) in &mut modes {
@@ -84,7 +84,7 @@ pub(super) fn decode_modes(value: &Value) -> Decoded<Vec<(String, AgentPatch)>> 
     Ok(modes)
 }
 
-/// A name under which something is described. It is shown in lists of lines and given to models.
+/// Checks the name of an agent or command. User interfaces show the name in line-based lists, and models receive it.
 pub(super) fn name(name: &str) -> Decoded<String> {
     if name.is_empty() || name.contains(char::is_control) {
         return Err(Invalid::new("must have a name without control characters"));
@@ -92,7 +92,7 @@ pub(super) fn name(name: &str) -> Decoded<String> {
     Ok(name.to_owned())
 }
 
-/// Reads the fields of a Markdown file, which do not tell their generation.
+/// Reads the fields of a Markdown file. Such a file does not state its generation.
 pub(crate) fn decode_fields(value: &Value) -> Decoded<AgentPatch> {
     let source = object(value)?;
     if source.keys().all(|name| NEWER.contains(&&**name)) {
@@ -120,7 +120,7 @@ fn newer(source: &Map<String, Value>) -> Decoded<AgentPatch> {
     })
 }
 
-/// Reads the older fields, and the newer ones over them where both are there.
+/// Reads the older fields. The newer fields override them if both are present.
 fn older(source: &Map<String, Value>) -> Decoded<AgentPatch> {
     let mut patch = newer(source)?;
     let or = |newer: Option<String>, name| match newer {
@@ -141,8 +141,7 @@ fn older(source: &Map<String, Value>) -> Decoded<AgentPatch> {
     Ok(patch)
 }
 
-/// What the older generation sends along with requests: its options, and every field it does not
-/// know.
+/// The options that the older generation adds to requests: its `options` and every field that it does not know.
 fn options(source: &Map<String, Value>) -> Decoded<Members> {
     let mut body = optional(source, "options", provider_v2::body)?.unwrap_or_default();
     let is_known = |name: &str| NEWER.contains(&name) || OLDER.contains(&name);
@@ -175,7 +174,7 @@ fn color(value: &Value) -> Decoded<AgentColor> {
 
 fn steps(value: &Value) -> Decoded<u32> {
     let whole = value.as_f64().filter(|it| it.fract() == 0.0 && *it >= 1.0);
-    // The conversion saturates: more steps than anybody can make are as good as that many.
+    // The conversion saturates: the largest `u32` is more steps than any session can take.
     whole
         .map(|steps| steps as u32)
         .ok_or_else(|| Invalid::new("must be a whole number of at least 1"))

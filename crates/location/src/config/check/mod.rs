@@ -1,5 +1,5 @@
-//! The check of a whole document that a program gives: the values that the readers of the keys
-//! refuse, and every name that does not exist.
+//! Checks a whole document that a program gives: reports the values that the readers of the keys
+//! reject, and all unknown names.
 
 use serde_json::{Map, Value};
 
@@ -10,26 +10,26 @@ use super::shape::{DOCUMENT, Members, Shape};
 use super::step::Step;
 use crate::nearest::nearest;
 
-/// Most names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_NAMED: usize = 12;
 
-/// Most problems that are looked for. A caller corrects the first ones and asks again.
+/// Maximum number of reported problems. A caller corrects the first ones and checks again.
 const MAX_PROBLEMS: usize = 100;
 
-/// Most characters of a path. Names are the caller's and may be of any length.
+/// Maximum number of characters in a path. Names come from the caller and can have any length.
 const MAX_PATH: usize = 300;
 
-/// Something wrong in a document. Neither text repeats a value.
+/// A problem in a document. Neither text contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigurationProblem {
-    /// Where it is, as `permission.bash` or `permissions[0].effect`. Empty for the whole document.
+    /// The path of the problem, for example `permission.bash` or `permissions[0].effect`. Empty for the whole document.
     pub path: String,
-    /// What is wrong there, as the end of a sentence that begins with the path.
+    /// The problem, as the end of a sentence that begins with the path.
     pub message: String,
 }
 
-/// Everything that is wrong in a document, in its order: under each key of the top level the first
-/// value that is wrong, and all names that do not exist.
+/// Returns all problems of a document, in its order: the first wrong value under each top-level key,
+/// and all unknown names.
 ///
 /// ```
 /// # use opencode_location::config::problems;
@@ -46,10 +46,10 @@ pub fn problems(config: &Value) -> Vec<ConfigurationProblem> {
     check.found
 }
 
-/// A walk through a document.
+/// State of the traversal of a document.
 #[derive(Default)]
 struct Check {
-    /// Where it is.
+    /// The current path.
     path: Vec<Step>,
     found: Vec<ConfigurationProblem>,
 }
@@ -66,7 +66,7 @@ impl Check {
         }
     }
 
-    /// Looks at what has a shape. The kinds of values are the readers' matter.
+    /// Checks a value that has a shape. The readers of the keys check the types of values.
     fn value(&mut self, shape: &Shape, value: &Value) {
         match (shape, value) {
             (Shape::Word(words), Value::String(text)) if !words.contains(&text.as_str()) => {
@@ -116,7 +116,7 @@ impl Check {
         self.add(shown(&self.path), message);
     }
 
-    /// Adds a problem, unless there is one in that place.
+    /// Adds a problem, unless the path already has one.
     fn add(&mut self, path: String, message: String) {
         let printable = path.chars().filter(|character| !character.is_control());
         let path: String = printable.take(MAX_PATH).collect();

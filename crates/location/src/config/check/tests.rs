@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Each problem as one line.
+/// Formats each problem as one line.
 fn lines(config: Value) -> Vec<String> {
     let line = |problem: ConfigurationProblem| format!("{} {}", problem.path, problem.message);
     problems(&config).into_iter().map(line).collect()

@@ -1,8 +1,8 @@
-//! The three domains of a request's options.
+//! Sorts the options of a request into three domains.
 //!
-//! Configuration mixes them in one object, in the spelling of the AI SDK or of the wire. A provider
-//! adapter must know which is which: generation controls and provider options it encodes itself,
-//! and only what neither of us knows goes into the body as it stands.
+//! The configuration mixes them in one object, in the spelling of the AI SDK or of the wire. A provider
+//! adapter must distinguish them: it encodes generation controls and provider options itself. Only
+//! options that neither this module nor the adapter knows go into the body unchanged.
 
 use opencode_llm::{GenerationControls, ProtocolId};
 use serde_json::{Map, Value};
@@ -12,10 +12,10 @@ use crate::config::{Decoded, Invalid, count, elements, number, text, wrong};
 /// Where a key may stand among a provider's options and settings.
 pub(crate) const API_KEY: &str = "apiKey";
 
-/// The options of a provider that are time limits.
+/// The names of the provider options that are time limits.
 const LIMITS: [&str; 3] = ["headerTimeout", "chunkTimeout", "timeout"];
 
-/// Options by domain, each under its canonical, camelCase name.
+/// Options by domain. Known options have their canonical camelCase name.
 #[derive(Clone, PartialEq)]
 #[cfg_attr(test, derive(Debug))]
 pub(crate) struct Options {
@@ -25,16 +25,16 @@ pub(crate) struct Options {
     body: Map<String, Value>,
 }
 
-/// What the adapters of a protocol give a meaning to beyond the generation controls.
+/// The options that the adapters of a protocol know in addition to the generation controls.
 #[derive(PartialEq)]
 #[cfg_attr(test, derive(Debug))]
 struct Words {
-    /// Where they look for their options.
+    /// The namespace in which the adapters look for their options.
     namespace: &'static str,
     options: &'static [&'static str],
-    /// Wire objects whose members are options, and the option behind each member.
+    /// Wire objects whose members are options, with the option name for each member.
     groups: &'static [(&'static str, &'static [(&'static str, &'static str)])],
-    /// Options that are objects, whose members may be spelled either way as well.
+    /// Options that are objects. Their members may use either spelling.
     objects: &'static [&'static str],
 }
 
@@ -94,7 +94,7 @@ impl Words {
 }
 
 impl Options {
-    /// Sorts the options of a model that is spoken to in this protocol.
+    /// Sorts the options of a model with this protocol.
     pub(crate) fn of(protocol: ProtocolId, options: &Map<String, Value>) -> Self {
         let mut sorted = Self {
             words: Words::of(protocol),
@@ -129,7 +129,7 @@ impl Options {
         }
     }
 
-    /// Takes the known members out of an object of options. Setting the object to null unsets them.
+    /// Moves the known members out of an object of options. If the object is null, all its known members become null.
     fn sort_group(&mut self, name: &str, members: &[(&str, &str)], value: &Value) {
         let mut rest = value.clone();
         for (member, option) in members {
@@ -148,20 +148,20 @@ impl Options {
         }
     }
 
-    /// Lays other options over these, member by member; null takes a member away.
+    /// Merges other options into these, member by member. Null removes a member.
     pub(crate) fn overlay(&mut self, over: &Self) {
         overlay(&mut self.generation, &over.generation);
         overlay(&mut self.provider, &over.provider);
         overlay(&mut self.body, &over.body);
     }
 
-    /// Takes a member out of the plain body.
+    /// Removes a member from the body.
     pub(crate) fn take_body(&mut self, name: &str) -> Option<Value> {
         self.body.shift_remove(name)
     }
 
-    /// The three domains as a model request holds them: generation controls, provider options by
-    /// namespace, body.
+    /// Returns the three domains as a model request needs them: generation controls, provider options
+    /// by namespace, body.
     pub(crate) fn into_parts(self) -> (GenerationControls, Map<String, Value>, Map<String, Value>) {
         let controls = controls(&self.generation);
         let mut provider = self.provider;
@@ -175,7 +175,7 @@ impl Options {
     }
 }
 
-/// Complains about a generation control whose value is not of its type, and about a wrong time limit.
+/// Fails if a generation control has a value of the wrong type or if a time limit is invalid.
 pub(crate) fn check(options: &Map<String, Value>) -> Decoded<()> {
     check_limits(options)?;
     for (name, value) in options {
@@ -191,7 +191,7 @@ pub(crate) fn check(options: &Map<String, Value>) -> Decoded<()> {
     Ok(())
 }
 
-/// Complains about a time limit that is neither `false` nor a positive number of milliseconds.
+/// Fails if a time limit is neither `false` nor a positive number of milliseconds.
 pub(crate) fn check_limits(options: &Map<String, Value>) -> Decoded<()> {
     for name in LIMITS {
         let fits = match options.get(name) {
@@ -206,7 +206,7 @@ pub(crate) fn check_limits(options: &Map<String, Value>) -> Decoded<()> {
     Ok(())
 }
 
-/// The generation control behind a name; several names stand for one control.
+/// Returns the canonical generation control for a name. Several names map to one control.
 fn control(camel: &str) -> Option<&'static str> {
     Some(match camel {
         "temperature" => "temperature",
@@ -221,12 +221,12 @@ fn control(camel: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a name in camel case is one of a generation control.
+/// True if a camelCase name is a generation control.
 pub(crate) fn is_control(camel: &str) -> bool {
     control(camel).is_some()
 }
 
-/// `topP` as `top_p`.
+/// Converts `topP` to `top_p`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 2);
     for letter in name.chars() {
@@ -238,7 +238,7 @@ pub(crate) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// `top_p` as `topP`; a name that is not in snake case stays as it is.
+/// Converts `top_p` to `topP`. Returns a name that is not in snake case unchanged.
 pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut camel = words.next().unwrap_or_default().to_owned();
@@ -262,7 +262,7 @@ fn camel_members(members: &Map<String, Value>) -> Value {
     Value::Object(members.collect())
 }
 
-/// Reads the controls; what does not fit was refused where it was written, or has no place here.
+/// Reads the controls. Skips values of the wrong type, which [`check`] rejects in configuration.
 fn controls(source: &Map<String, Value>) -> GenerationControls {
     let float = |name| source.get(name).and_then(|value| number(value).ok());
     let whole = |name| source.get(name).and_then(|value| count(value).ok());
@@ -280,7 +280,7 @@ fn controls(source: &Map<String, Value>) -> GenerationControls {
     }
 }
 
-/// One text or several.
+/// Reads one text or a list of texts.
 fn stop(value: &Value) -> Decoded<Vec<String>> {
     match value {
         Value::String(text) => Ok(vec![text.clone()]),
@@ -289,10 +289,9 @@ fn stop(value: &Value) -> Decoded<Vec<String>> {
     }
 }
 
-/// Merges `over` into `base` as RFC 7396 does: objects member by member, null takes away, all else
-/// replaces.
+/// Merges `over` into `base` according to RFC 7396: objects member by member, null removes, every other value replaces.
 fn overlay(base: &mut Map<String, Value>, over: &Map<String, Value>) {
-    // In one pass: taking members out of an ordered map one by one moves all that follow each time.
+    // Removes all members in one pass: each single removal from an ordered map moves all members after it.
     base.retain(|name, _| !over.get(name).is_some_and(Value::is_null));
     for (name, value) in over {
         match value {

@@ -8,7 +8,7 @@ fn members(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The domains of options, after laying `over` over `base`.
+/// The domains of the options after `over` was merged into `base`.
 fn sorted(base: Value, over: Value) -> (Value, Value, Value) {
     sorted_for(ProtocolId::OpenAiChat, base, over)
 }

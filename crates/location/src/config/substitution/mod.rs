@@ -1,12 +1,11 @@
-//! `{env:NAME}` and `{file:path}` in the text of a document, replaced before it is parsed.
+//! Replaces `{env:NAME}` and `{file:path}` in the text of a document before it is parsed.
 //!
-//! A token is replaced once, where it was written: what it is replaced with is never looked through
-//! for tokens. Within a string the text put there is escaped, so that it stays the string's content
-//! whatever it holds; outside of strings a variable stands for itself, a number or `true`. Tokens in
-//! comments are left alone.
+//! Each token is replaced once. The replacement is not searched for tokens. Within a string, the
+//! replacement is escaped, so that it cannot end the string. Outside of strings it is inserted
+//! unchanged, so a variable can provide a number or `true`. Tokens in comments are not replaced.
 //!
-//! A token that cannot be replaced, or that an untrusted document may not use, leaves a mark. The
-//! document loses the value that holds the mark.
+//! A token that cannot be replaced, or that an untrusted document must not use, is replaced with a
+//! mark. The value that contains the mark is removed from the document.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,61 +16,61 @@ use crate::bounded;
 use crate::containment::is_project_text;
 use crate::environment::Environment;
 
-/// Largest file a token may name. Keys and prompts are a small part of it.
+/// Maximum size in bytes of a file that a token names. Keys and prompts are much smaller.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Most different files the tokens of one document may name.
+/// Maximum number of different files that the tokens of one document name.
 const MAX_FILES: usize = 100;
 
-/// Begins and ends the mark of a refused token: a code point that Unicode keeps free of meaning. A
-/// document that holds it by itself loses the value around it.
+/// First and last character of the mark for a refused token: a code point that Unicode reserves as a
+/// noncharacter. If a document itself contains it, the value with it is removed.
 const MARK: char = '\u{fdd0}';
 
-/// Which tokens a document may use.
+/// The tokens that a document may use.
 #[derive(Clone, Copy)]
 pub(super) enum Tokens<'r> {
-    /// Every variable and file.
+    /// All variables and files.
     All,
-    /// Files below a directory, links followed.
+    /// Only files below a directory. Symbolic links are resolved before the check.
     FilesBelow(&'r Path),
 }
 
-/// A text with its tokens replaced, and where its parts stood before.
+/// A text with its tokens replaced, and the mapping to positions in the original.
 pub(super) struct Substituted<'a> {
     original: &'a str,
     text: String,
-    /// Replacements in their order, each as the two ranges that correspond.
+    /// The replacements in order, each with its range in both texts.
     replaced: Vec<Replaced>,
-    /// Why tokens were refused, by the number in their marks.
+    /// The reasons for refused tokens. The mark of a token contains the index.
     refused: Vec<Refused>,
 }
 
-/// Why a token was refused.
+/// The reason why a token was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// Why.
+    /// The message.
     pub message: String,
-    /// Whether the host does not trust the document, and the token may be right.
+    /// True if the token was refused because the host does not trust the document. The token itself may be valid.
     pub is_withheld: bool,
 }
 
 struct Replaced {
-    /// Where the token begins in the original.
+    /// Start of the token in the original.
     from: usize,
-    /// Where it ends there.
+    /// End of the token in the original.
     from_end: usize,
-    /// Where its replacement begins.
+    /// Start of the replacement.
     to: usize,
-    /// Where that ends.
+    /// End of the replacement.
     to_end: usize,
 }
 
-/// A document that becomes too large.
+/// The error for a document that becomes too large.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SubstitutionError {
-    /// What is wrong and what to do about it.
+    /// The problem.
     pub message: String,
-    /// Where the token stands.
+    /// Position of the token.
     pub position: Position,
 }
 
@@ -81,7 +80,7 @@ impl<'a> Substituted<'a> {
         &self.text
     }
 
-    /// Why the tokens in a text were refused; none if the text holds no mark.
+    /// The reason why the tokens in a text were refused. `None` if the text contains no mark.
     pub(super) fn refusal(&self, text: &str) -> Option<Refused> {
         let (_, mark) = text.split_once(MARK)?;
         let number = mark.split(MARK).next().and_then(|it| it.parse().ok());
@@ -92,8 +91,8 @@ impl<'a> Substituted<'a> {
         }))
     }
 
-    /// Where the byte at `offset` of the replaced text stood in the original: within a replacement
-    /// that is where its token begins.
+    /// The position in the original for a byte offset in the replaced text. Within a replacement, this
+    /// is the start of its token.
     pub(super) fn position(&self, offset: usize) -> Position {
         let following = self.replaced.partition_point(|it| it.to <= offset);
         let original = match following.checked_sub(1).map(|last| &self.replaced[last]) {
@@ -105,7 +104,7 @@ impl<'a> Substituted<'a> {
     }
 }
 
-/// Replaces the tokens of a document whose relative paths start at `base`.
+/// Replaces the tokens of a document. `base` is the base directory of its relative paths.
 pub(super) fn substitute<'a>(
     original: &'a str,
     base: &Path,
@@ -168,7 +167,7 @@ pub(super) fn substitute<'a>(
     Ok(result)
 }
 
-/// A token and where it ends.
+/// A token and the offset of its end.
 struct Token<'a> {
     kind: TokenKind,
     name: &'a str,
@@ -181,7 +180,7 @@ enum TokenKind {
     File,
 }
 
-/// What the text at some place is part of.
+/// The lexical context of a position in the text.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
@@ -197,7 +196,7 @@ struct Scanner {
 }
 
 impl Scanner {
-    /// The token that begins at `at`.
+    /// Returns the token that starts at `at`.
     fn token<'a>(&self, text: &'a str, at: usize) -> Option<Token<'a>> {
         if text.as_bytes()[at] != b'{'
             || matches!(self.state, State::LineComment | State::BlockComment)
@@ -219,8 +218,8 @@ impl Scanner {
         Some(Token { kind, name, end })
     }
 
-    /// Takes note of the byte at `at`, and of its companion where two belong together; gives how
-    /// many were taken.
+    /// Processes the byte at `at`, together with the next one if the two form a unit. Returns the
+    /// number of processed bytes.
     fn step(&mut self, text: &[u8], at: usize) -> usize {
         let pair = (text[at], text.get(at + 1).copied().unwrap_or_default());
         let (state, taken) = match (self.state, pair) {
@@ -228,19 +227,19 @@ impl Scanner {
             (State::Plain, (b'/', b'/')) => (State::LineComment, 2),
             (State::Plain, (b'/', b'*')) => (State::BlockComment, 2),
             (State::String, (b'\\', next)) => (State::String, 1 + usize::from(next.is_ascii())),
-            // No string goes on in another line: an unclosed one is a mistake the parser tells.
+            // A string cannot continue on the next line. The parser reports an unclosed string.
             (State::String, (b'"' | b'\n', _)) => (State::Plain, 1),
             (State::LineComment, (b'\n', _)) => (State::Plain, 1),
             (State::BlockComment, (b'*', b'/')) => (State::Plain, 2),
             (same, _) => (same, 1),
         };
         self.state = state;
-        // An escape at the end of the text has no companion.
+        // An escape at the end of the text has no second byte.
         taken.min(text.len() - at)
     }
 }
 
-/// The files that tokens name, each read once.
+/// Cache of the files that tokens name. Each file is read once.
 struct Files<'e> {
     base: &'e Path,
     tokens: Tokens<'e>,
@@ -249,7 +248,7 @@ struct Files<'e> {
 }
 
 impl Files<'_> {
-    /// What a token stands for: a variable that is not set for nothing.
+    /// The replacement of a token. Empty for an unset variable.
     fn value(&mut self, token: &Token<'_>) -> Result<String, TokenProblem> {
         let name = token.name;
         match (token.kind, self.tokens) {
@@ -292,9 +291,9 @@ impl Files<'_> {
     }
 }
 
-/// Why a token is refused.
+/// The reason why a token is refused.
 enum TokenProblem {
-    /// It cannot be replaced.
+    /// The token cannot be replaced.
     Impossible(String),
     /// The host does not trust the document.
     Withheld(String),
@@ -313,7 +312,7 @@ impl From<TokenProblem> for Refused {
     }
 }
 
-/// The file's text without the blanks around it.
+/// Returns the text of the file without surrounding blanks.
 fn load(path: &Path) -> Result<String, String> {
     if !path.is_absolute() {
         return Err("the path is not absolute".to_owned());
@@ -324,7 +323,7 @@ fn load(path: &Path) -> Result<String, String> {
     Ok(text.trim().to_owned())
 }
 
-/// Appends text as it stands between the quotes of a JSON string.
+/// Appends text in the escaped form for the inside of a JSON string.
 fn push_escaped(out: &mut String, text: &str) {
     let quoted = serde_json::Value::from(text).to_string();
     out.push_str(&quoted[1..quoted.len() - 1]);

@@ -27,17 +27,17 @@ fn tokens_are_replaced_where_they_mean_something() {
         (r#""{env:OTHER}""#, r#""other""#),
         (r#""a {env:OTHER}{env:NUMBER} b""#, r#""a other12 b""#),
         (r#""{env: OTHER }""#, r#""other""#),
-        // Nothing for what is not set.
+        // An unset variable becomes an empty text.
         (r#""{env:NONE}""#, r#""""#),
-        // Escaped within a string, and looked through only once.
+        // Escaped within a string. The replacement is not searched for tokens.
         (r#""{env:KEY}""#, r#""a\"b\\\n{env:OTHER}""#),
-        // As it is outside of one.
+        // Unchanged outside of strings.
         (r#"{"a": {env:NUMBER}}"#, r#"{"a": 12}"#),
         (r#"{"a": "x", "b": {env:NUMBER}}"#, r#"{"a": "x", "b": 12}"#),
         (r#""\"{env:OTHER}""#, r#""\"other""#),
         (r#""\\" {env:NUMBER}"#, r#""\\" 12"#),
         (r#""ä\ä{env:OTHER}""#, r#""ä\äother""#),
-        // Not in comments.
+        // Not replaced in comments.
         ("// {env:OTHER}\n", "// {env:OTHER}\n"),
         ("  // {file:missing}\n", "  // {file:missing}\n"),
         ("/* \" {file:missing} */ ", "/* \" {file:missing} */ "),
@@ -46,7 +46,7 @@ fn tokens_are_replaced_where_they_mean_something() {
             "1 // {file:missing}\n12",
         ),
         (r#""http://{env:OTHER}""#, r#""http://other""#),
-        // What is no token stays.
+        // Text that is not a token stays unchanged.
         (r#""{env:}" "{file: }""#, r#""{env:}" "{file: }""#),
         ("\"{env:OTHER\n}\"", "\"{env:OTHER\n}\""),
         (
@@ -119,7 +119,7 @@ fn there_is_an_end_to_files_and_to_what_they_hold() {
         Ok(result) => result.refusal(result.text()).map(|it| (it.message, 0)),
         Err(error) => Some((error.message, error.position.line)),
     };
-    // One file may be named often.
+    // Tokens can name the same file repeatedly.
     assert_eq!(fails(&tokens(&vec!["0".to_owned(); 1000])), None);
     assert_eq!(fails(&tokens(&names[..MAX_FILES])), None);
     let message = "A document may name at most 100 files with {file:…}".to_owned();

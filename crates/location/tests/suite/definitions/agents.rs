@@ -1,4 +1,4 @@
-//! The agents that are built in, and what configuration makes of them and adds to them.
+//! The built-in agents, and their changes and additions by configuration.
 
 use opencode_location::definitions::Definitions;
 use opencode_schema::agent::AgentMode;
@@ -56,7 +56,7 @@ fn a_later_description_overrides_an_earlier_one_field_by_field() {
     let b = agent(&definitions, "b");
     assert_eq!(b.model, Some(select("p", "n", Some("low"))));
     assert_eq!((b.steps, b.system.as_deref()), (Some(4), Some("s")));
-    // A variant without a model is one of no model.
+    // A variant without a model has no effect.
     let c = agent(&definitions, "c");
     assert_eq!((c.mode, &c.model, c.hidden), (AgentMode::All, &None, false));
     assert_eq!(ids(&definitions)[5..], ["a", "b", "c"]);
@@ -232,7 +232,8 @@ fn a_wrong_field_of_a_file_is_left_out_with_its_place() {
     );
     assert_eq!(ids(&definitions)[5..], ["a", "b", "c", "d", "e", "f"]);
     assert_eq!(agent(&definitions, "a").description.as_deref(), Some("x"));
-    // What could have held permissions restricts: a rule of bash, and all that a head may say.
+    // Unreadable values that could contain permissions restrict the agents: a rule for bash, and
+    // everything that front matter can contain.
     let allowed = |agent: &str, action: &str| {
         let rules = definitions.agents.rules(agent);
         rules
@@ -249,7 +250,7 @@ fn a_wrong_field_of_a_file_is_left_out_with_its_place() {
     );
 }
 
-/// The default agent, and what is said about it.
+/// The default agent and the diagnostics about it.
 fn default(host: Value) -> (Option<String>, Vec<String>) {
     let machine = Machine::new();
     let (definitions, said) = define(&machine, host);

@@ -1,4 +1,4 @@
-//! Files nobody has vouched for, where definitions are looked for.
+//! Files with unverified content in folders of definitions.
 
 #![cfg(unix)]
 
@@ -27,7 +27,7 @@ async fn found(definitions: &Definitions) -> [Vec<String>; 3] {
     ]
 }
 
-/// For each folder, what is said about its files.
+/// The given lines for each folder.
 fn each(lines: &[&str]) -> Vec<String> {
     let of = |folder| lines.iter().map(move |line| line.replace("{}", folder));
     FOLDERS.into_iter().flat_map(of).collect()

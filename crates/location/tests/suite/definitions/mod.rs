@@ -1,4 +1,4 @@
-//! What configuration and Markdown files define for a directory.
+//! Definitions of a directory from configuration and Markdown files.
 
 mod agents;
 mod commands;
@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use crate::machine::Machine;
 
-/// The definitions for the directory `project` of a machine, and everything that is said about
-/// them, with the machine's root left out.
+/// The definitions for the directory `project` of a machine, and all diagnostics, without the root of the machine.
 fn define(machine: &Machine, host: Value) -> (Definitions, Vec<String>) {
     let configuration = machine.configuration("project", "project", Some(&host));
     let (definitions, diagnostics) = read(machine, &configuration);
@@ -36,7 +35,7 @@ fn read(
     machine.definitions(configuration, &catalogue)
 }
 
-/// The definitions where nothing is wrong.
+/// The definitions. Fails if there are diagnostics.
 fn defined(machine: &Machine, host: Value) -> Definitions {
     let (definitions, said) = define(machine, host);
     assert_eq!(said, Vec::<String>::new());

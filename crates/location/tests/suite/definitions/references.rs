@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{define, defined};
 use crate::machine::Machine;
 
-/// The references as reads show them, with the machine's root left out.
+/// The public view of the references, without the root of the machine.
 fn shown(machine: &Machine, definitions: &opencode_location::definitions::Definitions) -> Value {
     let text = json!(definitions.references.list()).to_string();
     serde_json::from_str(&text.replace(&machine.text(""), "~/")).unwrap()

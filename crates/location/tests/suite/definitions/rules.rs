@@ -1,4 +1,4 @@
-//! What agents may do: the rules of those that are built in, and where those of configuration stand.
+//! The rules of agents: those of built-in agents, and the position of those from the configuration.
 
 use opencode_schema::agent::AgentMode;
 use opencode_schema::permission::{PermissionEffect, PermissionRule};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{agent, defined, nothing};
 use crate::machine::Machine;
 
-/// Rules as `action resource effect`, with the machine's root left out.
+/// Formats rules as `action resource effect`, without the root of the machine.
 fn lines(machine: &Machine, rules: &[PermissionRule]) -> Vec<String> {
     let line = |it: &PermissionRule| {
         let effect = match it.effect {

@@ -1,4 +1,4 @@
-//! Skills, which are seen as they are on the disk.
+//! Skills, which always reflect the current state of the disk.
 
 use std::fs::{self, File, FileTimes};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn file(name: &str, description: &str, text: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n{text}")
 }
 
-/// The skills as reads show them, with the machine's root left out.
+/// The public view of the skills, without the root of the machine.
 async fn shown(machine: &Machine, skills: &Skills) -> Value {
     let text = json!(skills.observe().await).to_string();
     serde_json::from_str(&text.replace(&machine.text(""), "~/")).unwrap()
@@ -29,7 +29,7 @@ async fn names(skills: &Skills) -> Vec<String> {
     skills.iter().map(|it| it.name.clone()).collect()
 }
 
-/// What is wrong with the skills, with the machine's root left out.
+/// The diagnostics of the skills, without the root of the machine.
 fn said(machine: &Machine, skills: &Skills) -> Vec<String> {
     let said = skills.diagnostics();
     let text = |it: &opencode_location::config::Diagnostic| it.to_string();
@@ -253,7 +253,7 @@ async fn a_directory_is_listed_again_when_its_time_has_changed() {
     set(long_ago);
     assert_eq!(names(&skills).await, ["one"]);
 
-    // As it would be if nothing had been added.
+    // The same time as before the file was added.
     machine.write("config/skill/two/SKILL.md", file("two", "d", "text"));
     set(long_ago);
     assert_eq!(names(&skills).await, ["one"]);
@@ -261,7 +261,7 @@ async fn a_directory_is_listed_again_when_its_time_has_changed() {
     set(long_ago + Duration::from_nanos(1_000));
     assert_eq!(names(&skills).await, ["one", "two"]);
 
-    // A time so near that the next change might have the same one says nothing.
+    // A very recent time is not conclusive: the next change might have the same time.
     for name in ["three", "four", "five"] {
         let now = SystemTime::now();
         set(now);
@@ -272,7 +272,7 @@ async fn a_directory_is_listed_again_when_its_time_has_changed() {
     }
 }
 
-/// Something that happens to the directories of skills.
+/// A change in the directories of skills.
 #[derive(Debug, Clone)]
 enum Change {
     Write { place: usize, name: usize },
@@ -280,7 +280,7 @@ enum Change {
     Move { from: usize, to: usize },
 }
 
-/// Places of skills, some of them in each other's way.
+/// Paths of skills. Some of them exclude each other.
 const PLACES: [&str; 6] = [
     "config/skill/a.md",
     "config/skill/b/SKILL.md",
@@ -299,13 +299,13 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Makes a change as far as it is possible.
+/// Applies a change if possible.
 fn make(machine: &Machine, change: &Change, step: usize) {
     let path = |place: usize| machine.path(PLACES[place]);
     match change {
         Change::Write { place, name } => {
             let path = path(*place);
-            // Of another length each time: sizes tell versions of one moment apart.
+            // Each text has a different length, so that versions with the same time differ in size.
             let text = file(["x", "y", "[]"][*name], "d", &"t".repeat(4 * step));
             if fs::create_dir_all(path.parent().unwrap()).is_ok() {
                 let _ = fs::write(path, text);

@@ -1,4 +1,4 @@
-//! Those that configuration names by their paths.
+//! Instructions that the configuration names by paths.
 
 use super::{Seen, Site, texts};
 
@@ -52,7 +52,7 @@ fn what_is_not_there_and_what_is_an_address_is_passed_over() {
     assert_eq!(site.seen().configured, texts(["project/file.md: text"]));
 }
 
-/// A project may have been fetched from anywhere; it must not have files of the machine sent away.
+/// A project can come from any source. It must not cause files of the machine to be sent away.
 #[test]
 fn a_project_names_nothing_outside_of_itself() {
     let site = Site::new();

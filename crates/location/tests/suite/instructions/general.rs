@@ -1,4 +1,4 @@
-//! Those that hold without anybody naming them.
+//! Instructions that apply without configuration.
 
 use std::fs;
 
@@ -107,7 +107,7 @@ fn outside_of_any_repository_a_link_stays_in_the_directory_that_holds_it() {
     }
 }
 
-/// Documents of the project, which could ask for more, are not read then.
+/// Documents of the project, which could name more files, are not read either.
 #[test]
 fn projects_can_be_switched_off() {
     let mut site = Site::new().read_in(&["project/a/b/c"]);

@@ -1,4 +1,4 @@
-//! Those that configuration names by patterns.
+//! Instructions that the configuration names by patterns.
 
 use super::{Site, texts};
 

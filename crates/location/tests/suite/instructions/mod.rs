@@ -1,4 +1,4 @@
-//! Which instruction files hold for a directory, and what becomes of those that cannot be read.
+//! The instruction files of a directory, and the handling of unreadable ones.
 
 mod configured;
 mod general;
@@ -26,7 +26,7 @@ pub(crate) struct Site {
     nearby: Vec<PathBuf>,
 }
 
-/// The files of each kind as `path: content`, below the root of the machine, or why there are none.
+/// The files of each kind as `path: content`, relative to the root of the machine, or the reason for a failure.
 #[derive(Debug, PartialEq, Default)]
 pub(crate) struct Seen {
     pub(crate) general: Vec<String>,
@@ -61,12 +61,12 @@ impl Site {
         }
     }
 
-    /// Instructions that a document of the project at `base` asks for.
+    /// Adds instructions that a document of the project at `base` names.
     pub(crate) fn ask(self, base: &str, texts: &[&str]) -> Self {
         self.ask_of(base, texts, Source::Project)
     }
 
-    /// Instructions that a document of the user at `base` asks for.
+    /// Adds instructions that a document of the user at `base` names.
     pub(crate) fn user_asks(self, base: &str, texts: &[&str]) -> Self {
         self.ask_of(base, texts, Source::User)
     }
@@ -82,7 +82,7 @@ impl Site {
         self
     }
 
-    /// Directories that the session has read in.
+    /// Adds directories in which the session has read files.
     pub(crate) fn read_in(mut self, directories: &[&str]) -> Self {
         let paths = directories.iter().map(|it| self.machine.path(it));
         let paths: Vec<_> = paths.collect();

@@ -1,4 +1,4 @@
-//! Those in directories below.
+//! Instructions in directories below.
 
 use super::{Site, texts};
 

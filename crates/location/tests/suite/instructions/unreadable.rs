@@ -1,4 +1,4 @@
-//! Files that are there and cannot be read, of each kind.
+//! Existing files that cannot be read, for each kind.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{Seen, Site, texts};
 
-/// A way in which a file cannot be read, and how that is told.
+/// Creates an unreadable file at a path, with the expected reason.
 type Obstacle = (fn(&Path), &'static str);
 
 const OBSTACLES: [Obstacle; 5] = [
@@ -33,7 +33,7 @@ const OBSTACLES: [Obstacle; 5] = [
     ),
 ];
 
-/// Puts each obstacle in the place of a file that could be read.
+/// Replaces a readable file with each obstacle in turn.
 fn swapped(site: &Site, file: &str, kind: impl Fn(Seen) -> Vec<String>) {
     let path = site.machine.path(file);
     for (obstruct, reason) in OBSTACLES {
@@ -69,7 +69,7 @@ fn nearby_files() {
     swapped(&site, "project/a/b/c/AGENTS.md", |seen| seen.nearby);
 }
 
-/// A directory is no file that a pattern means.
+/// Patterns do not match directories.
 #[test]
 fn files_of_a_pattern() {
     let site = Site::new().ask("project", &["docs/*.md"]);
@@ -104,7 +104,7 @@ fn one_kind_that_cannot_be_read_leaves_the_others_alone() {
     assert_eq!(site.seen(), expected);
 }
 
-/// Otherwise a file would be told again because another one cannot be read.
+/// Otherwise a file would be listed again under another kind because a different file cannot be read.
 #[test]
 fn a_kind_that_cannot_be_read_still_covers_its_files() {
     let site = Site::new()
