@@ -7,9 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Child;
-use crate::names;
-use crate::single;
+use crate::child::Child;
+use crate::names::names;
+use crate::names::single;
 use crate::stamp::Kind;
 use crate::stamp::Stamp;
 use crate::stamp::nanoseconds;

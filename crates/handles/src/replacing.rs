@@ -10,9 +10,9 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use crate::names::single;
 #[cfg(not(unix))]
 use crate::portable::{Attributes, adopt, attributes};
-use crate::single;
 use crate::unix::Directory;
 #[cfg(unix)]
 use crate::unix::{Attributes, adopt, attributes};

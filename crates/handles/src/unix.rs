@@ -20,10 +20,10 @@ use rustix::{
     process::{Gid, Uid},
 };
 
-use crate::Child;
+use crate::child::Child;
 use crate::databases::{Identity, keep_database, refuse};
-use crate::names;
-use crate::single;
+use crate::names::names;
+use crate::names::single;
 use crate::stamp::Kind;
 use crate::stamp::Stamp;
 

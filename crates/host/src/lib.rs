@@ -28,8 +28,6 @@ use axum::body::Body;
 use axum::http::{Request, Response};
 use futures::{FutureExt, Stream, StreamExt};
 use opencode_llm::{HttpModelClient, HttpOptions, Proxies};
-use opencode_location::config::HostConfiguration;
-use opencode_location::environment::Environment;
 use opencode_location::locations::Locations;
 use opencode_protocol::failure::Failure;
 use opencode_runtime::{OpenError, Runtime, RuntimeOptions, SystemTimer};
@@ -309,6 +307,3 @@ fn open_failure(path: String, error: &OpenError) -> Failure {
         OpenError::Unavailable { .. } => Failure::DatabaseUnavailable { path, message },
     }
 }
-
-/// The machine and its configuration, as the options describe them.
-type Surroundings = (Environment, HostConfiguration);

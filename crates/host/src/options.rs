@@ -23,8 +23,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::Surroundings;
 use crate::trust::TrustQuestions;
+
+/// The machine and its configuration, as the options describe them.
+pub(crate) type Surroundings = (Environment, HostConfiguration);
 
 /// Options of a host, complete.
 #[derive(Clone, Deserialize)]

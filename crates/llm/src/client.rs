@@ -4,9 +4,9 @@ use std::pin::Pin;
 
 use futures::Stream;
 
-use crate::error::LlmError;
-use crate::event::LlmEvent;
-use crate::request::LlmRequest;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::LlmEvent;
+use crate::canonical::request::LlmRequest;
 
 /// One reply. Each item is what one piece of network input produced and is never empty; the last
 /// item is either a batch whose last event is terminal or an error, and nothing follows it.

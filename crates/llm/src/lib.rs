@@ -50,22 +50,18 @@
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod canonical;
 pub mod client;
-pub mod error;
-pub mod event;
-mod json;
 pub mod lifecycle;
-pub mod model;
 pub mod protocol;
 pub mod redact;
-pub mod request;
 pub mod retry;
 pub mod secret;
 pub mod sources;
 mod sse;
 pub mod transport;
-pub mod usage;
 
+pub use canonical::{error, event, model, request, usage};
 pub use client::{EventStream, ModelClient};
 pub use error::{ErrorKind, LlmError, LlmErrorReason};
 pub use event::{BlockId, FinishReason, LlmEvent, ProviderMetadata, ToolOutput};

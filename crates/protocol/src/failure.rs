@@ -7,7 +7,7 @@ use opencode_schema::id::{MessageID, PermissionID, PtyID, QuestionID, SessionID}
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::operation::Channel;
+use crate::channel::Channel;
 
 /// Declares failures. Additions to the contract we implement are marked `x-extension`.
 macro_rules! failures {

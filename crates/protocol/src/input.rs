@@ -10,9 +10,10 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::permission::{PermissionReply, PermissionSource};
 use opencode_schema::prompt::{Delivery, PromptInput};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::cursor::{MessagesCursor, SessionsCursor};
+pub use crate::page::Order;
 
 /// No fields at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -75,17 +76,6 @@ pub struct SessionCreatePayload {
     pub model: Option<ModelRef>,
     /// Where the session lives; absent means the host's default Location.
     pub location: Option<LocationRef>,
-}
-
-/// The order of a Page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Oldest first.
-    Asc,
-    /// Newest first.
-    #[default]
-    Desc,
 }
 
 /// Which sessions are listed, and how.

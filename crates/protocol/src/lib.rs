@@ -7,6 +7,7 @@
 //! [`page`] and [`cursor`] are pagination; [`decode`] turns paths, queries and bodies into inputs;
 //! [`contract`] is the compiled form, and [`openapi`] that form as everybody's tools know it.
 
+mod channel;
 pub mod contract;
 pub mod cursor;
 pub mod decode;
@@ -19,4 +20,5 @@ pub mod operation;
 pub mod operations;
 pub mod output;
 pub mod page;
+mod page_query;
 mod shape;

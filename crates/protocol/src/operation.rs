@@ -3,21 +3,8 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+pub use crate::channel::Channel;
 use crate::failure::Tag;
-
-/// The part of a request a field travels in.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[schemars(rename = "RequestPart")]
-pub enum Channel {
-    /// The path.
-    Params,
-    /// The query.
-    Query,
-    /// The body.
-    Payload,
-}
 
 /// HTTP methods that operations use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

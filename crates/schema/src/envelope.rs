@@ -5,13 +5,12 @@
 
 use std::fmt::{self, Display};
 
-use serde::Serialize;
-
 use crate::clock::Millis;
 use crate::event::{
     DurableEvent, EventSpec, LiveEvent, Notice, SessionRecord, SessionUpdated, is_streamed,
 };
 use crate::id::{EventID, SessionID};
+use crate::json::json;
 use crate::location::LocationRef;
 
 /// A durable event as the live stream shows it.
@@ -191,21 +190,17 @@ impl Display for SessionData<'_> {
     }
 }
 
-pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("values of the vocabulary are plain data")
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Record;
     use crate::event::{
         DURABLE_EVENTS, NamedError, NamedErrorData, NamedErrorTag, RevertCleared, SessionCreated,
         SessionError, SessionEvent, SessionRecord, TextDelta, TextEnded,
     };
     use crate::id::{MessageID, WorkspaceID};
+    use crate::record::Record;
     use crate::session::SessionTime;
 
     fn id() -> EventID {

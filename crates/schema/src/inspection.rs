@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
 use crate::model::ModelRef;
+use crate::record::Record;
 
 /// The request that the next Provider Turn of a session would send.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -16,6 +16,7 @@ pub mod file_system;
 pub mod id;
 pub mod inspection;
 pub mod integration;
+mod json;
 pub mod location;
 pub mod mcp;
 pub mod message;
@@ -24,6 +25,7 @@ pub mod permission;
 pub mod prompt;
 pub mod pty;
 pub mod question;
+mod record;
 pub mod reference;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
@@ -32,5 +34,4 @@ pub mod session;
 pub mod skill;
 pub mod todo;
 
-/// A JSON object whose members are not ours to interpret.
-pub type Record = serde_json::Map<String, serde_json::Value>;
+pub use record::Record;

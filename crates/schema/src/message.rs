@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Record;
 use crate::clock::Millis;
 use crate::id::{MessageID, SessionID};
 use crate::model::ModelRef;
 use crate::prompt::{PromptAgentAttachment, PromptFileAttachment};
+use crate::record::Record;
 use crate::session::Tokens;
 
 /// When a message came to be, epoch milliseconds.

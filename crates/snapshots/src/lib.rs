@@ -14,28 +14,25 @@
 
 mod alternates;
 mod cache;
-mod capture;
 mod compare;
 mod engine;
 mod entry;
 mod error;
-mod ignored;
 mod lock;
-mod looks;
 mod objects;
+mod options;
 mod patch;
 mod path;
 mod repository;
-mod restore;
 mod rules;
 mod snapshots;
 mod sweep;
 mod tree;
-mod watch;
 mod worktree;
 
+pub use engine::looks::Looks;
 pub use entry::{Capture, Entry, Mode, SkipReason, Skipped, Swept};
 pub use error::SnapshotError;
-pub use looks::Looks;
 pub use opencode_schema::session::{FileDiff, FileStatus};
-pub use snapshots::{SnapshotOptions, Snapshots};
+pub use options::SnapshotOptions;
+pub use snapshots::Snapshots;

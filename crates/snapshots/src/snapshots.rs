@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -13,27 +13,13 @@ use std::{
 use opencode_schema::session::FileDiff;
 
 use crate::engine::Engine;
+use crate::engine::looks::Looks;
 use crate::entry::Capture;
 use crate::entry::Entry;
 use crate::entry::Swept;
 use crate::error::SnapshotError;
-use crate::looks::Looks;
+use crate::options::SnapshotOptions;
 use crate::sweep;
-
-/// Where snapshots are taken and kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SnapshotOptions {
-    /// The directory of the objects; created with the first snapshot. Others may use it, too, other
-    /// processes included.
-    pub store: PathBuf,
-    /// The root of the worktree, without links in it.
-    pub worktree: PathBuf,
-    /// The part of the worktree that is captured, relative to it; empty for all of it.
-    pub scope: PathBuf,
-    /// What the host keeps for itself, in case it lies within the worktree: absolute paths, of which
-    /// nothing is captured, as nothing of the store is.
-    pub private: Vec<PathBuf>,
-}
 
 /// Snapshots of a Git worktree. Clones share everything, and do one thing at a time.
 ///
@@ -231,6 +217,8 @@ async fn blocking<T: Send + 'static>(
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use std::sync::mpsc;
+
+    use std::path::PathBuf;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{merge_metadata, shown};
-use crate::event::{BlockId, ProviderMetadata};
+use crate::canonical::event::{BlockId, ProviderMetadata};
 
 /// Blocks are looked up one by one, which is quick for the few that a provider interleaves.
 const MAX_OPEN_BLOCKS: usize = 256;

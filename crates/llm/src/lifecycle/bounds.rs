@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::event::{LlmEvent, ProviderMetadata};
-use crate::request::ToolResultValue;
+use crate::canonical::event::{LlmEvent, ProviderMetadata};
+use crate::canonical::request::ToolResultValue;
 
 /// Levels of nesting. JSON is read 128 levels deep, and events, messages and pages stand around it.
 const MAX_DEPTH: usize = 100;

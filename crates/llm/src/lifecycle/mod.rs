@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::error::LlmError;
-use crate::event::{FinishReason, LlmEvent, ProviderMetadata};
-use crate::usage::Usage;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::usage::Usage;
 use blocks::OpenBlocks;
 pub(crate) use tools::MAX_TOOL_CALLS;
 use tools::Tools;

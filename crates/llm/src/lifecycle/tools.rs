@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{merge_metadata, shown};
-use crate::event::{BlockId, ProviderMetadata};
+use crate::canonical::event::{BlockId, ProviderMetadata};
 
 /// More calls in one step than any model makes; a stream that opens more is broken or hostile.
 pub(crate) const MAX_TOOL_CALLS: usize = 4096;

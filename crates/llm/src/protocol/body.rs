@@ -7,9 +7,9 @@ use serde_json::{Map, Number, Value};
 use super::overlay;
 use super::prefix::{Pieces, Prefix, PrefixReport, Tally};
 use super::transcript::{Form, Transcript};
-use crate::error::LlmError;
-use crate::json;
-use crate::request::{JsonMap, LlmRequest, ToolDefinition};
+use crate::canonical::error::LlmError;
+use crate::canonical::json;
+use crate::canonical::request::{JsonMap, LlmRequest, ToolDefinition};
 
 /// What one request leaves for the next of the same conversation.
 struct Written<F: Form> {
@@ -243,9 +243,9 @@ pub(super) fn option<'a>(options: &'a JsonMap, name: &str) -> Option<&'a Value> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ProtocolId, ResolvedModel};
+    use crate::canonical::model::{ProtocolId, ResolvedModel};
+    use crate::canonical::request::{Message, Part};
     use crate::protocol::openai_chat::Dialect;
-    use crate::request::{Message, Part};
 
     #[test]
     fn what_was_written_is_kept_for_the_next_request() {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::surrogates;
-use crate::error::{bounded, in_stream_kind};
-use crate::event::LlmEvent;
+use crate::canonical::error::{bounded, in_stream_kind};
+use crate::canonical::event::LlmEvent;
 
 /// The event for an error with code, type and message, or of plain text.
 pub(super) fn event(error: &Value) -> LlmEvent {

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use super::halves::{Halves, Kind};
 use super::opening::Opening;
 use super::{Decoder, failure, surrogates};
-use crate::error::LlmError;
-use crate::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
+use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
 use crate::sse::{Frame, FrameTooLarge, SseFraming};
-use crate::usage::Usage;
 
 /// With what servers of some protocols end a stream.
 pub(super) const DONE: &[u8] = b"[DONE]";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::surrogates::{Cut, joined};
-use crate::event::{BlockId, LlmEvent};
+use crate::canonical::event::{BlockId, LlmEvent};
 
 /// Stands for a half without its partner.
 const REPLACEMENT: char = '\u{fffd}';

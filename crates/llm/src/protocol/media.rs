@@ -1,7 +1,7 @@
 //! What may be sent as a file, and what is said instead.
 
-use crate::model::Capabilities;
-use crate::request::Media;
+use crate::canonical::model::Capabilities;
+use crate::canonical::request::Media;
 
 /// Limits that every provider stays within.
 const MAX_ENCODED_BYTES: usize = 29_360_128;

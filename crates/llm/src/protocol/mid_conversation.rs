@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::request::Part;
+use crate::canonical::request::Part;
 
 /// The content of a Mid-Conversation System Message as a user message carries it.
 pub(super) fn wrapped(content: &[Part]) -> String {

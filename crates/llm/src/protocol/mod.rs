@@ -27,10 +27,10 @@ mod transcript;
 pub use mid_conversation::{escape_markup, wrap_system_message};
 pub use prefix::{Prefix, PrefixReport, short_hash};
 
-use crate::error::LlmError;
-use crate::event::LlmEvent;
-use crate::model::ProtocolId;
-use crate::request::LlmRequest;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::LlmEvent;
+use crate::canonical::model::ProtocolId;
+use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 
 /// What the user says where a server wants a message of the user and the history has none.

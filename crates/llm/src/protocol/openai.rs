@@ -4,9 +4,9 @@ use serde_json::Value;
 use url::Url;
 
 use super::body::option;
-use crate::error::LlmError;
-use crate::model::ResolvedModel;
-use crate::request::JsonMap;
+use crate::canonical::error::LlmError;
+use crate::canonical::model::ResolvedModel;
+use crate::canonical::request::JsonMap;
 
 /// The namespace of their options and metadata.
 pub(super) const NAMESPACE: &str = "openai";

@@ -1,7 +1,7 @@
 //! Bodies that are no stream although the status promised one.
 
 use super::{failure, surrogates};
-use crate::event::LlmEvent;
+use crate::canonical::event::LlmEvent;
 
 /// Bodies are kept this far.
 const MAX_BODY: usize = 64 << 10;

@@ -1,8 +1,8 @@
 //! The body overlay: wire fields from configuration that no adapter knows.
 
-use crate::error::LlmError;
-use crate::json::deep_merge;
-use crate::request::JsonMap;
+use crate::canonical::error::LlmError;
+use crate::canonical::json::deep_merge;
+use crate::canonical::request::JsonMap;
 
 /// Members that belong to the adapters of some protocol. Overlaying one would contradict what the
 /// adapter wrote.

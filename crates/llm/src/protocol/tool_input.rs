@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::framed::Sink;
 use super::surrogates;
-use crate::error::LlmError;
+use crate::canonical::error::LlmError;
 use crate::lifecycle::MAX_TOOL_CALLS;
 use crate::sse::MAX_FRAME_BYTES;
 

@@ -7,9 +7,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::LlmError;
-use crate::json;
-use crate::request::{Message, Role, SystemPart, ToolDefinition};
+use crate::canonical::error::LlmError;
+use crate::canonical::json;
+use crate::canonical::request::{Message, Role, SystemPart, ToolDefinition};
 
 /// How a protocol writes for one model. Equal forms write equal bytes.
 pub(super) trait Form: Clone + PartialEq + Send + 'static {

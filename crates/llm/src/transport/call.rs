@@ -8,13 +8,13 @@ use reqwest::{Client, Response};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::error::{
+use crate::canonical::error::{
     HttpFailure, LlmError, LlmErrorReason, TransportKind, is_page, page_message, place,
 };
-use crate::model::{Auth, ResolvedModel, Timeouts};
+use crate::canonical::model::{Auth, ResolvedModel, Timeouts};
+use crate::canonical::request::LlmRequest;
 use crate::protocol::WireRequest;
 use crate::redact::{Redactor, Secrets};
-use crate::request::LlmRequest;
 
 /// Error bodies are read this far. More than is kept, so that what is kept was redacted as a whole.
 const MAX_ERROR_BODY: usize = 64 << 10;

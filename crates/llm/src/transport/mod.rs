@@ -14,11 +14,11 @@ use futures::{StreamExt, TryStreamExt, stream};
 pub use download::{DownloadError, HttpDownloads, HttpRequest, HttpResponse};
 pub use proxies::Proxies;
 
+use crate::canonical::error::LlmError;
+use crate::canonical::model::Timeouts;
+use crate::canonical::request::LlmRequest;
 use crate::client::{EventStream, ModelClient};
-use crate::error::LlmError;
-use crate::model::Timeouts;
 use crate::protocol;
-use crate::request::LlmRequest;
 use crate::sources::Sources;
 use call::Call;
 use connect::Clients;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::call::{Opened, Target};
-use crate::error::{BEGINNING, LlmError, is_page};
-use crate::event::LlmEvent;
+use crate::canonical::error::{BEGINNING, LlmError, is_page};
+use crate::canonical::event::LlmEvent;
 use crate::protocol::Decoder;
 
 /// How long a reply that is complete is read on. Its last bytes are usually there already, and a

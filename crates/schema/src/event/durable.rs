@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{EventError, EventProvider, EventSpec, PrunedCall, RetryError, SessionRecord};
-use crate::Record;
 use crate::id::MessageID;
 use crate::location::LocationRef;
 use crate::message::{CompactionReason, ProviderMetadata, SessionErrorUnknown, ToolContent};
 use crate::model::ModelRef;
 use crate::prompt::{Delivery, Prompt};
+use crate::record::Record;
 use crate::session::{RevertState, Tokens};
 
 events! {

@@ -79,9 +79,9 @@ mod values;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
 use crate::clock::Millis;
 use crate::id::{EventID, SessionID};
+use crate::record::Record;
 
 pub use durable::*;
 pub use live::*;

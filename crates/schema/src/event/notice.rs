@@ -58,7 +58,7 @@ macro_rules! notices {
 
             /// The payload as JSON text.
             pub(crate) fn data(&self) -> String {
-                match self { $( Self::$variant(payload) => crate::envelope::json(payload), )* }
+                match self { $( Self::$variant(payload) => crate::json::json(payload), )* }
             }
         }
     };

@@ -7,8 +7,8 @@ mod fuzz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
 use crate::id::{PermissionID, SessionID};
+use crate::record::Record;
 
 pub use evaluate::{Restriction, Ruleset, decide, evaluate, is_denied_everywhere, matches};
 

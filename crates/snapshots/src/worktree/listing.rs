@@ -10,11 +10,11 @@ use git2::Oid;
 use opencode_handles::{Child, Directory, Kind, is_absent, is_temporary, now};
 
 use super::{Content, Folder, Known, Listing, Look, Tree};
-use crate::SkipReason;
+use crate::entry::SkipReason;
 use crate::error::SnapshotError;
 use crate::path;
 use crate::rules::{self, Rules};
-use crate::watch::Watch;
+use crate::worktree::watch::Watch;
 
 /// How many files and directories a snapshot may have.
 const MAX_NAMES: usize = 200_000;

@@ -10,14 +10,15 @@ pub(crate) mod listing;
 pub(crate) mod survey;
 pub(crate) mod threads;
 pub(crate) mod trees;
+pub(crate) mod watch;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use git2::Oid;
 use opencode_handles::Stamp;
 
-use crate::SkipReason;
 use crate::entry::Mode;
+use crate::entry::SkipReason;
 use crate::rules::Rules;
 
 /// A directory and everything below it.

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use super::frame::{Delta, Start};
 use super::{PROTOCOL, metadata};
-use crate::error::LlmError;
-use crate::event::{BlockId, LlmEvent};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, LlmEvent};
+use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::protocol::framed::Sink;
 use crate::protocol::tool_input;
-use crate::request::{JsonMap, ToolResultValue};
 
 /// More blocks than any answer has.
 const MAX_BLOCKS: usize = 16_384;

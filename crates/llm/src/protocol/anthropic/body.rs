@@ -6,9 +6,9 @@ use super::NAMESPACE;
 use super::cache::Policy;
 use super::style::Style;
 use super::thinking::Thinking;
-use crate::error::LlmError;
+use crate::canonical::error::LlmError;
+use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Members, option};
-use crate::request::{JsonMap, LlmRequest, ToolChoice};
 
 /// The longest answer where neither the request nor the catalogue names one. The server wants one.
 const USUAL_MAX_TOKENS: u64 = 4096;

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use crate::error::LlmError;
+use crate::canonical::error::LlmError;
+use crate::canonical::request::{JsonMap, Role};
 use crate::protocol::body::{Marks, option};
-use crate::request::{JsonMap, Role};
 
 /// The most marks a request may have.
 const MAX_MARKS: usize = 4;

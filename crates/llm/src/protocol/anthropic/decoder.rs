@@ -8,8 +8,8 @@ use super::blocks::Blocks;
 use super::frame::{End, Event};
 use super::metadata;
 use super::usage::Counts;
-use crate::error::LlmError;
-use crate::event::FinishReason;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::FinishReason;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::cache::Places;
 use super::style::Style;
 use super::{member, text_member};
+use crate::canonical::request::{
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart, ToolResultValue,
+};
 use crate::protocol::identifiers::{plain, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
-use crate::request::{
-    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
-    ToolResultPart, ToolResultValue,
-};
 
 /// What the assistant says between a system message and another message of the user.
 const NOTED: &str = "Understood.";

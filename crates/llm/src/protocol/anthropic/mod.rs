@@ -19,9 +19,9 @@ use serde_json::Value;
 
 use super::framed::Framed;
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
-use crate::error::LlmError;
-use crate::event::ProviderMetadata;
-use crate::request::{JsonMap, LlmRequest};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::ProviderMetadata;
+use crate::canonical::request::{JsonMap, LlmRequest};
 use crate::sources::Sources;
 use style::Style;
 

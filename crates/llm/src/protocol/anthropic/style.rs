@@ -1,6 +1,6 @@
 //! What of a model changes how its conversations are written.
 
-use crate::model::{ResolvedModel, ToolSchema};
+use crate::canonical::model::{ResolvedModel, ToolSchema};
 use crate::protocol::media::Reads;
 use crate::protocol::tool_schema;
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::error::LlmError;
-use crate::json::count;
+use crate::canonical::error::LlmError;
+use crate::canonical::json::count;
+use crate::canonical::request::JsonMap;
 use crate::protocol::body::option;
-use crate::request::JsonMap;
 
 /// The setting `thinking` of a request.
 pub(super) enum Thinking {

@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::metadata;
-use crate::json::count;
-use crate::request::JsonMap;
-use crate::usage::Usage;
+use crate::canonical::json::count;
+use crate::canonical::request::JsonMap;
+use crate::canonical::usage::Usage;
 
 /// The counts of one reply. They come in two parts, of which the later holds.
 #[derive(Default)]

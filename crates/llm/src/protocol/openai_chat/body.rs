@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::NAMESPACE;
 use super::dialect::Dialect;
-use crate::error::LlmError;
+use crate::canonical::error::LlmError;
+use crate::canonical::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Marks, Members, option};
 use crate::protocol::openai;
-use crate::request::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
 
 /// Model Request Options with a plain member of their own.
 const PLAIN_OPTIONS: [(&str, &str); 4] = [

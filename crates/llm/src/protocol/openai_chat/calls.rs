@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::chunk::ToolDelta;
-use crate::error::LlmError;
-use crate::event::{BlockId, LlmEvent};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, LlmEvent};
 use crate::protocol::framed::Sink;
 use crate::protocol::tool_input;
 use crate::sources::Sources;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::calls::Calls;
 use super::chunk::{Choice, Chunk, Delta};
 use super::{failure, usage};
-use crate::error::LlmError;
-use crate::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
 use crate::protocol::framed::{DONE, Frames, Sink};
 use crate::sources::Sources;
 

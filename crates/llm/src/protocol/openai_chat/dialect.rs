@@ -1,6 +1,6 @@
 //! What is special about one server.
 
-use crate::model::{ResolvedModel, SystemRole, ToolSchema};
+use crate::canonical::model::{ResolvedModel, SystemRole, ToolSchema};
 use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
@@ -83,7 +83,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ProtocolId;
+    use crate::canonical::model::ProtocolId;
 
     fn dialect(provider: &str, id: &str, base: &str) -> Dialect {
         Dialect::of(&ResolvedModel::new(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::chunk::Chunk;
-use crate::event::LlmEvent;
+use crate::canonical::event::LlmEvent;
 use crate::protocol::{failure, surrogates};
 
 /// The failure a chunk reports, if it reports one: in its `error` member, or as the whole chunk.

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::NAMESPACE;
 use super::dialect::Dialect;
 use super::user::{self, Piece};
-use crate::json;
+use crate::canonical::json;
+use crate::canonical::request::{
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart,
+};
 use crate::protocol::identifiers::tool_name;
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
-use crate::request::{
-    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
-    ToolResultPart,
-};
 
 /// Namespaces whose reasoning this protocol can hand back.
 const OWN_NAMESPACES: [&str; 3] = [NAMESPACE, "openrouter", "copilot"];

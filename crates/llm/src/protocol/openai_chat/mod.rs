@@ -20,8 +20,8 @@ pub(super) use dialect::Dialect;
 use super::framed::Framed;
 use super::openai::NAMESPACE;
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
-use crate::error::LlmError;
-use crate::request::LlmRequest;
+use crate::canonical::error::LlmError;
+use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 
 /// The adapter.

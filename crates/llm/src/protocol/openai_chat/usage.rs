@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::NAMESPACE;
-use crate::json::count;
-use crate::usage::Usage;
+use crate::canonical::json::count;
+use crate::canonical::usage::Usage;
 
 /// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found
 /// differs.
@@ -50,7 +50,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::usage::TokenCounts;
+    use crate::canonical::usage::TokenCounts;
 
     #[test]
     fn every_dialect_comes_to_the_same_counts() {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::dialect::Dialect;
+use crate::canonical::request::Part;
 use crate::protocol::media::Attachment;
-use crate::request::Part;
 
 /// One piece of user content, ready to be written.
 pub(super) enum Piece<'a> {

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::style::{Style, stores};
 use super::{NAMESPACE, PROTOCOL};
-use crate::error::LlmError;
+use crate::canonical::error::LlmError;
+use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Marks, Members, option};
 use crate::protocol::openai;
-use crate::request::{JsonMap, LlmRequest, ToolChoice};
 
 /// Model Request Options with a plain member of their own.
 const PLAIN_OPTIONS: [(&str, &str); 3] = [

@@ -8,11 +8,11 @@ use super::calls::Calls;
 use super::frame::{Event, message, text};
 use super::reasoning::Reasoning;
 use super::{ITEM_ID, PHASE, PROTOCOL, hosted, metadata, usage};
-use crate::error::LlmError;
-use crate::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, FinishReason, LlmEvent};
+use crate::canonical::request::ToolResultValue;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
-use crate::request::ToolResultValue;
 
 /// More items than any answer has.
 const MAX_ITEMS: usize = 16_384;

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::style::Style;
 use super::{ENCRYPTED, ITEM_ID, PHASE, member};
+use crate::canonical::request::{
+    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
+    ToolResultPart, ToolResultValue,
+};
 use crate::protocol::identifiers::{short, tool_name};
 use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
-use crate::request::{
-    Message, Part, ReasoningPart, Role, TextPart, ToolCallPart, ToolContent, ToolDefinition,
-    ToolResultPart, ToolResultValue,
-};
 
 /// The longest identifier of a call, in characters; the server refuses longer ones, which other
 /// servers make.

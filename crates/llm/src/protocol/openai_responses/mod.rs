@@ -20,9 +20,9 @@ use serde_json::{Map, Value};
 use super::framed::Framed;
 use super::openai::NAMESPACE;
 use super::{Decoder, Prefix, PrefixReport, Protocol, WireRequest};
-use crate::error::LlmError;
-use crate::event::ProviderMetadata;
-use crate::request::LlmRequest;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::ProviderMetadata;
+use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 use style::Style;
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{ENCRYPTED, ITEM_ID, PROTOCOL, metadata};
-use crate::error::LlmError;
-use crate::event::{BlockId, LlmEvent, ProviderMetadata};
+use crate::canonical::error::LlmError;
+use crate::canonical::event::{BlockId, LlmEvent, ProviderMetadata};
 use crate::protocol::framed::Sink;
 
 /// More parts than any summary has.

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::NAMESPACE;
-use crate::model::{SystemRole, ToolSchema};
+use crate::canonical::model::{SystemRole, ToolSchema};
+use crate::canonical::request::LlmRequest;
 use crate::protocol::body::option;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
-use crate::request::LlmRequest;
 
 /// Equal styles write equal bytes.
 #[derive(Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::NAMESPACE;
-use crate::json::count;
-use crate::usage::Usage;
+use crate::canonical::json::count;
+use crate::canonical::usage::Usage;
 
 /// Reads a usage object. Cached input is part of the input, and reasoning of the output.
 pub(super) fn parse(report: Value) -> Option<Usage> {

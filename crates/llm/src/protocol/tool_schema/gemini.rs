@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::request::JsonMap;
+use crate::canonical::request::JsonMap;
 
 /// References are written out this far; a schema that contains itself ends in a plain object there.
 const MAX_DEPTH: usize = 16;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::model::{ResolvedModel, ToolSchema};
+use crate::canonical::model::{ResolvedModel, ToolSchema};
 
 /// Schemas nested deeper than this are cut off. Nothing people write comes near it.
 const MAX_DEPTH: usize = 64;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{MAX_DEPTH, map_children};
-use crate::request::JsonMap;
+use crate::canonical::request::JsonMap;
 
 /// The projection.
 pub(super) fn project(schema: &Value) -> Value {

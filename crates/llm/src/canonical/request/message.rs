@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::tool::ToolResultValue;
-use crate::error::LlmError;
-use crate::event::ProviderMetadata;
+use crate::canonical::error::LlmError;
+use crate::canonical::event::ProviderMetadata;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

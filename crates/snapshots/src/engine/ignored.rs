@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use opencode_handles::Directory;
 
-use crate::capture::steps;
+use crate::engine::capture::steps;
 use crate::repository::Repository;
 use crate::rules::{self, Rules};
 

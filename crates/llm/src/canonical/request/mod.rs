@@ -16,8 +16,8 @@ pub use message::{
 pub use prefix::PrefixCache;
 pub use tool::{ToolChoice, ToolContent, ToolDefinition, ToolResultValue};
 
-use crate::json::deep_merge;
-use crate::model::ResolvedModel;
+use crate::canonical::json::deep_merge;
+use crate::canonical::model::ResolvedModel;
 use crate::redact::Fields;
 
 /// A JSON object that keeps its order.

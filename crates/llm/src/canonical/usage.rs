@@ -1,6 +1,6 @@
 //! Token counts.
 
-use crate::event::ProviderMetadata;
+use crate::canonical::event::ProviderMetadata;
 
 /// What a provider reported. Input includes the cached part and output includes reasoning, whatever
 /// the provider's own convention is; a number nobody reported is absent.

@@ -133,7 +133,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::error::LlmError;
+    use crate::canonical::error::LlmError;
 
     fn failure(status: u16, body: &str, headers: &[(String, String)]) -> LlmError {
         HttpFailure {

@@ -17,7 +17,7 @@ pub use rate_limit::RateLimits;
 
 pub(crate) use place::{BEGINNING, is_page, page_message, place};
 
-use crate::event::FinishReason;
+use crate::canonical::event::FinishReason;
 use crate::redact::Redactor;
 
 /// The longest piece of provider output a failure keeps, in characters.

@@ -8,11 +8,11 @@ use std::{collections::BTreeMap, io};
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
+use crate::engine::ignored::Ignored;
 use crate::engine::{self, Engine};
 use crate::entry::Entry;
 use crate::entry::Mode;
 use crate::error::SnapshotError;
-use crate::ignored::Ignored;
 use crate::objects::Objects;
 use crate::path;
 use crate::rules::IGNORE_FILE;

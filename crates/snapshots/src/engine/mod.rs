@@ -1,5 +1,10 @@
 //! The operations themselves, one at a time. `capture`, `looks` and `restore` have files of their own.
 
+mod capture;
+mod ignored;
+pub(crate) mod looks;
+mod restore;
+
 use std::{
     io::{self, Read},
     path::{Path, PathBuf},
@@ -9,15 +14,15 @@ use std::{
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
-use crate::capture::{Knowledge, Refusal};
 use crate::compare;
+use crate::engine::capture::{Knowledge, Refusal};
+use crate::engine::ignored::Ignored;
 use crate::entry::Mode;
 use crate::error::SnapshotError;
-use crate::ignored::Ignored;
 use crate::objects::{self, Objects};
+use crate::options::SnapshotOptions;
 use crate::path;
 use crate::repository::Repository;
-use crate::snapshots::SnapshotOptions;
 use crate::tree::{self, Trees};
 use crate::worktree::content::MAX_BYTES;
 

@@ -10,10 +10,10 @@ use std::{
 use git2::Oid;
 use opencode_handles::Directory;
 
-use crate::SkipReason;
 use crate::cache::{self, Cached};
 use crate::engine::Engine;
 use crate::entry::Capture;
+use crate::entry::SkipReason;
 use crate::entry::Skipped;
 use crate::error::SnapshotError;
 use crate::lock;
@@ -22,7 +22,7 @@ use crate::path;
 use crate::repository::Repository;
 use crate::rules::{self, Rules};
 use crate::tree::{self, Item};
-use crate::watch::Watching;
+use crate::worktree::watch::Watching;
 use crate::worktree::{
     Content, Folder, Look, Tree, content,
     listing::{self, How},

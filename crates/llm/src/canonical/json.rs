@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::request::JsonMap;
+use crate::canonical::request::JsonMap;
 
 /// Appends the JSON text of `value`.
 pub(crate) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {

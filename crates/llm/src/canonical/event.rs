@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::error::ErrorKind;
-use crate::request::{JsonMap, ToolContent, ToolResultValue};
-use crate::usage::Usage;
+use crate::canonical::error::ErrorKind;
+use crate::canonical::request::{JsonMap, ToolContent, ToolResultValue};
+use crate::canonical::usage::Usage;
 
 /// Identifies a block or a tool call within one step. Shared, because every delta repeats it.
 pub type BlockId = Arc<str>;

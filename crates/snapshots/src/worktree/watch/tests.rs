@@ -10,7 +10,7 @@ use std::{
 use tempfile::TempDir;
 
 use crate::engine::Engine;
-use crate::snapshots::SnapshotOptions;
+use crate::options::SnapshotOptions;
 
 /// A project that is large enough to be watched, and a name of one of its files outside.
 struct Watched {

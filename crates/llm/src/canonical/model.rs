@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::canonical::request::{GenerationControls, JsonMap};
 use crate::redact::{Fields, Redactor};
-use crate::request::{GenerationControls, JsonMap};
 use crate::secret::Secret;
 
 /// The wire protocols this crate speaks.

@@ -1,0 +1,50 @@
+//! Names of files: one component, without a separator.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, is_separator};
+
+/// The names that a relative path consists of.
+pub(crate) fn names(relative: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
+    relative.components().map(|component| match component {
+        Component::Normal(name) => single(name),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    })
+}
+
+/// Refuses what is not one name, since the directory alone would not say where it leads.
+pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
+    let bytes = name.as_encoded_bytes();
+    let is_separator = |byte: &u8| is_separator(char::from(*byte));
+    let is_path = matches!(bytes, b"" | b"." | b"..") || bytes.iter().any(is_separator);
+    if is_path || cfg!(windows) && !is_itself_on_windows(bytes) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(name)
+}
+
+/// Whether Windows takes a name as it is written: neither for a stream of a file nor for the name
+/// without the dots and spaces at its end, by which `.git.` would be `.git`.
+fn is_itself_on_windows(name: &[u8]) -> bool {
+    !name.contains(&b':') && !matches!(name.last(), Some(b'.' | b' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_knows_a_file_by_several_names() {
+        for (name, expected) in [
+            (".git", true),
+            ("a.b c", true),
+            (".git.", false),
+            (".git ", false),
+            (".. ", false),
+            ("file:stream", false),
+            (".git::$INDEX_ALLOCATION", false),
+        ] {
+            assert_eq!(is_itself_on_windows(name.as_bytes()), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The canonical request and event stream that all protocols share.
+
+pub mod error;
+pub mod event;
+pub(crate) mod json;
+pub mod model;
+pub mod request;
+pub mod usage;
