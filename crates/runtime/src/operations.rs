@@ -85,8 +85,8 @@ impl Runtime {
         .await
     }
 
-    /// Sets whether a session runs, without prompt and tools, if its agent does not exist. Otherwise its drain fails and
-    /// states the reason.
+    /// Sets whether a session runs, without prompt and tools, if its agent does not exist. Otherwise its drain fails
+    /// with the reason.
     pub fn tolerate_unknown_agent(&self, session: &SessionID, is_tolerated: bool) {
         self.core.unknown_agents.note(session, is_tolerated);
     }

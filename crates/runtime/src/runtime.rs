@@ -215,8 +215,7 @@ impl Runtime {
             envelope::host_text(&id, "global.disposed")
         });
         live.end();
-        // Readers that wait receive all events committed so far. A reader that stopped reading does not delay the
-        // close.
+        // Waiting readers receive all events committed so far. A reader that stopped reading does not delay the close.
         tokio::select! {
             () = self.core.store.tails_caught_up() => {}
             () = self.core.timer.after(READERS_PATIENCE) => {}

@@ -17,7 +17,7 @@ const MAX_SESSIONS: usize = 10_000;
 pub(crate) struct UnknownAgents(Mutex<HashSet<SessionID>>);
 
 impl UnknownAgents {
-    /// Records whether the client that prompts a session tolerates an unknown agent.
+    /// Records if the client that prompts a session tolerates an unknown agent.
     pub(crate) fn note(&self, session: &SessionID, is_tolerated: bool) {
         let mut sessions = self.lock();
         if !is_tolerated {

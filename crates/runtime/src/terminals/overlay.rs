@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// Maximum number of characters of the reason for a failure.
 const REASON: usize = 1_000;
 
-/// A terminal is about to start and asks for its variables.
+/// The request of a starting terminal for its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvironmentRequest {
     /// The id for the answer.
