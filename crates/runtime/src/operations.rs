@@ -367,7 +367,7 @@ impl Runtime {
 /// Outcome of a drain that a caller requested.
 #[derive(Debug)]
 pub enum DrainOutcome {
-    /// Nothing was left to do.
+    /// No work was left.
     Done,
     /// It was interrupted.
     Interrupted,

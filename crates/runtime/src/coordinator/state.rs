@@ -5,14 +5,14 @@
 //!
 //! The effect of an input depends on the state of the session: idle, running, or being stopped:
 //!
-//! | input     | idle                 | running                            | stopping                           |
-//! |-----------|----------------------|------------------------------------|------------------------------------|
-//! | wake      | start                | remember, once                     | remember, once                     |
-//! | run       | start, forced        | join                               | start over once it has settled     |
-//! | interrupt | answered             | forget wakes; cancel; wait for the settlement | forget wakes and runs that were to start over; wait for the settlement |
-//! | wait      | answered             | wait until idle                    | wait until idle                    |
-//! | declined  | -                    | forget wakes; cancel               | -                                  |
-//! | hold      | runs, without a drain | -                                 | -                                  |
+//! | input     | idle          | running                                  | stopping                                  |
+//! |-----------|---------------|------------------------------------------|-------------------------------------------|
+//! | wake      | start         | remember, once                           | remember, once                            |
+//! | run       | start, forced | join                                     | start after it has settled                |
+//! | interrupt | answered      | forget wakes; cancel; wait until settled | forget wakes and runs; wait until settled |
+//! | wait      | answered      | wait until idle                          | wait until idle                           |
+//! | declined  | -             | forget wakes; cancel                     | -                                         |
+//! | hold      | run, no drain | -                                        | -                                         |
 //!
 //! The effect of a drain's exit, unless the drain was being stopped:
 //!
