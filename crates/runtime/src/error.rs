@@ -183,7 +183,7 @@ pub enum DrainError {
     /// Its Location cannot be opened.
     #[error("the Location of the session cannot be opened: {0}")]
     Location(LocationError),
-    /// It has no agent.
+    /// Its agent is not available.
     #[error("{0}")]
     Agent(String),
     /// Its model cannot be resolved.

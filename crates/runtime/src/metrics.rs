@@ -17,7 +17,7 @@ const MAX_SOURCES: usize = 100;
 /// The metrics of one host.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Held for one count; never across an await.
+    /// Locked for one count; never across an await.
     counted: Mutex<Counted>,
 }
 

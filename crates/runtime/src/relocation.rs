@@ -1,4 +1,4 @@
-//! Moving a session to another directory of its project.
+//! Moves a session to another directory of its project.
 
 use opencode_location::directory::normalise;
 use opencode_location::location::LocationError;

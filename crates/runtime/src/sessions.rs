@@ -21,9 +21,9 @@ use crate::slug::slug;
 pub struct CreateSession {
     /// The caller's id. If a session with this id exists, it is returned unchanged.
     pub id: Option<SessionID>,
-    /// The first agent.
+    /// The initial agent.
     pub agent: Option<String>,
-    /// The first model.
+    /// The initial model.
     pub model: Option<ModelRef>,
     /// The Location of the session. The directory may not exist yet.
     pub location: LocationRef,
