@@ -5,8 +5,8 @@
 //! directly before the prompt. Later requests send the same bytes even if the file changes, and a revert to the prompt
 //! keeps them.
 //!
-//! Promotion asks no question: a file is read only if the rules of the agent allow it. The text names each file that
-//! was not read; this is never a failure.
+//! Promotion asks no question: a file is read only if the rules of the agent allow it. If a file was not read, the text
+//! says so; this is never a failure.
 
 use std::collections::HashMap;
 use std::io::Read;

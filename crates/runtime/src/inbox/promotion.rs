@@ -9,9 +9,9 @@ use super::attachments::{Attached, has_text};
 /// The inputs that a boundary promotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promotion {
-    /// The pending steers.
+    /// The pending steers, up to the limit of one boundary.
     Steers,
-    /// The oldest queued input, then the pending steers.
+    /// The oldest queued input, then the pending steers up to the limit.
     QueuedThenSteers,
     /// None: the same logical turn continues.
     Nothing,
@@ -89,7 +89,7 @@ pub(crate) fn promote(
             prompt: input.prompt,
             delivery: input.delivery,
         };
-        // The message keeps the time of its admission, wherever its place in the history is.
+        // The message keeps the time of its admission, independent of its place in the history.
         let draft = Draft::new(input.time_created, payload);
         if let Err(conflict) = transaction.append(id, Some(&session.info.location), draft)? {
             return Ok(Err(conflict));

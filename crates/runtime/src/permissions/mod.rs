@@ -1,7 +1,7 @@
 //! Permissions: decides if an action is allowed, denied, or needs a user's answer.
 //!
 //! A tool call is judged by the rules of the agent of its Provider Turn and by the rules of its session, then by the
-//! permissions that answers of `always` saved in the project. If neither decides, the request waits for an answer.
+//! permissions that answers of `always` saved in the project. If none of these decides, the request waits for an answer.
 
 mod request;
 mod rules;
@@ -126,7 +126,7 @@ impl Core {
         found.ok_or_else(|| RuntimeError::PermissionNotFound(id.clone()))
     }
 
-    /// Decides at once, or starts a request that waits without a waiting caller.
+    /// Decides at once, or announces a waiting request. The caller does not wait for the answer.
     pub(crate) async fn ask_permission(
         &self,
         ask: AskPermission,

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use opencode_location::location::Location;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Ruleset};
 
-/// Returns the rules for an agent in a session: the rules of the agent, then those of the session. An agent without a
-/// description may do nothing, even if the session allows it.
+/// Returns the rules for an agent in a session: the rules of the agent, then those of the session. An agent that does
+/// not exist may do nothing, even if the session allows it.
 pub(crate) fn rules<'a>(
     location: &'a Location,
     agent: &str,
