@@ -1,7 +1,7 @@
 //! Permissions: decides if an action is allowed, denied, or needs a user's answer.
 //!
 //! A tool call is judged by the rules of the agent of its Provider Turn and by the rules of its session, then by the
-//! permissions that answers of `always` saved in the project. If none of these decides, the request waits for an answer.
+//! permissions that answers of `always` saved in the project. If none of them decides, the request waits.
 
 mod request;
 mod rules;
