@@ -1,13 +1,13 @@
-//! Notices to the functions of a program that answer requests.
+//! Notices about requests, for the function of the embedding program that answers them.
 
 use serde::Serialize;
 
-/// A notice to a program that answers requests of one kind.
+/// A notice to the handler of one kind of request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Attended<Request, Id> {
     /// The request waits for an answer.
     Asked(Request),
-    /// The request of this id waits no more. Follows its `Asked`.
+    /// The request with this id does not wait any more. Follows its `Asked`.
     Ended(Id),
 }

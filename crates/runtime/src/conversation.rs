@@ -1,5 +1,5 @@
-//! What one drain leaves for the next of its session, so that a turn costs no more the longer the
-//! session is: the history as the model reads it, and the request as it was last written.
+//! State that one drain keeps for the next drain of its session: the history in the form for the model, and the
+//! last request as it was written. With it, the cost of a turn does not grow with the length of the session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,34 +13,34 @@ use crate::lowering::Target;
 use crate::runner::Sent;
 use crate::transcript::Transcript;
 
-/// Bytes that the conversations of sessions at rest take at most, in all. Those that were used
-/// longest ago go first; who comes back to one of them reads its history again.
+/// Maximum total size in bytes of the conversations of idle sessions. The least recently used ones are evicted
+/// first; the next drain of such a session reads its history again.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// What an empty conversation counts for.
+/// Size in bytes that an empty conversation counts as.
 const OVERHEAD: usize = 1024;
 
-/// A session's history on its way to the model.
+/// The history of one session in the form for the model.
 #[derive(Default)]
 pub(crate) struct Conversation {
     pub(crate) transcript: Transcript,
     pub(crate) prefix: PrefixCache,
-    /// What was sent last.
+    /// The last request that was sent.
     pub(crate) sent: Option<Sent>,
-    /// Automatic compaction rests, because it did not make a request smaller.
+    /// Set while automatic compaction is paused, because it did not make a request smaller.
     pub(crate) pause: Option<Pause>,
 }
 
-/// What brings a conversation up to date.
+/// The result of the read that brings a conversation up to date.
 pub(crate) struct ConversationRead {
     history: HistoryRead,
-    /// The last request as it is on record, for who knows of none.
+    /// The last recorded request, if the conversation does not know one.
     recorded: Option<RecordedStep>,
     changes: HistoryChanges,
 }
 
 impl Conversation {
-    /// The read that brings the conversation up to date. Who knows it already reads what is newer.
+    /// Returns the read that brings the conversation up to date. It reads only what the conversation does not have.
     pub(crate) fn reading(
         &self,
         target: &Target,
@@ -63,7 +63,7 @@ impl Conversation {
         }
     }
 
-    /// Takes in what that read found. Returns what happened to the history since the last request.
+    /// Applies the result of that read. Returns the changes of the history since the last request.
     pub(crate) fn update(&mut self, read: ConversationRead, target: Target) -> HistoryChanges {
         self.transcript.update(read.history, target);
         if let Some(step) = read.recorded {
@@ -72,24 +72,24 @@ impl Conversation {
         read.changes
     }
 
-    /// About what it takes: the messages, and the last request as it was written, with its tools.
+    /// Returns the approximate size in bytes: the messages, and the last request as it was written, with its tools.
     fn bytes(&self) -> usize {
         OVERHEAD + self.transcript.held_bytes() + self.prefix.bytes()
     }
 }
 
-/// The conversations of sessions that are at rest. Holding an outdated one is harmless: what
-/// changed is read before it is used, and it knows what made it invalid.
+/// The conversations of idle sessions. An outdated entry is harmless: the next drain reads the changes before it
+/// uses the entry, and detects if they invalidate it.
 pub(crate) struct Conversations {
     max_bytes: usize,
-    /// Held for one lookup or one eviction; never across an await.
+    /// Locked for one lookup or one eviction; never across an await.
     resting: Mutex<Resting>,
 }
 
 #[derive(Default)]
 struct Resting {
     sessions: HashMap<SessionID, (u64, Conversation)>,
-    /// By their last use, oldest first.
+    /// Sessions by their last use, oldest first.
     order: BTreeMap<u64, SessionID>,
     uses: u64,
     bytes: usize,
@@ -107,12 +107,12 @@ impl Conversations {
         Self { max_bytes, resting }
     }
 
-    /// The conversation of a session, which begins to run; an empty one if none is kept.
+    /// Removes and returns the conversation of a session that starts to run; an empty one if there was no entry.
     pub(crate) fn take(&self, session: &SessionID) -> Conversation {
         self.resting().remove(session).unwrap_or_default()
     }
 
-    /// Keeps the conversation of a session that comes to rest.
+    /// Stores the conversation of a session that becomes idle.
     pub(crate) fn keep(&self, session: SessionID, conversation: Conversation) {
         let mut resting = self.resting();
         resting.remove(&session);
@@ -140,7 +140,7 @@ impl Resting {
         Some(conversation)
     }
 
-    /// Whether there was one.
+    /// Returns true if there was an entry to remove.
     fn remove_oldest(&mut self) -> bool {
         let oldest = self.order.values().next().cloned();
         oldest.is_some_and(|session| self.remove(&session).is_some())
@@ -160,7 +160,7 @@ mod tests {
         SessionID::parse(&format!("ses_{name}")).unwrap()
     }
 
-    /// Which of `a`, `b` and `c` are kept, where two empty conversations have room.
+    /// Returns which of `a`, `b` and `c` are kept if there is room for two empty conversations.
     fn kept(story: &[(&str, bool)]) -> Vec<&'static str> {
         let conversations = Conversations::with_max_bytes(2 * OVERHEAD);
         for (name, takes) in story {

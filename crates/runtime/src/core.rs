@@ -1,4 +1,4 @@
-//! What every part of the engine needs: storage, time, ids and the live stream.
+//! Services that every part of the engine uses: storage, time, ids and the live stream.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Core {
         self.clock.now()
     }
 
-    /// The session, or the failure that says it does not exist.
+    /// Returns the session. Fails if it does not exist.
     pub(crate) async fn session(&self, id: &SessionID) -> Result<SessionRow, RuntimeError> {
         let wanted = id.clone();
         let found = self
@@ -79,8 +79,8 @@ impl Core {
         found.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
     }
 
-    /// Commits events of a running turn together, in order, with where its calls read. A session
-    /// that moved meanwhile has forgotten where it was, and keeps to that.
+    /// Commits events of a running turn together, in order, and adds the directories that its calls read. If the
+    /// session moved in the meantime, its explored directories were cleared, and the directories are not added.
     pub(crate) async fn commit(
         &self,
         session: &SessionRow,
@@ -107,7 +107,7 @@ impl Core {
             .map_err(|conflict| DrainError::Internal(conflict.to_string()))
     }
 
-    /// Announces a fragment that is never stored.
+    /// Publishes a live event that is never stored.
     pub(crate) fn announce(&self, session: &SessionID, location: &LocationRef, event: LiveEvent) {
         self.live.publish(|| {
             let id = EventID::generate(&self.ids);
@@ -115,7 +115,7 @@ impl Core {
         });
     }
 
-    /// Tells connected clients why a session did not run.
+    /// Notifies connected clients of the reason why a session did not run.
     pub(crate) fn announce_failure(
         &self,
         session: &SessionID,
@@ -135,7 +135,7 @@ impl Core {
         self.notify(location, &failure);
     }
 
-    /// Tells connected clients whether a session works.
+    /// Notifies connected clients that a session became busy or idle.
     pub(crate) fn announce_status(&self, session: &SessionID, active: bool) {
         let status = if active {
             SessionStatus::Busy { silent_ms: None }
@@ -149,20 +149,20 @@ impl Core {
         }
     }
 
-    /// Tells connected clients the status of a session.
+    /// Notifies connected clients of the status of a session.
     pub(crate) fn announce_status_change(&self, session: &SessionID, status: SessionStatus) {
         let session_id = session.clone();
         let changed = SessionStatusChanged { session_id, status };
         self.notify(None, &Notice::SessionStatusChanged(changed));
     }
 
-    /// Tells connected clients something that is never stored.
+    /// Sends connected clients a notice that is never stored.
     pub(crate) fn notify(&self, location: Option<&LocationRef>, notice: &Notice) {
         notify(&self.live, &self.ids, location, notice);
     }
 }
 
-/// Tells connected clients something that is never stored.
+/// Sends connected clients a notice that is never stored.
 pub(crate) fn notify(
     live: &LiveEvents,
     ids: &IdSource,
@@ -181,8 +181,8 @@ fn lives_at(
     Ok(session.is_some_and(|session| session.info.location == *location))
 }
 
-/// Appends an event that a caller's request decided. A conflict here means that ids made a moment
-/// ago are in use, which the database reports as its own failure.
+/// Appends an event that a caller requested. A conflict here means that newly generated ids are already in use; it
+/// is returned as a failure of the database.
 pub(crate) fn append(
     transaction: &mut Transaction<'_>,
     session: &SessionRow,

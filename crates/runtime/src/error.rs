@@ -1,4 +1,4 @@
-//! What can go wrong in the session runtime, as data.
+//! Errors of the session runtime, as data.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use opencode_store::StoreError;
 
 use crate::transfer::ImportError;
 
-/// Why an operation was refused. Nothing of it was stored.
+/// The reason why an operation was refused. The operation stored nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RuntimeError {
-    /// No such session.
+    /// The session does not exist.
     #[error("Session not found: {0}")]
     SessionNotFound(SessionID),
-    /// No such message in that session.
+    /// The message does not exist in that session.
     #[error("Message not found: {message_id}")]
     MessageNotFound {
         /// The session.
@@ -25,7 +25,7 @@ pub enum RuntimeError {
         /// The message.
         message_id: MessageID,
     },
-    /// No such part in that message.
+    /// The part does not exist in that message.
     #[error("The message {message_id} has no part {part_id:?}; give the id of one of its parts")]
     PartNotFound {
         /// The message.
@@ -33,13 +33,13 @@ pub enum RuntimeError {
         /// The part.
         part_id: String,
     },
-    /// The files of a revert cannot be had.
+    /// The files of a revert are not available.
     #[error("the files cannot be reverted: {0}")]
     Snapshot(Arc<SnapshotError>),
-    /// The id is taken by a different input, or by another message.
+    /// The id belongs to a different input, or to another message.
     #[error("Prompt message ID conflicts with an existing durable record: {0}")]
     PromptConflict(MessageID),
-    /// Nothing of that id waits in the inbox of that session: it never did, or it was withdrawn.
+    /// No input with this id waits in the inbox of that session: it never waited there, or it was withdrawn.
     #[error("No input {message_id} waits in the inbox of the session {session_id}")]
     InputNotFound {
         /// The session.
@@ -47,72 +47,72 @@ pub enum RuntimeError {
         /// The input.
         message_id: MessageID,
     },
-    /// The input has become a visible message, which cannot be taken back.
+    /// The input has become a visible message and cannot be withdrawn.
     #[error("The input {0} is promoted already; interrupt the session, or prompt it again")]
     InputPromoted(MessageID),
-    /// As many inputs wait as may wait.
+    /// The inbox has reached its maximum number of waiting inputs.
     #[error(
         "{pending} inputs wait in the inbox of the session {session_id}, and {limit} may; try again once the session has taken some"
     )]
     Backlog {
         /// The session.
         session_id: SessionID,
-        /// Inputs that wait.
+        /// Number of inputs that wait.
         pending: u64,
-        /// Inputs that may wait.
+        /// Maximum number of inputs that may wait.
         limit: u64,
     },
-    /// A prompt that its own event could not carry to a client.
+    /// The prompt is too large for the event that carries it to clients.
     #[error(
         "The prompt has {bytes} bytes as JSON, and at most {limit} are accepted; attach large files by their path"
     )]
     PromptTooLarge {
-        /// Its size.
+        /// Its size in bytes.
         bytes: usize,
-        /// The bound.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// A run of a session in which nothing has been said.
+    /// The session has neither history nor pending input to run with.
     #[error("The session {0} has no history and no pending input to run with; prompt it first")]
     NothingToRun(SessionID),
-    /// A name that every event which tells of it would have to carry.
+    /// The name is too long for the events that carry it.
     #[error(
         "A name of {bytes} bytes is longer than any agent or model has; at most {limit} are accepted"
     )]
     NameTooLong {
-        /// What is named: `agent` or `model`.
+        /// The kind of name: `agent` or `model`.
         field: &'static str,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
-        /// The bound.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// No such permission request waits in that session: it never did, or it has had its end.
+    /// No permission request with this id waits in that session: it never waited there, or it has ended.
     #[error("Permission request not found: {0}")]
     PermissionNotFound(PermissionID),
-    /// A permission request of this id waits already.
+    /// A permission request with this id already waits.
     #[error("A permission request with the ID {0} is waiting already; give another ID, or none")]
     PermissionConflict(PermissionID),
-    /// No such questions wait in that session: they never did, or they have had their end.
+    /// No questions with this id wait in that session: they never waited there, or they have ended.
     #[error("Question request not found: {0}")]
     QuestionNotFound(QuestionID),
-    /// A text of a caller that everybody would have to be told.
+    /// The text of a caller is too large for the event that carries it to clients.
     #[error("The request has {bytes} bytes as JSON, and at most {limit} are accepted")]
     RequestTooLarge {
-        /// Its size.
+        /// Its size in bytes.
         bytes: usize,
-        /// The bound.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// A Session Drain works on the session, which must be idle for what was asked.
+    /// A Session Drain works on the session, but the operation needs an idle session.
     #[error("The session {0} is running; wait for it, or interrupt it, and try again")]
     SessionBusy(SessionID),
-    /// A session moves within its project only.
+    /// The destination is in another project. A session moves only within its project.
     #[error(
         "The directory {directory} belongs to the project {found}, and the session to {project}; a session moves only within its project"
     )]
     OtherProject {
-        /// Where it was to move, in normal form.
+        /// The destination, in normal form.
         directory: String,
         /// The project of that directory.
         found: String,
@@ -122,7 +122,7 @@ pub enum RuntimeError {
     /// A session cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// A caller's id that no new record may have.
+    /// The id contains characters that no new record may have in its id.
     #[error("The id {0:?} holds a slash or a control character; choose another one")]
     UnfitId(String),
     /// The Location cannot be used.
@@ -131,18 +131,18 @@ pub enum RuntimeError {
     /// An operation on a terminal was refused.
     #[error(transparent)]
     Terminal(#[from] TerminalError),
-    /// Something the operation needs cannot be had now.
+    /// Something that the operation needs is not available now.
     #[error("{message}")]
     Unavailable {
-        /// The operation, or the part of it.
+        /// The operation, or a part of it.
         service: &'static str,
-        /// What is missing.
+        /// The missing item.
         message: String,
     },
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A bug of ours ended the work.
+    /// A bug in this runtime ended the work.
     #[error("a bug in opencode-embedded ended the operation")]
     Panicked,
     /// The host is closing.
@@ -150,7 +150,7 @@ pub enum RuntimeError {
     Closed,
 }
 
-/// A task of ours did not come to its end: it panicked, or the runtime that ran it is gone.
+/// A task of the runtime did not complete: it panicked, or the async runtime that ran it has shut down.
 impl From<tokio::task::JoinError> for RuntimeError {
     fn from(error: tokio::task::JoinError) -> Self {
         if error.is_panic() {
@@ -166,7 +166,7 @@ impl From<SnapshotError> for RuntimeError {
     }
 }
 
-/// Refuses a caller's id that paths and logs could not carry. Records that exist keep theirs.
+/// Refuses a new id that paths and logs cannot carry. Existing records keep their ids.
 pub(crate) fn check_new_id(id: &str) -> Result<(), RuntimeError> {
     if id.contains(|c: char| c == '/' || c.is_control()) {
         return Err(RuntimeError::UnfitId(id.to_owned()));
@@ -174,16 +174,16 @@ pub(crate) fn check_new_id(id: &str) -> Result<(), RuntimeError> {
     Ok(())
 }
 
-/// Why a Session Drain ended before its work did.
+/// The reason why a Session Drain ended before it completed its work.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DrainError {
-    /// The session is gone.
+    /// The session was deleted.
     #[error("the session {0} does not exist any more")]
     SessionGone(SessionID),
     /// Its Location cannot be opened.
     #[error("the Location of the session cannot be opened: {0}")]
     Location(LocationError),
-    /// It has no agent.
+    /// Its agent is not available.
     #[error("{0}")]
     Agent(String),
     /// Its model cannot be resolved.
@@ -192,38 +192,38 @@ pub enum DrainError {
     /// Its System Context cannot be observed.
     #[error("{0}")]
     Context(String),
-    /// The provider failed, as the step says.
+    /// The provider failed; the failure is recorded in the step.
     #[error("{message}")]
     Provider {
-        /// What went wrong.
+        /// The failure.
         message: String,
-        /// What kind of failure.
+        /// The kind of failure.
         cause: Option<ErrorCause>,
     },
-    /// Too many Provider Turns without new input.
+    /// The session made too many Provider Turns without new input.
     #[error(
         "the session {session_id} made {limit} Provider Turns since its last input; prompt it again to go on"
     )]
     StepLimit {
         /// The session.
         session_id: SessionID,
-        /// The allowance.
+        /// The maximum number of Provider Turns.
         limit: u32,
     },
-    /// Callers moved the session, or switched its agent or model, each time its turn was prepared.
+    /// Callers moved the session, or switched its agent or model, on each attempt to prepare its turn.
     #[error(
         "the Location, agent or model of the session {session_id} changed {times} times while its Provider Turn was prepared, and nothing was sent; resume the session once it does not change any more"
     )]
     Outdated {
         /// The session.
         session_id: SessionID,
-        /// How often.
+        /// Number of attempts.
         times: u32,
     },
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A bug of ours.
+    /// A bug in this runtime.
     #[error("internal failure: {0}")]
     Internal(String),
 }
@@ -240,7 +240,7 @@ impl From<RuntimeError> for DrainError {
 }
 
 impl DrainError {
-    /// A stable name for log fields.
+    /// Returns a stable name for log fields.
     pub fn tag(&self) -> &'static str {
         match self {
             Self::SessionGone(_) => "SessionGone",
@@ -256,7 +256,7 @@ impl DrainError {
         }
     }
 
-    /// What connected clients are told; nothing when the step says it durably.
+    /// Returns the error that connected clients receive; `None` if the failed step already records it.
     pub(crate) fn announced(&self) -> Option<ErrorCause> {
         let kind = match self {
             Self::Provider { .. } => return None,

@@ -1,4 +1,4 @@
-//! The operations that look at how requests come about.
+//! Operations that show the next request and the metrics of the System Context.
 
 use opencode_location::location::Location;
 use opencode_schema::id::SessionID;
@@ -9,18 +9,18 @@ use crate::runner::next_request;
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// The request that the next Provider Turn of the session would send: with the inputs that it
-    /// would promote and with what it would tell of the surroundings. Nothing is sent, and nothing is
-    /// stored. While the session runs, calls that have not settled have no result yet.
+    /// Returns the request that the next Provider Turn of the session would send, with the inputs that it would promote
+    /// and the changes of the System Context that it would announce. Sends and stores nothing. While the session runs,
+    /// calls that have not settled have no result yet.
     ///
     /// # Errors
     ///
-    /// `Unavailable` where no turn could begin now.
+    /// `Unavailable` if no turn can begin now.
     pub async fn next_request(&self, id: &SessionID) -> Result<ProviderRequestView, RuntimeError> {
         next_request(&self.core, &self.shared, &self.coordinator, id).await
     }
 
-    /// How the System Context of a Location has fared since this host was opened.
+    /// Returns the metrics of the System Context of a Location since this host was opened.
     pub fn context_metrics(&self, location: &Location) -> ContextMetrics {
         self.core.metrics.of(&location.directory)
     }

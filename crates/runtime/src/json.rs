@@ -1,24 +1,24 @@
-//! How long values are as JSON text.
+//! Sizes of values as JSON text.
 
 use std::io;
 
 use serde::Serialize;
 
-/// How long a JSON text is.
+/// The size of a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct JsonSize {
     pub(crate) bytes: usize,
-    /// In UTF-16 units, which JavaScript counts.
+    /// In UTF-16 units, as JavaScript counts them.
     pub(crate) units: u64,
 }
 
-/// The size of the JSON text of a value, without writing it.
+/// Returns the size of the JSON text of a value, without building the text.
 pub(crate) fn json_size(value: &(impl Serialize + ?Sized)) -> JsonSize {
     struct Counter(JsonSize);
     impl io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.bytes += bytes.len();
-            // A character is one unit, and one of four bytes two: its first byte counts for both.
+            // A character is one unit, or two if it has four bytes in UTF-8. Its first byte counts all its units.
             let units = bytes.iter().map(|byte| match byte {
                 0x80..=0xbf => 0,
                 0xf0.. => 2,
@@ -36,12 +36,12 @@ pub(crate) fn json_size(value: &(impl Serialize + ?Sized)) -> JsonSize {
     counter.0
 }
 
-/// Bytes of the JSON text of a value, without writing it.
+/// Returns the size in bytes of the JSON text of a value, without building the text.
 pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
     json_size(value).bytes
 }
 
-/// Bytes of a text as the log writes it within its quotes.
+/// Returns the size in bytes of a text as the log writes it between its quotes.
 pub(crate) fn escaped_bytes(text: &str) -> usize {
     json_size(text).bytes - 2
 }

@@ -1,19 +1,18 @@
-//! The session engine: what happens between an Admitted Prompt and a settled Session Drain.
+//! The session engine: everything between an Admitted Prompt and a settled Session Drain.
 //!
-//! It knows the event store, Locations, tools and the canonical model request. It knows no HTTP
-//! and no JavaScript: [`Runtime`] is what both are built on.
+//! The engine knows the event store, Locations, tools and the canonical model request. It knows neither HTTP nor
+//! JavaScript: both are built on [`Runtime`].
 //!
-//! How to read it: [`Runtime`] lists the operations. `inbox` admits and promotes, `relocation`
-//! moves a session, `revert` goes back in one, `recovery` goes on with those that were cut,
-//! `transfer` carries them between hosts as text. `coordinator` decides who runs, as a pure reducer
-//! with an asynchronous edge. `runner` drains a session: `boundary` is the Safe Provider-Turn
-//! Boundary, `epoch` what it means for the Context Epoch, `entry` what it writes, `turn` one
-//! Provider Turn, `publisher` turns what the provider says into events. `lowering` and `transcript`
-//! make requests from Session History, and `conversation` keeps them for the next drain.
-//! `compaction` makes checkpoints of histories that outgrow their model, and `pruning` takes old
-//! output of tools out of them. What people are asked stands in `permissions` and `questions`, and
-//! waits in `waiting`. `tasks` is the work that one session gives to another. `sources` are what the
-//! System Context is made of; `metrics` counts how it fares, and `inspection` is for whoever looks.
+//! Reading guide: [`Runtime`] lists the operations. `inbox` admits and promotes inputs, `relocation` moves a session,
+//! `revert` returns a session to an earlier state, `recovery` resumes sessions that were cut off, and `transfer`
+//! exports and imports sessions as text. `coordinator` decides which session runs, as a pure reducer with an
+//! asynchronous edge. `runner` drains a session: `boundary` is the Safe Provider-Turn Boundary, `epoch` its effect on
+//! the Context Epoch, `entry` the entries that it writes, `turn` one Provider Turn, and `publisher` turns the output
+//! of the provider into events. `lowering` and `transcript` make requests from Session History, and `conversation`
+//! keeps them for the next drain. `compaction` makes checkpoints of histories that outgrow their model, and `pruning`
+//! removes old tool output from requests. `permissions` and `questions` hold the requests to users, and `waiting`
+//! lets them wait. `tasks` is the work that one session gives to another. `sources` are the Context Sources of the
+//! System Context, `metrics` counts observations and changes of it, and `inspection` shows requests and metrics.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -77,11 +76,11 @@ pub use terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
 pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
 pub use unanswered::{SystemTimer, Timer, Unanswered};
 
-// What a System Context is contributed with.
+// Types to contribute a System Context.
 pub use opencode_context::{
     CombineError, Observation, RegisterError, Registration, Source, SystemContext,
 };
-// What the operations are asked in and answer with.
+// Argument and result types of the operations.
 pub use opencode_location::config::{Diagnostic, DiagnosticKind};
 pub use opencode_location::file_system::{FileContent, FileSystemError};
 pub use opencode_location::location::Location;
@@ -90,5 +89,5 @@ pub use opencode_store::{
     Anchored, DatabasePath, Durability, Interrupted, InterruptedState, OpenError, Order,
     ReplayConflict, SessionFilter, StoreError, StoredEvent,
 };
-// Where tests watch the database, and disturb.
+// Hooks for tests that observe the database and inject faults.
 pub use opencode_store::{Committed, Fault, Moment, Seam};

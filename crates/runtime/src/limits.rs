@@ -1,19 +1,18 @@
-//! Bounds that a host chooses.
+//! Limits that a host sets.
 
-/// How much input a session takes, and how much work it may give to others.
+/// Limits on the input of a session and on the work that it may give to other sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Admitted Prompts of one session that may wait for their promotion; 10,000 by default. A
-    /// prompt beyond it is refused with [`Backlog`](crate::RuntimeError::Backlog), and nothing of
-    /// it is stored.
+    /// Maximum number of Admitted Prompts of one session that wait for promotion; 10,000 by default. A prompt beyond it
+    /// is refused with [`Backlog`](crate::RuntimeError::Backlog) and is not stored.
     pub inbox: u64,
-    /// Steers that one Safe Provider-Turn Boundary promotes at most, the oldest first; 10,000 by
-    /// default. The others stay pending and go at the following boundaries. 0 counts as 1: a drain
-    /// would else make turns for steers that it never takes.
+    /// Maximum number of steers that one Safe Provider-Turn Boundary promotes, oldest first; 10,000 by default. The
+    /// others stay pending until the following boundaries. 0 counts as 1: otherwise a drain would make turns for steers
+    /// that it never promotes.
     pub steer_batch: usize,
-    /// Levels of child sessions that tasks make below a session that none made; 3 by default.
+    /// Maximum depth of child sessions below a session that no task created; 3 by default.
     pub subagent_depth: usize,
-    /// Tasks of one session that may run at the same time; 8 by default.
+    /// Maximum number of tasks of one session that run at the same time; 8 by default.
     pub subagents: usize,
 }
 

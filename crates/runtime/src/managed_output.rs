@@ -1,4 +1,4 @@
-//! The end of Managed Tool Output Files.
+//! Deletion of old Managed Tool Output Files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::core::Core;
 
-/// How often they are looked through, the first time at once: many hosts live for seconds only.
+/// Interval of the sweeps. The first sweep starts at once, because many hosts live only for seconds.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// Looks through the files once an hour, until the host closes or is dropped. A sweep that has begun
-/// then ends early, as a task of the host.
+/// Sweeps the files once an hour, until the host closes or is dropped. A sweep is a task of the host, and a running
+/// sweep ends early when the host closes.
 pub(crate) fn sweep_regularly(
     core: &Arc<Core>,
     tasks: TaskTracker,

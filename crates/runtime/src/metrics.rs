@@ -1,5 +1,4 @@
-//! How the System Context of each Location fares, in numbers: for whoever looks, and as fields of
-//! the log.
+//! Metrics of the System Context of each Location, for inspection and as log fields.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,29 +8,28 @@ use opencode_schema::inspection::{ContextMetrics, TextMetrics, UnavailableSource
 
 use crate::runner::Change;
 
-/// Locations that are counted for. Of those that come beyond, the one that was looked at longest ago
-/// is forgotten.
+/// Maximum number of Locations with metrics. Beyond it, the Location that was counted least recently is removed.
 const MAX_LOCATIONS: usize = 1000;
 
-/// Sources of a Location whose failures are counted, those that failed first.
+/// Maximum number of Context Sources of a Location whose failures are counted; the first ones to fail are counted.
 const MAX_SOURCES: usize = 100;
 
-/// The numbers of a host.
+/// The metrics of one host.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Held for one count; never across an await.
+    /// Locked for one count; never across an await.
     counted: Mutex<Counted>,
 }
 
 #[derive(Default)]
 struct Counted {
-    /// By directory, with when it was used last.
+    /// By directory, with the number of the last use.
     locations: HashMap<String, (u64, ContextMetrics)>,
     uses: u64,
 }
 
 impl Metrics {
-    /// A boundary looked at the sources; those of these keys could not be observed.
+    /// Counts an observation of the Context Sources at a boundary. The sources with the `unavailable` keys failed.
     pub(crate) fn observed<'a>(
         &self,
         directory: &str,
@@ -58,7 +56,7 @@ impl Metrics {
         });
     }
 
-    /// A boundary has to look again.
+    /// Counts a boundary that must observe the sources again.
     pub(crate) fn contended(&self, directory: &str) {
         tracing::debug!(
             location = directory,
@@ -67,7 +65,7 @@ impl Metrics {
         self.count(directory, |metrics| metrics.contention += 1);
     }
 
-    /// A boundary changed what the model knows, if anything.
+    /// Counts a change of the System Context at a boundary, if there was one.
     pub(crate) fn changed(&self, directory: &str, change: Change) {
         if change == Change::Nothing {
             return;
@@ -84,7 +82,7 @@ impl Metrics {
         });
     }
 
-    /// The numbers of a Location.
+    /// Returns the metrics of a Location.
     pub(crate) fn of(&self, directory: &str) -> ContextMetrics {
         let counted = self.counted();
         let found = counted.locations.get(directory);

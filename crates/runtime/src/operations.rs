@@ -28,7 +28,7 @@ use crate::tail::SessionEvents;
 use crate::transfer::{Imported, SessionExport};
 
 impl Runtime {
-    /// The directory of sessions and requests that name none.
+    /// Returns the default directory of sessions and requests without a directory.
     pub fn default_directory(&self) -> &str {
         &self.directory
     }
@@ -41,12 +41,12 @@ impl Runtime {
         self.core.create_session(request).await
     }
 
-    /// One session.
+    /// Returns one session.
     pub async fn session(&self, id: &SessionID) -> Result<SessionInfo, RuntimeError> {
         Ok(self.core.session(id).await?.info)
     }
 
-    /// Sessions in the order of `(time created, id)`.
+    /// Returns sessions in the order of `(time created, id)`.
     pub async fn sessions(
         &self,
         filter: SessionFilter,
@@ -57,19 +57,18 @@ impl Runtime {
         self.core.sessions(filter, order, anchor, limit).await
     }
 
-    /// The sessions that a session created for the tasks of its agent, in the order of
-    /// `(time created, id)`.
+    /// Returns the sessions that a session created for the tasks of its agent, in the order of `(time created, id)`.
     pub async fn children(&self, id: &SessionID) -> Result<Vec<SessionInfo>, RuntimeError> {
         self.core.children(id).await
     }
 
-    /// Sessions with a running drain in this host.
+    /// Returns the sessions with a running drain in this host, and those that an operation holds.
     pub fn active(&self) -> Vec<SessionID> {
         self.coordinator.active()
     }
 
-    /// Admits a prompt and returns its receipt once it is durable. Unless told otherwise the
-    /// session is woken, and that wake is registered before this returns.
+    /// Admits a prompt and returns its receipt once it is durable. Wakes the session if the request says so; that wake
+    /// is registered before this returns.
     pub async fn prompt(
         &self,
         request: PromptRequest,
@@ -86,28 +85,27 @@ impl Runtime {
         .await
     }
 
-    /// Whether a session runs, without prompt and tools, if its agent does not exist. Otherwise it does
-    /// not begin, and says why.
+    /// Sets whether a session runs, without prompt and tools, if its agent does not exist. Otherwise its drain fails
+    /// with the reason.
     pub fn tolerate_unknown_agent(&self, session: &SessionID, is_tolerated: bool) {
         self.core.unknown_agents.note(session, is_tolerated);
     }
 
-    /// What is to be done in a session, as its model noted last.
+    /// Returns the todo list that the model of a session noted last.
     pub async fn todos(&self, id: &SessionID) -> Result<Vec<Todo>, RuntimeError> {
         self.core.todos(id).await
     }
 
-    /// The inputs that wait, in the order of their admission, each with the delivery it has now.
+    /// Returns the waiting inputs in the order of their admission, each with its current delivery.
     pub async fn inbox(&self, id: &SessionID) -> Result<Vec<SessionInputAdmitted>, RuntimeError> {
         self.core.inbox(id).await
     }
 
-    /// Takes an input out of the inbox. Its id stays used: repeating the prompt is a conflict.
+    /// Removes an input from the inbox. Its id stays used: a repeated prompt with this id is a conflict.
     ///
     /// # Errors
     ///
-    /// `InputPromoted` for an input that is a message by now, `InputNotFound` for one that never
-    /// waited there or was withdrawn.
+    /// `InputPromoted` if the input is already a message; `InputNotFound` if it never waited there or was withdrawn.
     pub async fn withdraw(
         &self,
         id: &SessionID,
@@ -119,11 +117,11 @@ impl Runtime {
             .await
     }
 
-    /// Changes how a waiting input enters its session, and wakes the session.
+    /// Changes the delivery of a waiting input, and wakes the session.
     ///
     /// # Errors
     ///
-    /// As [`withdraw`](Self::withdraw).
+    /// The same as for [`withdraw`](Self::withdraw).
     pub async fn set_delivery(
         &self,
         id: &SessionID,
@@ -140,8 +138,7 @@ impl Runtime {
         .await
     }
 
-    /// Stops the session's drain and returns when everything of it is settled. What is pending
-    /// stays pending.
+    /// Stops the session's drain and returns when all its work has settled. Pending inputs stay pending.
     pub async fn interrupt(&self, id: &SessionID) -> Result<(), RuntimeError> {
         self.core.session(id).await?;
         self.coordinator.interrupt(id).await;
@@ -155,8 +152,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns when nothing runs in this host: no Session Drain, no tool, no recovery that is going
-    /// to run one, and no change that may wake one. Returns as well when the host is closed.
+    /// Returns when nothing runs in this host: no Session Drain, no tool, no recovery that is about to start a drain,
+    /// and no operation that may wake a session. Also returns when the host is closed.
     pub async fn until_idle(&self) {
         tokio::select! {
             biased;
@@ -165,43 +162,43 @@ impl Runtime {
         }
     }
 
-    /// Lets the session go on where it stands: joins its drain, or starts one that makes at least
-    /// one Provider Turn. It is under way when this returns; [`wait`](Self::wait) for its end.
+    /// Continues the session: joins its drain, or starts one that makes at least one Provider Turn. The drain runs in
+    /// the background when this returns; use [`wait`](Self::wait) to wait for its end.
     ///
     /// # Errors
     ///
-    /// `NothingToRun`, if a request would hold no message at all: providers refuse that.
+    /// `NothingToRun` if a request would contain no messages: providers refuse such a request.
     pub async fn resume(&self, id: &SessionID) -> Result<(), RuntimeError> {
         if !self.core.of_session(id, has_work).await? {
             return Err(RuntimeError::NothingToRun(id.clone()));
         }
-        // Registered by the call; what it gives at its end is for somebody else to see.
+        // The call has registered the run. No caller needs its outcome here.
         drop(self.coordinator.run(id));
         Ok(())
     }
 
-    /// Joins the session's drain, or makes at least one Provider Turn, and returns how that ended.
+    /// Joins the session's drain, or makes at least one Provider Turn, and returns the outcome.
     pub async fn run(&self, id: &SessionID) -> Result<DrainOutcome, RuntimeError> {
         self.core.session(id).await?;
         Ok(self.coordinator.run(id).await.into())
     }
 
-    /// Chooses the agent from the next Provider Turn on.
+    /// Selects the agent from the next Provider Turn on.
     pub async fn switch_agent(&self, id: &SessionID, agent: String) -> Result<(), RuntimeError> {
         self.core.switch_agent(id, agent).await
     }
 
-    /// Chooses the model from the next Provider Turn on.
+    /// Selects the model from the next Provider Turn on.
     pub async fn switch_model(&self, id: &SessionID, model: ModelRef) -> Result<(), RuntimeError> {
         self.core.switch_model(id, model).await
     }
 
-    /// Moves the session to another directory of its project, which need not exist yet. A running
-    /// turn settles where it began; the next one begins with the context of the new Location.
+    /// Moves the session to another directory of its project, which may not exist yet. A running turn settles in the
+    /// old Location; the next turn starts with the context of the new Location.
     ///
     /// # Errors
     ///
-    /// `OtherProject` when the directory belongs to another project than the session.
+    /// `OtherProject` if the directory belongs to a different project than the session.
     pub async fn move_session(
         &self,
         id: &SessionID,
@@ -210,8 +207,8 @@ impl Runtime {
         self.core.relocate(id, location).await
     }
 
-    /// Sessions whose last activity was cut, by their stored history alone. Those that run in this
-    /// host are none of them.
+    /// Returns the sessions whose last activity was cut off, according to the stored history. Excludes the sessions
+    /// that run in this host.
     pub async fn interrupted(&self) -> Result<Vec<Interrupted>, RuntimeError> {
         let before = self.active();
         let mut interrupted = self.core.interrupted().await?;
@@ -221,19 +218,19 @@ impl Runtime {
         Ok(interrupted)
     }
 
-    /// The session as lines of text, which another host can [import](Self::import).
+    /// Returns the session as lines of text, which another host can [import](Self::import).
     pub async fn export(&self, id: &SessionID) -> Result<SessionExport, RuntimeError> {
         SessionExport::begin(Arc::clone(&self.core), id).await
     }
 
-    /// Replays the lines of an export in one transaction: what is stored here already must be the
-    /// same and is skipped, what follows it is applied. Streams of the session's durable events go
-    /// on with it; live subscribers are told nothing, because nothing of it happens here.
+    /// Replays the lines of an export in one transaction. Events that are already stored must be identical and are
+    /// skipped; later events are applied. Streams of the session's durable events deliver the new events. Live
+    /// subscribers receive nothing, because the events did not happen in this host.
     ///
     /// # Errors
     ///
-    /// `Import` says which line is at fault, `SessionBusy` that a Session Drain works on the
-    /// session. Nothing of it is stored then.
+    /// `Import` names the faulty line; `SessionBusy` if a Session Drain works on the session. On failure nothing is
+    /// stored.
     pub async fn import<E: Display>(
         &self,
         lines: impl Stream<Item = Result<String, E>>,
@@ -241,7 +238,7 @@ impl Runtime {
         self.core.import(self.coordinator.clone(), lines).await
     }
 
-    /// Messages by sequence, each with its sequence.
+    /// Returns messages by sequence, each with its sequence.
     pub async fn messages(
         &self,
         id: &SessionID,
@@ -252,7 +249,7 @@ impl Runtime {
         self.core.messages(id, order, anchor, limit).await
     }
 
-    /// One message of a session.
+    /// Returns one message of a session.
     pub async fn message(
         &self,
         id: &SessionID,
@@ -261,12 +258,12 @@ impl Runtime {
         self.core.message(id, message_id).await
     }
 
-    /// The active history, oldest first.
+    /// Returns the active history, oldest first.
     pub async fn context(&self, id: &SessionID) -> Result<Vec<SessionMessage>, RuntimeError> {
         self.core.context(id).await
     }
 
-    /// A page of durable events after `after`, and whether there are more.
+    /// Returns a page of durable events after `after`, and true if there are more.
     pub async fn history(
         &self,
         id: &SessionID,
@@ -276,7 +273,7 @@ impl Runtime {
         self.core.history(id, after, limit).await
     }
 
-    /// Replays and follows the durable events after `after`.
+    /// Replays the durable events after `after`, then follows new ones.
     pub async fn events(
         &self,
         id: &SessionID,
@@ -292,18 +289,18 @@ impl Runtime {
         ))
     }
 
-    /// Everything that happens in this host from now on.
+    /// Subscribes to all events of this host from now on.
     pub fn subscribe(&self) -> LiveSubscription {
         self.core.live.subscribe()
     }
 
-    /// The event that a subscriber sees first, as JSON text.
+    /// Returns the first event of a subscription, as JSON text.
     pub fn connected_event(&self) -> String {
         let id = EventID::generate(&self.core.ids);
         envelope::host_text(&id, "server.connected")
     }
 
-    /// The event that tells a subscriber now and then that the host is alive, as JSON text.
+    /// Returns the event that regularly tells a subscriber that the host is alive, as JSON text.
     pub fn heartbeat_event(&self) -> String {
         let id = EventID::generate(&self.core.ids);
         envelope::host_text(&id, "server.heartbeat")
@@ -317,16 +314,16 @@ impl Runtime {
         Ok(self.core.locations.get(&location.directory).await?)
     }
 
-    /// Reads everything that belongs to a Location again. A Provider Turn that is under way keeps
-    /// what it began with. Connected clients are told when there are other models than before.
+    /// Reloads everything that belongs to a Location. A running Provider Turn keeps the previous state. Connected
+    /// clients are notified if the available models changed.
     pub async fn reload_location(&self, location: &LocationRef) -> Result<(), RuntimeError> {
         let reloaded = self.core.locations.reload(&location.directory).await?;
         self.announce_reloaded(location, &reloaded);
         Ok(())
     }
 
-    /// Trusts the project of a Location from now on, or no longer. A Provider Turn that is under way
-    /// keeps what it began with.
+    /// Marks the project of a Location as trusted or untrusted from now on. A running Provider Turn keeps the previous
+    /// state.
     pub async fn trust_location(
         &self,
         location: &LocationRef,
@@ -338,7 +335,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Tells clients if there are other models than before.
+    /// Notifies clients if the available models changed.
     fn announce_reloaded(&self, location: &LocationRef, reloaded: &Reloaded) {
         if reloaded.catalogue_changed {
             let location = LocationRef {
@@ -350,14 +347,15 @@ impl Runtime {
         }
     }
 
-    /// Begins at once, in the caller's order, and goes on to its end even if the caller does not
-    /// wait: a commit whose wake got lost would leave an acknowledged prompt lying.
+    /// Starts the work in the order of the calls, and completes it even if the caller drops the future. Otherwise a
+    /// commit could lose its wake, and an acknowledged prompt would stay pending.
     pub(crate) async fn uninterruptible<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, RuntimeError>> + Send + 'static,
     ) -> Result<T, RuntimeError> {
         let work = self.tasks.track_future(work);
-        // A task that has used up its budget would stop before the writer's queue, and be overtaken.
+        // Without this, a task that has used up its budget would yield before the writer's queue, and others could
+        // overtake.
         let mut work = tokio::task::unconstrained(work).boxed();
         if let Some(done) = (&mut work).now_or_never() {
             return done;
@@ -366,10 +364,10 @@ impl Runtime {
     }
 }
 
-/// How a drain ended that somebody asked for.
+/// Outcome of a drain that a caller requested.
 #[derive(Debug)]
 pub enum DrainOutcome {
-    /// Nothing was left to do.
+    /// No work was left.
     Done,
     /// It was interrupted.
     Interrupted,

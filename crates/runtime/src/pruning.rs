@@ -1,8 +1,8 @@
-//! Pruning: old tool output leaves later requests. It stays stored, and can be read.
+//! Pruning: removes old tool output from later requests. The output stays stored and readable.
 //!
-//! The rule sees Session History alone, so the same history is always pruned in the same way. It
-//! changes what was sent before, which makes the provider read everything behind it anew; therefore
-//! it is done at the end of an activity only, for many outputs at once, and only where it frees much.
+//! The rule depends only on Session History, so the same history is always pruned in the same way. Pruning changes
+//! messages that were already sent, so the provider must process everything after them again. Therefore it happens
+//! only at the end of an activity, for many outputs at once, and only if it frees many tokens.
 
 use opencode_llm::{Message, Part, Role, ToolResultValue};
 use opencode_schema::event::PrunedCall;
@@ -13,22 +13,22 @@ use crate::compaction::tokens;
 use crate::json::json_size;
 use crate::lowering::calls_by_id;
 
-/// What the model reads in the place of pruned output.
+/// Text that replaces pruned output in requests.
 pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
 
-/// Tools whose output is never pruned: what a skill says holds for the rest of the session.
+/// Tools whose output is never pruned: the text of a skill applies to the rest of the session.
 const PROTECTED: [&str; 1] = ["skill"];
 
-/// The newest user messages whose answers are left alone.
+/// Number of the newest user messages whose answers are not pruned.
 const KEPT_TURNS: usize = 2;
 
-/// Tokens of the newest output before them that are left alone as well.
+/// Number of tokens of the newest output before those that are not pruned either.
 pub(crate) const KEPT_TOKENS: u64 = 40_000;
 
-/// Less than this is not worth a changed prefix.
+/// Minimum number of freed tokens that justifies a changed prefix.
 const LEAST_TOKENS: u64 = 20_000;
 
-/// The output of an assistant message's calls, as far as it may ever be pruned.
+/// The outputs of an assistant message's calls that pruning may remove.
 pub(crate) struct Outputs {
     message_id: MessageID,
     /// In the order of the calls.
@@ -42,8 +42,8 @@ struct Output {
 }
 
 impl Outputs {
-    /// The outputs of a stored message, which became these messages of so many UTF-16 units. What
-    /// the provider ran itself is its own: some want the exact result back.
+    /// Returns the outputs of a stored message. `lowered` has its messages, each with its size in UTF-16 units.
+    /// Excludes calls that the provider ran: some providers require the exact result back.
     pub(crate) fn of<'a>(
         stored: &SessionMessage,
         lowered: impl Iterator<Item = (&'a Message, u64)>,
@@ -90,15 +90,15 @@ impl Outputs {
         (!calls.is_empty()).then(|| Box::new(Self { message_id, calls }))
     }
 
-    /// Tokens of what is not pruned yet.
+    /// Returns the tokens of the outputs that are not pruned yet.
     pub(crate) fn tokens(&self) -> u64 {
         let left = self.calls.iter().filter(|output| !output.is_pruned);
         left.map(|output| output.tokens).sum()
     }
 }
 
-/// UTF-16 units of the output itself, without what a message puts around it; nothing for one with
-/// several parts, of which files count by other rules than text.
+/// Returns the UTF-16 units of the output itself, without the rest of the message. `None` for an output with several
+/// parts, because files among them count by other rules than text.
 fn output_units(result: &Message) -> Option<u64> {
     match result.content.first() {
         Some(Part::ToolResult(part)) => match &part.result {
@@ -110,10 +110,10 @@ fn output_units(result: &Message) -> Option<u64> {
     }
 }
 
-/// The calls whose output is to be pruned, oldest first. `history` goes from the newest message to
-/// the oldest, each with whether it is a user's and with its outputs.
+/// Returns the calls whose output is to be pruned, oldest first. `history` goes from the newest message to the oldest;
+/// each item has true for a user message, and the outputs of the message.
 ///
-/// It is not looked beyond output that is pruned already: what is older was looked at then.
+/// Stops at the first output that is already pruned: an earlier pruning has examined everything older.
 pub(crate) fn select<'a>(
     history: impl Iterator<Item = (bool, Option<&'a Outputs>)>,
 ) -> Vec<PrunedCall> {
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::lowering::{Place, Target, lower};
 
-    /// Tokens of an output.
+    /// Returns the tokens of an output.
     fn counted(content: &Value, structured: &Value) -> u64 {
         let stored: SessionMessage = serde_json::from_value(json!({
             "id": "msg_a", "time": { "created": 0, "completed": 1 }, "type": "assistant",
@@ -177,7 +177,7 @@ mod tests {
     fn an_output_counts_for_what_the_tool_said() {
         let text = |text: String| json!({ "type": "text", "text": text });
         for (content, structured, expected) in [
-            // However it is written in JSON.
+            // The escaping in JSON does not count.
             (json!([text("\n\"".repeat(20_000))]), json!({}), 10_000),
             (json!([text("😀".repeat(8))]), json!({}), 4),
             (json!([]), json!({ "text": "x".repeat(40_000) }), 10_003),
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Outputs of one message, in thousands of tokens; a negative number is pruned already.
+    /// Outputs of one message, in thousands of tokens; a negative number is an output that is already pruned.
     fn outputs(name: &str, tokens: &[i64]) -> Outputs {
         let calls = tokens.iter().enumerate().map(|(n, tokens)| Output {
             call_id: format!("{name}{n}"),
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// What is pruned of these messages, oldest first; one without outputs is a user's.
+    /// Returns the pruned calls of these messages, oldest first. A message without outputs is a user message.
     fn pruned(history: &[&[i64]]) -> String {
         let names = 'a'..;
         let messages = names.zip(history).map(|(name, tokens)| match tokens {
@@ -226,7 +226,7 @@ mod tests {
             (&[user, &[90], user, &[90]][..], ""),
             (&[user, &[21, 40], user, user][..], "b0"),
             (&[user, &[20, 40], user, user][..], ""),
-            // Whoever crosses the bound is pruned as well.
+            // The output that crosses the limit is pruned too.
             (&[user, &[41], user, user][..], "b0"),
             (&[user, &[1, 20, 40, 90], user, user][..], "b0 b1 b2 b3"),
             (&[user, &[30], user, &[30, 30], user, user][..], "b0 d0"),

@@ -1,4 +1,4 @@
-//! Questions that models ask people.
+//! Questions that models ask users.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::live::LiveEvents;
 use crate::permissions::check_size;
 use crate::waiting::{Claim, Request, Waiting};
 
-/// The questions of a host that wait for their answers.
+/// The questions of a host that wait for answers.
 pub(crate) struct Questions {
     waiting: Arc<Waiting<Pending>>,
 }
 
-/// Questions that wait together.
+/// Questions of one request, which wait together.
 struct Pending {
     request: QuestionRequest,
-    /// Where the session was when it asked.
+    /// The Location of the session when it asked.
     location: LocationRef,
 }
 
@@ -77,7 +77,7 @@ impl Questions {
         }
     }
 
-    /// The requests that wait, then those that come, each once, and the end of each of them.
+    /// Returns the waiting requests, then new ones, each once, and the end of each of them.
     pub(crate) fn attend(
         &self,
     ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
@@ -87,17 +87,17 @@ impl Questions {
         })
     }
 
-    /// Gives up everything that waits, and whatever is asked from now on.
+    /// Gives up all waiting requests and refuses all later ones.
     pub(crate) fn end(&self) {
         self.waiting.end();
     }
 
-    /// What waits in a session.
+    /// Returns the waiting requests of a session.
     pub(crate) fn of_session(&self, session: &SessionID) -> Vec<QuestionRequest> {
         self.shown(|pending| pending.request.session_id == *session)
     }
 
-    /// What waits and came from a Location, in whichever session.
+    /// Returns the waiting requests that came from a Location, of all sessions.
     pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<QuestionRequest> {
         self.shown(|pending| pending.location == *location)
     }
@@ -109,7 +109,7 @@ impl Questions {
 }
 
 impl Core {
-    /// Gives questions their answers, whatever labels these hold. The event precedes the effect.
+    /// Answers questions with any labels. Publishes the event before the effect.
     pub(crate) async fn reply_question(
         &self,
         session: &SessionID,
@@ -123,7 +123,7 @@ impl Core {
         Ok(())
     }
 
-    /// Refuses to answer. The event precedes the effect.
+    /// Refuses to answer. Publishes the event before the effect.
     pub(crate) async fn reject_question(
         &self,
         session: &SessionID,
@@ -156,10 +156,10 @@ impl Core {
     }
 }
 
-/// Asks what the tools of one turn want to know.
+/// Asks the questions of the tools of one turn.
 pub(crate) struct TurnQuestions {
     pub(crate) core: Arc<Core>,
-    /// Where the session is.
+    /// The Location of the session.
     pub(crate) place: LocationRef,
 }
 

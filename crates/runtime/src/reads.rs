@@ -1,4 +1,4 @@
-//! Reading what is stored.
+//! Reads of stored data.
 
 use opencode_location::directory::normalise;
 use opencode_schema::clock::Millis;
@@ -10,8 +10,7 @@ use opencode_store::{Anchored, Order, SessionFilter, StoreError, StoredEvent};
 use crate::core::Core;
 use crate::error::RuntimeError;
 
-/// A page of events or messages goes no further than payloads of this many bytes in all, whatever its
-/// limit.
+/// Maximum total payload size in bytes of a page of events or messages, independent of its limit.
 const PAGE_BYTES: usize = 32 * 1024 * 1024;
 
 impl Core {
@@ -22,7 +21,7 @@ impl Core {
         anchor: Option<Anchored<(Millis, String)>>,
         limit: usize,
     ) -> Result<Vec<SessionInfo>, RuntimeError> {
-        // Sessions keep their directory in normal form. What has none is no session's directory.
+        // Sessions store their directory in normal form. A directory without a normal form matches no session.
         let normal = filter.directory.as_deref().map(normalise);
         if let Some(Ok(directory)) = normal {
             filter.directory = Some(directory);
@@ -83,7 +82,7 @@ impl Core {
         Ok(history.into_iter().map(|(_, message)| message).collect())
     }
 
-    /// A page of durable events and whether there are more.
+    /// Returns a page of durable events, and true if there are more.
     pub(crate) async fn history(
         &self,
         id: &SessionID,
@@ -101,7 +100,7 @@ impl Core {
         .await
     }
 
-    /// One read of an existing session, with the look-up of the session in the same view.
+    /// Runs one read of an existing session. The lookup of the session uses the same view of the database.
     pub(crate) async fn of_session<T: Send + 'static>(
         &self,
         id: &SessionID,

@@ -1,7 +1,7 @@
-//! Sessions whose last activity was cut: which they are, and going on with them.
+//! Recovery: finds sessions whose last activity was cut off, and resumes them.
 //!
-//! What is stored alone tells it. Going on is a run of the session, never a wake: a wake asks the
-//! provider only for input that is still to be promoted, and the input of these is promoted.
+//! The stored history alone decides. To resume a session means to run it, never to wake it: a wake asks the provider
+//! only if there is input to promote, and the input of these sessions is already promoted.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use crate::coordinator::Coordinator;
 use crate::core::{Core, append};
 use crate::error::RuntimeError;
 
-/// Sessions that are gone on with at the same time.
+/// Number of sessions that are resumed at the same time.
 const SESSIONS_AT_ONCE: usize = 16;
 
-/// Attempts without a finished step after which a session is left alone.
+/// Number of attempts without a finished step after which a session is not resumed again.
 const ATTEMPTS: u32 = 3;
 
-/// What a host does at opening with sessions whose last activity was cut.
+/// Action of a host, when it opens, on sessions whose last activity was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Recovery {
-    /// Nothing: each waits until it is prompted or resumed.
+    /// None: each session waits until a client prompts or resumes it.
     #[default]
     Manual,
-    /// It goes on with each of them in the background, unless three attempts before brought no
-    /// finished step. Sessions that carried out a task are left alone: nobody waits for them any
-    /// more, and the session that gave the task may give it again.
+    /// Resumes each of them in the background, unless the last three attempts finished no step. Sessions that carried
+    /// out a task are not resumed: no caller waits for them any more, and the session that gave the task can give it
+    /// again.
     Resume,
 }
 
@@ -39,8 +39,8 @@ impl Core {
         Ok(self.store.read(|reader| reader.interrupted()).await?)
     }
 
-    /// Records that the host goes on with a session by itself. Returns the number of the attempt;
-    /// nothing if it may not, because the session is not cut any more, or was tried too often.
+    /// Records that the host resumes a session. Returns the number of the attempt, or `None` if the host may not resume
+    /// it: the session is not cut off any more, was tried too often, or carried out a task.
     async fn record_attempt(&self, id: SessionID) -> Result<Option<u32>, RuntimeError> {
         let now = self.now();
         let recorded = self
@@ -50,7 +50,7 @@ impl Core {
     }
 }
 
-/// Goes on with every session whose last activity was cut, until the host closes.
+/// Resumes every session whose last activity was cut off, until the host closes.
 pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: CancellationToken) {
     let recovered = async {
         let interrupted = core.interrupted().await?;
@@ -67,12 +67,12 @@ pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: 
 
 #[tracing::instrument(level = "error", name = "recovery", skip_all, fields(session_id = %id))]
 async fn resume(core: &Core, coordinator: &Coordinator, id: SessionID) {
-    // Somebody was quicker.
+    // A caller has already started it.
     if coordinator.active().contains(&id) {
         return;
     }
     match core.record_attempt(id.clone()).await {
-        // Whatever it ends with is told where every drain's end is.
+        // The end of every drain is reported elsewhere.
         Ok(Some(attempt)) => {
             tracing::info!(attempt, "an interrupted session is resumed");
             drop(coordinator.run(&id).await);

@@ -1,4 +1,4 @@
-//! Moving a session to another directory of its project.
+//! Moves a session to another directory of its project.
 
 use opencode_location::directory::normalise;
 use opencode_location::location::LocationError;
@@ -11,11 +11,11 @@ use crate::core::{Core, append};
 use crate::error::RuntimeError;
 
 impl Core {
-    /// Moves a session, which forgets its Context Epoch with it: its next Provider Turn begins with
-    /// a complete baseline of the new Location. Staying where it is records nothing.
+    /// Moves a session and ends its Context Epoch: its next Provider Turn starts with a complete Baseline System
+    /// Context of the new Location. Records nothing if the session is already there.
     ///
-    /// A running turn settles where it began, and its drain goes on in the new Location. An idle
-    /// session is not woken. Files are left alone.
+    /// A running turn settles in the old Location, and its drain continues in the new one. An idle session is not
+    /// woken. No files are changed.
     pub(crate) async fn relocate(
         &self,
         id: &SessionID,
@@ -50,7 +50,7 @@ impl Core {
     async fn record_move(&self, id: &SessionID, moved: Moved) -> Result<SessionInfo, RuntimeError> {
         let (id, now) = (id.clone(), self.now());
         let recorded = self.store.write(move |transaction| {
-            // Somebody else may have moved it, or removed it, meanwhile.
+            // Another caller may have moved or removed the session in the meantime.
             let Some(session) = transaction.reader().session(&id)? else {
                 return Ok(Err(RuntimeError::SessionNotFound(id)));
             };

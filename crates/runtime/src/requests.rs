@@ -1,4 +1,4 @@
-//! The operations on what waits for people: permissions and questions.
+//! Operations on requests that wait for users: permissions and questions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::permissions::{AskPermission, PermissionDecided};
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// The permission requests of a session that wait, in the order of their coming.
+    /// Returns the waiting permission requests of a session, oldest first.
     pub async fn permissions(
         &self,
         id: &SessionID,
@@ -23,7 +23,7 @@ impl Runtime {
         Ok(self.core.permissions.of_session(id))
     }
 
-    /// One permission request that waits.
+    /// Returns one waiting permission request.
     pub async fn permission(
         &self,
         session: &SessionID,
@@ -32,18 +32,18 @@ impl Runtime {
         self.core.permission(session, id).await
     }
 
-    /// The permission requests of all sessions that wait and came from a Location, whose directory
-    /// is in normal form.
+    /// Returns the waiting permission requests of all sessions that came from a Location. Its directory is in normal
+    /// form.
     pub fn permission_requests(&self, location: &LocationRef) -> Vec<PermissionRequest> {
         self.core.permissions.of_location(location)
     }
 
-    /// Decides at once whether something may be done, or lets the request wait for an answer that is
-    /// announced and that nobody waits for.
+    /// Decides at once if an action is allowed, or announces a waiting request. The caller does not wait for the
+    /// answer.
     ///
     /// # Errors
     ///
-    /// `PermissionConflict` when a request of the caller's id waits.
+    /// `PermissionConflict` if a request with the caller's id already waits.
     pub async fn ask_permission(
         &self,
         request: AskPermission,
@@ -51,12 +51,12 @@ impl Runtime {
         self.core.ask_permission(request).await
     }
 
-    /// Answers a permission request. `always` is saved when this returns. The words of a `reject`
-    /// are for the model, which goes on; without them its activity ends.
+    /// Answers a permission request. An `always` is saved when this returns. The message of a `reject` goes to the
+    /// model, which continues; without a message, the activity ends.
     ///
     /// # Errors
     ///
-    /// `PermissionNotFound` when no such request waits in that session.
+    /// `PermissionNotFound` if the request does not wait in that session.
     pub async fn reply_permission(
         &self,
         session: &SessionID,
@@ -71,7 +71,7 @@ impl Runtime {
         .await
     }
 
-    /// What answers of `always` have allowed in a project, in the order of their saving.
+    /// Returns the permissions that answers of `always` granted in a project, in the order of saving.
     pub async fn saved_permissions(
         &self,
         project: String,
@@ -79,7 +79,7 @@ impl Runtime {
         self.core.saved_permissions(project).await
     }
 
-    /// The same for a project and all worktrees of it that the host does not trust.
+    /// The same for a project and all its worktrees that the host does not trust.
     pub async fn saved_permissions_of_project(
         &self,
         project: String,
@@ -87,35 +87,33 @@ impl Runtime {
         self.core.saved_permissions_of_project(project).await
     }
 
-    /// Takes back what an answer of `always` has allowed. An unknown id is none.
+    /// Removes a permission that an answer of `always` granted. Does nothing for an unknown id.
     pub async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
         self.core.remove_permission(id).await
     }
 
-    /// The permission requests of all sessions: those that wait, then those that come, each once, and
-    /// the end of each of them. A request that ends before the caller reads it is left out. Ends when
-    /// the host closes.
+    /// Returns the permission requests of all sessions: the waiting ones, then new ones, each once, and the end of each
+    /// of them. Omits a request that ends before the caller reads it. The stream ends when the host closes.
     pub fn asked_permissions(
         &self,
     ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
         self.core.permissions.attend()
     }
 
-    /// The questions of all sessions, in the same way.
+    /// Returns the questions of all sessions in the same way.
     pub fn asked_questions(
         &self,
     ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
         self.core.questions.attend()
     }
 
-    /// The questions of a session that wait, in the order of their coming.
+    /// Returns the waiting questions of a session, oldest first.
     pub async fn questions(&self, id: &SessionID) -> Result<Vec<QuestionRequest>, RuntimeError> {
         self.core.session(id).await?;
         Ok(self.core.questions.of_session(id))
     }
 
-    /// The questions of all sessions that wait and came from a Location, whose directory is in
-    /// normal form.
+    /// Returns the waiting questions of all sessions that came from a Location. Its directory is in normal form.
     pub fn question_requests(&self, location: &LocationRef) -> Vec<QuestionRequest> {
         self.core.questions.of_location(location)
     }
@@ -124,7 +122,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// `QuestionNotFound` when no such questions wait in that session.
+    /// `QuestionNotFound` if the questions do not wait in that session.
     pub async fn reply_question(
         &self,
         session: &SessionID,
@@ -134,11 +132,11 @@ impl Runtime {
         self.core.reply_question(session, id, answers).await
     }
 
-    /// Refuses to answer questions, which ends the activity that asked them.
+    /// Refuses to answer questions. This ends the activity that asked them.
     ///
     /// # Errors
     ///
-    /// As [`reply_question`](Self::reply_question).
+    /// The same as for [`reply_question`](Self::reply_question).
     pub async fn reject_question(
         &self,
         session: &SessionID,

@@ -34,49 +34,49 @@ use crate::transfer::ImportBudget;
 use crate::unanswered::{Timer, Unanswered};
 use crate::unknown_agents::UnknownAgents;
 
-/// How long closing waits for drains to settle before it closes the database under them. What is
-/// committed by then stands; the rest is settled by the next drain.
+/// Maximum time that closing waits for drains to settle before it closes the database. Work committed by then is kept;
+/// the next drain settles the rest.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long closing waits for readers of durable events to take what was committed.
+/// Maximum time that closing waits for readers of durable events to receive the committed events.
 const READERS_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time for a capture that is under way to stop.
 const CAPTURES_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a runtime is made of.
+/// Options and services of a runtime.
 pub struct RuntimeOptions {
-    /// Where the database lies.
+    /// The path of the database.
     pub database: DatabasePath,
-    /// What survives which failure.
+    /// The failures that committed data survives.
     pub durability: Durability,
-    /// The directory of sessions and requests that name none, absolute.
+    /// The default directory of sessions and requests without a directory; absolute.
     pub directory: String,
     /// Locations.
     pub locations: Arc<Locations>,
     /// Tools.
     pub tools: Arc<Registry>,
-    /// What becomes of permissions and questions that nobody answers.
+    /// The treatment of permissions and questions without an answer.
     pub unanswered: Unanswered,
-    /// What measures how long they wait.
+    /// Measures the waiting time of those requests.
     pub timer: Arc<dyn Timer>,
-    /// Who answers model requests.
+    /// Answers model requests.
     pub model: Arc<dyn ModelClient>,
-    /// How long a Provider Turn waits for a provider that refuses its request for now.
+    /// Time that a Provider Turn waits for a provider that temporarily refuses its request.
     pub retry: RetryPolicy,
-    /// Who gets the instructions that configuration names by their address.
+    /// Fetches the instructions that the configuration names by their address.
     pub fetch: Arc<dyn Fetch>,
-    /// The way of tools to servers of the web.
+    /// Access of tools to web servers.
     pub web: Arc<dyn Web>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Identifiers.
     pub ids: Arc<IdSource>,
-    /// How much input a session takes.
+    /// Limits on the input of a session.
     pub limits: Limits,
-    /// What happens to sessions whose last activity was cut.
+    /// Action on sessions whose last activity was cut off.
     pub recovery: Recovery,
-    /// Watches where the database is touched, and disturbs; tests only.
+    /// Observes accesses to the database and injects faults; for tests only.
     pub seam: Option<Arc<dyn Seam>>,
 }
 
@@ -89,19 +89,19 @@ pub struct Runtime {
     pub(crate) directory: Arc<str>,
     /// Ends the drains.
     pub(crate) closing: CancellationToken,
-    /// Breaks the durable streams, once the drains have settled.
+    /// Ends the durable streams after the drains have settled.
     pub(crate) closed: CancellationToken,
-    /// Everything that runs in the background: drains, their tools, recovery, and changes whose
-    /// caller has gone. Closed from the beginning, so that one can wait for it to be empty.
+    /// All background work: drains, their tools, recovery, and operations whose caller dropped the future. The tracker
+    /// is closed from the beginning, so that callers can wait until it is empty.
     pub(crate) tasks: TaskTracker,
 }
 
 impl Runtime {
-    /// Opens the database and is ready.
+    /// Opens the database and starts the runtime.
     ///
     /// # Errors
     ///
-    /// Says why the database cannot be opened.
+    /// Returns the reason why the database cannot be opened.
     pub async fn open(options: RuntimeOptions) -> Result<Self, OpenError> {
         let database = options.database.clone();
         let live = Arc::new(LiveEvents::default());
@@ -171,7 +171,7 @@ impl Runtime {
         let sweeping =
             sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
         let outputs = managed_output::sweep_regularly(&core, tasks.clone(), closing.clone());
-        // They end with the host; whoever waits for idleness does not wait for the next time.
+        // Both end with the host. They are not tracked, so that a wait for idleness does not include their timers.
         drop(opencode_log::spawn(sweeping));
         drop(opencode_log::spawn(outputs));
         let directory = options.directory.into();
@@ -186,9 +186,9 @@ impl Runtime {
         })
     }
 
-    /// Ends every drain where it is, without waiting, and records nothing more. For an owner that
-    /// goes away without closing: nobody decided to interrupt, so what is stored is what a crash
-    /// would have left, and recovery may go on with it.
+    /// Stops every drain at once, without waiting, and records nothing more. For an owner that is dropped without a
+    /// close: no user decided to interrupt, so the database is left in the state that a crash would leave, and recovery
+    /// can resume the sessions.
     pub fn abandon(&self) {
         self.core.store.abandon();
         self.closing.cancel();
@@ -196,9 +196,9 @@ impl Runtime {
         self.core.terminals.abandon();
     }
 
-    /// Interrupts every drain, waits until they have settled, ends the terminals and the streams, and
-    /// closes the database. Who follows a session and does not pause gets everything that was
-    /// committed. Later operations are refused. Closing twice is harmless.
+    /// Interrupts every drain, waits until they have settled, ends the terminals and the streams, and closes the
+    /// database. A reader that follows a session without pausing receives all committed events. Later operations are
+    /// refused. A second close is harmless.
     pub async fn close(&self) {
         self.closing.cancel();
         let settled = tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait());
@@ -221,7 +221,7 @@ impl Runtime {
             envelope::host_text(&id, "global.disposed")
         });
         live.end();
-        // Who only waits gets what was committed until now. Who has stopped reading is not waited for.
+        // Waiting readers receive all events committed so far. A reader that stopped reading does not delay the close.
         tokio::select! {
             () = self.core.store.tails_caught_up() => {}
             () = self.core.timer.after(READERS_PATIENCE) => {}
@@ -231,7 +231,7 @@ impl Runtime {
     }
 }
 
-/// Tells the live stream what was committed. It runs on the writer's thread and only pushes.
+/// Publishes committed events on the live stream. Runs on the writer's thread and must only enqueue.
 fn announce(live: &LiveEvents, ids: &IdSource, committed: &[Committed]) {
     for entry in committed {
         live.publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));

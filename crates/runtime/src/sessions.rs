@@ -1,4 +1,4 @@
-//! Creating sessions and changing their agent or model.
+//! Creation of sessions, and changes of their agent or model.
 
 use opencode_location::directory::normalise;
 use opencode_location::location::LocationError;
@@ -16,30 +16,30 @@ use crate::core::{Core, append};
 use crate::error::{RuntimeError, check_new_id};
 use crate::slug::slug;
 
-/// A session that somebody wants.
+/// A request to create a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateSession {
-    /// The caller's id. If a session has it, that one is returned unchanged.
+    /// The caller's id. If a session with this id exists, it is returned unchanged.
     pub id: Option<SessionID>,
-    /// The agent to begin with.
+    /// The initial agent.
     pub agent: Option<String>,
-    /// The model to begin with.
+    /// The initial model.
     pub model: Option<ModelRef>,
-    /// Where it lives. The directory need not exist yet.
+    /// The Location of the session. The directory may not exist yet.
     pub location: LocationRef,
 }
 
-/// What a session has from the one that makes it for a task.
+/// Data that a session receives from the parent session that creates it for a task.
 pub(crate) struct Descent {
-    /// The one that makes it.
+    /// The parent session.
     pub(crate) parent_id: SessionID,
-    /// Its title; none gives it the default one of such sessions.
+    /// The title; without one, the session gets the default title of child sessions.
     pub(crate) title: Option<String>,
-    /// Its own permission rules.
+    /// The session's own permission rules.
     pub(crate) permission: Vec<PermissionRule>,
 }
 
-/// Most bytes of one name. Whether there is such an agent or model is seen when it is used.
+/// Maximum size in bytes of a name. The agent or model is looked up only when it is used.
 const MAX_NAME_BYTES: usize = 1024;
 
 fn check_agent(agent: &str) -> Result<(), RuntimeError> {
@@ -73,7 +73,7 @@ impl Core {
         self.create(request, None).await
     }
 
-    /// Creates a session that carries out a task for another one.
+    /// Creates a session that carries out a task of another session.
     pub(crate) async fn create_child(
         &self,
         request: CreateSession,
@@ -140,7 +140,7 @@ impl Core {
         };
         let created = self.store.write(move |transaction| {
             let id = record.id.clone();
-            // Of several creators with one id the first wins and the others get its session.
+            // If several callers create a session with the same id, the first one creates it and the others get it.
             if let Some(session) = transaction.reader().session(&id)? {
                 return Ok(Ok(session.info));
             }
@@ -157,7 +157,7 @@ impl Core {
         created.await?
     }
 
-    /// Chooses the agent from the next Provider Turn on. Recorded even when nothing changes.
+    /// Selects the agent from the next Provider Turn on. Recorded even if nothing changes.
     pub(crate) async fn switch_agent(
         &self,
         id: &SessionID,
@@ -183,7 +183,7 @@ impl Core {
         switched.await?
     }
 
-    /// Chooses the model from the next Provider Turn on. Not recorded when nothing changes.
+    /// Selects the model from the next Provider Turn on. Not recorded if nothing changes.
     pub(crate) async fn switch_model(
         &self,
         id: &SessionID,

@@ -1,4 +1,4 @@
-//! Two words that people can tell sessions apart by.
+//! Two-word names that help users to tell sessions apart.
 
 use opencode_schema::id::IdSource;
 
@@ -16,7 +16,7 @@ const NOUNS: [&str; 32] = [
     "valley", "willow", "wizard",
 ];
 
-/// A name such as `quiet-otter`. Not unique.
+/// Returns a name such as `quiet-otter`. It is not unique.
 pub(crate) fn slug(ids: &IdSource) -> String {
     // The last two characters of an identifier are random.
     let id = ids.next("slug", false);

@@ -1,7 +1,7 @@
-//! What tasks and threads share state with.
+//! Primitives for state that tasks and threads share.
 //!
-//! The modules made for many of them take these from their parent module, so that tests compile
-//! those modules once more on primitives whose interleavings they choose.
+//! Modules with such state import them from their parent module. So tests can compile those modules a second time with
+//! primitives whose interleavings the tests choose.
 
 pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 

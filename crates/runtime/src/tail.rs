@@ -1,4 +1,4 @@
-//! Following one session's durable events.
+//! Streams of one session's durable events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,20 +11,20 @@ use tokio_util::sync::CancellationToken;
 use crate::core::Core;
 use crate::error::RuntimeError;
 
-/// Events read at once: enough to make the look-up cheap, few enough to hand on soon.
+/// Maximum number of events per read: enough to amortise the lookup, and few enough to deliver them soon.
 const BATCH: usize = 256;
-/// Bytes of payloads read at once, beyond the event that passes it: prompts carry attachments.
+/// Maximum payload bytes per read; the event that exceeds it is included. Prompts can carry large attachments.
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// Replays a session's durable events and then follows them, without gap or duplicate. It holds
-/// no queue: a slow reader costs nothing and loses nothing.
+/// Replays a session's durable events and then follows them, without gap or duplicate. It has no queue: a slow reader
+/// uses no memory and loses no event.
 pub struct SessionEvents {
     core: Arc<Core>,
     session: SessionRow,
     tail: opencode_store::tail::Tail,
     readings: Arc<Readings>,
     after: Option<u64>,
-    /// Whether a look may find something.
+    /// True if a read of the database may find events.
     looks: bool,
     closed: CancellationToken,
 }
@@ -36,7 +36,7 @@ impl SessionEvents {
         after: Option<u64>,
         closed: CancellationToken,
     ) -> Self {
-        // Registered before the first read, so that nothing falls between the two.
+        // Registered before the first read, so that no event is missed in between.
         let tail = core.store.tail(&session);
         if let Some(after) = after {
             tail.has_read(after);
@@ -62,7 +62,7 @@ impl SessionEvents {
     ///
     /// # Errors
     ///
-    /// `Closed` when the host closes, else what storage says.
+    /// `Closed` when the host closes; otherwise the error of the storage.
     pub async fn next(&mut self) -> Result<Arc<[StoredEvent]>, RuntimeError> {
         loop {
             if self.looks {
@@ -91,8 +91,8 @@ impl SessionEvents {
         self.looks = !self.tail.has_all();
     }
 
-    /// The next events, if there are any, and whether they are all that there are. Readers at the same
-    /// place share one look at the database; what somebody else found may be long ago.
+    /// Returns the next events, if there are any, and true if they are certainly the last ones so far. Readers at the
+    /// same position share one read of the database. A batch that another reader read may be old, so it returns false.
     async fn read(&self) -> Result<(Option<Arc<[StoredEvent]>>, bool), RuntimeError> {
         let reading = self.readings.at(self.after);
         let mut is_rest = false;
@@ -103,8 +103,8 @@ impl SessionEvents {
                 .store
                 .read(move |reader| reader.events_within(key, after, BATCH, BATCH_BYTES));
             let events = read.await.map_err(|error| Unread::Failed(error.into()))?;
-            // That there is nothing yet holds for this reader alone: the signal that there is more
-            // may reach the next one before it looks.
+            // An empty result is not shared. It is valid for this reader only: the signal for new events can reach
+            // another reader before that reader reads.
             if events.is_empty() {
                 return Err(Unread::Nothing);
             }
@@ -120,13 +120,13 @@ impl SessionEvents {
     }
 }
 
-/// Why a look at the database gave no events.
+/// Reason why a read of the database returned no events.
 enum Unread {
     Nothing,
     Failed(RuntimeError),
 }
 
-/// The readings of the sessions that somebody follows.
+/// The latest shared reads of all sessions that have readers.
 #[derive(Default)]
 pub(crate) struct Followed(Mutex<HashMap<i64, Weak<Readings>>>);
 
@@ -143,8 +143,8 @@ impl Followed {
     }
 }
 
-/// The events that one session's readers read last. The log only grows, so what was found after a
-/// sequence once is the beginning of what is there after it ever.
+/// The latest batch that the readers of one session read. The log only grows, so the events that were found after a
+/// sequence are always the first events after that sequence.
 #[derive(Default)]
 struct Readings(Mutex<Reading>);
 
@@ -155,7 +155,7 @@ struct Reading {
 }
 
 impl Readings {
-    /// The events after a sequence, or the place for them. Only the latest place is kept.
+    /// Returns the cell for the events after a sequence, filled or empty. Only the latest position is kept.
     fn at(&self, after: Option<u64>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
         let mut latest = self.lock();
         if latest.after != after {

@@ -1,4 +1,4 @@
-//! What models note that is still to be done in their sessions.
+//! Todo lists that models note in their sessions.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use crate::core::Core;
 use crate::error::RuntimeError;
 
-/// Lets one list at a time be stored and told. Calls run side by side: without this, the list that is
-/// told last need not be the one that was stored last.
+/// Allows one list at a time to be stored and announced. Tool calls run concurrently: without this, the list that is
+/// announced last may differ from the list that is stored last.
 pub(crate) struct TodoUpdates(Semaphore);
 
 impl Default for TodoUpdates {
@@ -25,12 +25,12 @@ impl Default for TodoUpdates {
 }
 
 impl Core {
-    /// The list of a session, in its order.
+    /// Returns the list of a session, in its order.
     pub(crate) async fn todos(&self, id: &SessionID) -> Result<Vec<Todo>, RuntimeError> {
         self.of_session(id, |reader, key| reader.todos(key)).await
     }
 
-    /// Puts a list in the place of the one that the session has. Returns it as it is told.
+    /// Replaces the list of a session. Returns the notice about it.
     async fn replace_todos(
         &self,
         id: &SessionID,
@@ -51,10 +51,10 @@ impl Core {
     }
 }
 
-/// Keeps what the calls of one turn note.
+/// Stores the lists that the calls of one turn note.
 pub(crate) struct TurnTodos {
     pub(crate) core: Arc<Core>,
-    /// Where the session is.
+    /// The Location of the session.
     pub(crate) place: LocationRef,
 }
 

@@ -1,8 +1,8 @@
-//! The Session History as the model reads it, each message lowered once.
+//! The Session History in the form for the model. Each message is lowered once.
 //!
-//! Somebody who knows no history reads all of it; from then on only what changed. What did not
-//! change is handed to the next request as it is, so the request's unchanged prefix costs nothing,
-//! and the adapter recognises it without looking inside.
+//! The first read reads the whole history; later reads read only the changes. Unchanged messages are passed to the next
+//! request as they are. So the unchanged prefix of a request needs no work, and the adapter recognises it without a
+//! comparison of its content.
 
 use std::sync::Arc;
 
@@ -17,27 +17,27 @@ use crate::json::json_size;
 use crate::lowering::{Place, Target, lower};
 use crate::pruning::{KEPT_TOKENS, Outputs, select};
 
-/// What is known of a session's history, in the form for one model.
+/// The known history of a session, in the form for one model.
 #[derive(Default)]
 pub(crate) struct Transcript {
-    /// Stored messages by sequence, with what each became.
+    /// Stored messages by sequence, with data about their lowered messages.
     entries: Vec<Entry>,
-    /// What they became, oldest first.
+    /// The lowered messages, oldest first.
     messages: Arc<Vec<Message>>,
     known: Option<HistoryPoint>,
     target: Option<Target>,
     bytes: usize,
     units: u64,
-    /// Tokens of tool output that could be pruned.
+    /// Tokens of tool output that pruning may remove.
     prunable: u64,
 }
 
 struct Entry {
     seq: u64,
-    /// How many messages it became.
+    /// Number of lowered messages.
     messages: usize,
     bytes: usize,
-    /// What they count for in the estimate of a request.
+    /// Size in the estimate of a request, in UTF-16 units.
     units: u64,
     is_answer: bool,
     is_user: bool,
@@ -45,8 +45,8 @@ struct Entry {
 }
 
 impl Transcript {
-    /// The read that brings a transcript up to date; it runs on a reading connection. For another
-    /// model than the last one everything is read anew: what is kept is lowered for that one.
+    /// Returns the read that brings the transcript up to date; it runs on a read connection. If the model changed, it
+    /// reads everything again, because the kept messages are lowered for the previous model.
     pub(crate) fn reading(
         &self,
         target: &Target,
@@ -56,7 +56,7 @@ impl Transcript {
         move |reader, session| reader.history_since(session, known.as_ref())
     }
 
-    /// Takes in what that read found.
+    /// Applies the result of that read.
     pub(crate) fn update(&mut self, read: HistoryRead, target: Target) {
         if read.is_whole {
             *self = Self::default();
@@ -66,8 +66,8 @@ impl Transcript {
         self.target = Some(target);
     }
 
-    /// Lowers stored messages that are new or changed. What lies between them stays as it is, and
-    /// what lies before the first of them is not looked at.
+    /// Lowers stored messages that are new or changed. Keeps the entries between them unchanged, and does not examine
+    /// the entries before the first one.
     fn replace(&mut self, changed: Vec<(u64, SessionMessage)>, target: &Target) {
         let Some((first, _)) = changed.first() else {
             return;
@@ -76,7 +76,7 @@ impl Transcript {
         let entries = self.entries.split_off(from);
         let count: usize = entries.iter().map(|entry| entry.messages).sum();
         let mut entries = entries.into_iter().peekable();
-        // Nobody else holds them any more, unless somebody kept the last request.
+        // `make_mut` copies the messages only if a caller still holds the last request.
         let messages = Arc::make_mut(&mut self.messages);
         let mut rest = messages.split_off(messages.len() - count).into_iter();
         for (seq, stored) in changed {
@@ -102,31 +102,31 @@ impl Transcript {
         self.entries.extend(entries);
     }
 
-    /// The messages of the next request, oldest first.
+    /// Returns the messages of the next request, oldest first.
     pub(crate) fn messages(&self) -> Arc<Vec<Message>> {
         Arc::clone(&self.messages)
     }
 
-    /// About how much memory the messages take: their size as JSON text.
+    /// Returns the approximate memory size of the messages in bytes: their size as JSON text.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// About how much memory all of it takes.
+    /// Returns the approximate memory size of the whole transcript in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
-        /// The parts of a message beside their texts, and what is known of its outputs.
+        /// Bytes per message for its parts without their texts, and for the data about its outputs.
         const PARTS: usize = 512;
         let entries = self.entries.capacity() * size_of::<Entry>();
         self.bytes + entries + self.messages.len() * (size_of::<Message>() + PARTS)
     }
 
-    /// The newest entry of the log that is accounted for; 0 before anything was read.
+    /// Returns the sequence of the newest log entry that the transcript includes; 0 before the first read.
     pub(crate) fn seq(&self) -> u64 {
         self.known.as_ref().map_or(0, HistoryPoint::seq)
     }
 
-    /// The calls whose output is to be pruned, oldest first. Where too little was ever put out, no
-    /// message is looked at.
+    /// Returns the calls whose output is to be pruned, oldest first. Examines no message if the total output is too
+    /// small.
     pub(crate) fn to_prune(&self) -> Vec<PrunedCall> {
         if self.prunable <= KEPT_TOKENS {
             return Vec::new();
@@ -135,7 +135,7 @@ impl Transcript {
         select(entries.map(|entry| (entry.is_user, entry.outputs.as_deref())))
     }
 
-    /// The stored messages that this is made of.
+    /// Returns the range of the stored messages in this transcript.
     pub(crate) fn range(&self) -> HistoryView {
         HistoryView {
             from_seq: self.entries.first().map(|entry| entry.seq),
@@ -144,7 +144,7 @@ impl Transcript {
         }
     }
 
-    /// What the messages count for in the estimate of a request, in UTF-16 units of JSON text.
+    /// Returns the size of the messages in the estimate of a request, in UTF-16 units of JSON text.
     pub(crate) fn units(&self) -> u64 {
         self.units
     }
@@ -156,7 +156,7 @@ impl Entry {
         let counted = lowered.iter().zip(&sizes);
         let counted = counted.map(|(message, size)| counted_units(message, size.units));
         let counted: Vec<_> = counted.collect();
-        // With the comma between each and the next.
+        // Includes the comma between two messages.
         let units = counted.iter().map(|units| units + 1).sum();
         Self {
             seq,
@@ -174,8 +174,7 @@ impl Entry {
     }
 }
 
-/// The place of a message that comes behind these entries. Only for what is told by the way does it
-/// make a difference.
+/// Returns the place of a message after these entries. Only Mid-Conversation System Messages depend on the place.
 fn place_of(stored: &SessionMessage, before: &[Entry]) -> Place {
     if !matches!(stored, SessionMessage::System { .. }) {
         return Place::Usual;
@@ -207,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A stored message that becomes one of this text; nothing if it has none.
+    /// A stored message that lowers to one message with this text; to no message if the text is empty.
     fn stored(text: &str) -> SessionMessage {
         let id = MessageID::parse("msg_1").unwrap();
         let (metadata, time) = (None, CreatedTime { created: 0 });

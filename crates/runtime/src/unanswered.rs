@@ -1,4 +1,4 @@
-//! What becomes of permissions and questions that nobody answers.
+//! The treatment of permissions and questions without an answer.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use futures::future::BoxFuture;
 
 use crate::core::Core;
 
-/// How long permissions and questions wait for an answer, those of child sessions included.
+/// Time that permissions and questions wait for an answer, including those of child sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unanswered {
-    /// Until there is one.
+    /// They wait without a limit.
     #[default]
     Wait,
-    /// Not at all: they are refused as a rule would refuse them, and the turn goes on.
+    /// They do not wait: they are refused in the same way as by a rule, and the turn continues.
     Deny,
-    /// So long; then they are refused in the same way.
+    /// They wait for this duration; then they are refused in the same way.
     DenyAfter(Duration),
 }
 
-/// What measures how long something waits.
+/// Measures waiting times.
 pub trait Timer: Send + Sync {
-    /// Done when that time has passed since this was called.
+    /// Completes when this duration has passed since the call.
     fn after(&self, wait: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The timer of the machine. It does not care about changes of the wall clock.
+/// The timer of the machine. Changes of the wall clock do not affect it.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemTimer;
 
@@ -35,7 +35,7 @@ impl Timer for SystemTimer {
 }
 
 impl Core {
-    /// Done when what is asked now has waited long enough.
+    /// Completes when a request that is made now has waited long enough.
     pub(crate) fn patience(&self) -> BoxFuture<'static, ()> {
         match self.unanswered {
             Unanswered::Wait => Box::pin(std::future::pending()),

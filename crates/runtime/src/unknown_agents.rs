@@ -1,23 +1,23 @@
-//! Sessions that run without tools where their agent does not exist.
+//! Sessions that run without tools if their agent does not exist.
 //!
-//! By the contract, a network client may give a session any agent, and a turn of an unknown one has
-//! neither prompt nor tools. The embedding program gets a failure with suggestions instead. So the
-//! client whose prompt came last decides. After a restart every session is the program's.
+//! According to the API contract, a network client may give a session any agent, and a turn with an unknown agent has
+//! neither prompt nor tools. The embedding program gets an error with suggestions instead. Therefore the client that
+//! sent the last prompt decides. After a restart, every session is treated as one of the embedding program.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_schema::id::SessionID;
 
-/// Most sessions that are remembered. Others fail where their agent does not exist.
+/// Maximum number of remembered sessions. Other sessions fail if their agent does not exist.
 const MAX_SESSIONS: usize = 10_000;
 
-/// The sessions whose last prompt came from a client of the contract.
+/// The sessions whose last prompt came from a network client.
 #[derive(Default)]
 pub(crate) struct UnknownAgents(Mutex<HashSet<SessionID>>);
 
 impl UnknownAgents {
-    /// Notes who prompts a session.
+    /// Records if the client that prompts a session tolerates an unknown agent.
     pub(crate) fn note(&self, session: &SessionID, is_tolerated: bool) {
         let mut sessions = self.lock();
         if !is_tolerated {
@@ -27,7 +27,7 @@ impl UnknownAgents {
         }
     }
 
-    /// Whether the session runs although its agent does not exist.
+    /// Returns true if the session may run although its agent does not exist.
     pub(crate) fn are_tolerated(&self, session: &SessionID) -> bool {
         self.lock().contains(session)
     }

@@ -1,7 +1,7 @@
-//! Requests that wait for somebody's answer, in memory alone: what waits when a host ends is gone.
+//! Requests that wait for an answer. They exist only in memory and are lost when the host ends.
 //!
-//! Everybody is told of each request when it comes and when it goes, in that order, and never of its
-//! end before it is one.
+//! Clients receive a notice when a request starts to wait, and then a notice when it ends. A request has always ended
+//! before its end is announced.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,8 +15,8 @@ use crate::attended::Attended;
 use crate::core::notify;
 use crate::live::LiveEvents;
 
-/// Requests of one session that may wait. More than anybody answers; a client that only asks must
-/// not fill the memory.
+/// Maximum number of waiting requests of one session. It is more than users answer, and it bounds the memory that a
+/// client can fill with requests.
 const MAX_WAITING: usize = 1000;
 
 /// One kind of request.
@@ -26,44 +26,44 @@ pub(crate) trait Request: Send + Sync + 'static {
 
     fn id(&self) -> &Self::Id;
     fn session_id(&self) -> &SessionID;
-    /// Where the session was when it asked.
+    /// The Location of the session when it asked.
     fn location(&self) -> &LocationRef;
-    /// What everybody is told when it comes.
+    /// The notice to clients when the request starts to wait.
     fn asked(&self) -> Notice;
-    /// What everybody is told when it goes without an answer.
+    /// The notice to clients when the request ends without an answer.
     fn given_up(&self) -> Notice;
 }
 
-/// The requests of one kind that wait in a host.
+/// The waiting requests of one kind in a host.
 pub(crate) struct Waiting<R: Request> {
     live: Arc<LiveEvents>,
     ids: Arc<IdSource>,
-    /// Locked to look, to add, to take, and to tell of it; never across an await.
+    /// Locked to read, add and remove requests, and to announce that; never across an await.
     state: Mutex<State<R>>,
-    /// Changes when one comes or goes, and when nothing comes any more.
+    /// Changes when a request starts or ends, and when the host closes.
     changed: watch::Sender<()>,
 }
 
 struct State<R: Request> {
-    /// In the order of their coming.
+    /// In the order of arrival.
     open: Vec<Open<R>>,
-    /// The host closes; nothing waits any more.
+    /// True when the host closes: no request waits any more.
     ended: bool,
 }
 
 struct Open<R: Request> {
     request: Arc<R>,
     answer: oneshot::Sender<R::Answer>,
-    /// Somebody answers it at this moment.
+    /// True while a caller is answering it.
     claimed: bool,
 }
 
-/// Why a request does not wait.
+/// Reason why a request does not wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotAsked {
-    /// Another one of its id does.
+    /// Another request with its id already waits.
     Taken,
-    /// As many as may wait in a session do.
+    /// The session has the maximum number of waiting requests.
     Full,
     /// The host is closed.
     Ended,
@@ -83,7 +83,7 @@ impl<R: Request> Waiting<R> {
         }
     }
 
-    /// Lets a request wait, and tells everybody.
+    /// Lets a request wait, and notifies clients.
     pub(crate) fn ask(self: &Arc<Self>, request: R) -> Result<Asked<R>, NotAsked> {
         let mut state = self.lock();
         if state.ended {
@@ -116,14 +116,14 @@ impl<R: Request> Waiting<R> {
         })
     }
 
-    /// What waits and fits, in the order of its coming.
+    /// Returns the waiting requests that match, in the order of arrival.
     pub(crate) fn list(&self, fits: impl Fn(&R) -> bool) -> Vec<Arc<R>> {
         let state = self.lock();
         let open = state.open.iter().map(|it| &it.request);
         open.filter(|request| fits(request)).cloned().collect()
     }
 
-    /// Takes it on to answer a request of a session. Nobody else can until the claim is dropped.
+    /// Claims the right to answer a request of a session. No other caller can answer it until the claim is dropped.
     pub(crate) fn claim(self: &Arc<Self>, session: &SessionID, id: &R::Id) -> Option<Claim<R>> {
         let mut state = self.lock();
         let found = state.open.iter_mut().find(|it| it.request.id() == id)?;
@@ -137,7 +137,7 @@ impl<R: Request> Waiting<R> {
         })
     }
 
-    /// Gives up everything that waits, and whatever is asked from now on.
+    /// Gives up all waiting requests and refuses all later ones.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
@@ -148,8 +148,8 @@ impl<R: Request> Waiting<R> {
         self.changed.send_replace(());
     }
 
-    /// The requests that wait, then those that come, each once, and the end of each of them. A request
-    /// that ends before the caller reads it is left out. Ends when the host closes.
+    /// Returns the waiting requests, then new ones, each once, and the end of each of them. Omits a request that ends
+    /// before the caller reads it. The stream ends when the host closes.
     pub(crate) fn attend(
         self: &Arc<Self>,
     ) -> impl Stream<Item = Attended<Arc<R>, Arc<R>>> + Send + use<R> {
@@ -164,7 +164,7 @@ impl<R: Request> Waiting<R> {
         })
     }
 
-    /// Takes a request away and tells everybody why, unless it is gone already.
+    /// Removes a request and announces the notice. Does nothing if the request has already ended.
     fn take(&self, request: &Arc<R>, notice: impl FnOnce() -> Notice) -> Option<Open<R>> {
         let mut state = self.lock();
         let same = |open: &Open<R>| Arc::ptr_eq(&open.request, request);
@@ -185,11 +185,11 @@ impl<R: Request> Waiting<R> {
     }
 }
 
-/// Somebody who looks at each request.
+/// A reader that receives each request once.
 struct Attending<R: Request> {
     waiting: Arc<Waiting<R>>,
     changed: watch::Receiver<()>,
-    /// Those that were seen and whose end was not.
+    /// Requests whose start was reported and whose end was not.
     seen: Vec<Arc<R>>,
 }
 
@@ -208,7 +208,7 @@ impl<R: Request> Attending<R> {
         }
     }
 
-    /// The first that was seen and waits no more.
+    /// Returns the first reported request that does not wait any more.
     fn ended(&mut self) -> Option<Arc<R>> {
         let state = self.waiting.lock();
         let waits = |seen: &Arc<R>| state.open.iter().any(|it| Arc::ptr_eq(&it.request, seen));
@@ -216,7 +216,7 @@ impl<R: Request> Attending<R> {
         Some(self.seen.remove(place))
     }
 
-    /// The first that waits and was not seen; nothing at all when nothing waits any more.
+    /// Returns the first waiting request that was not reported yet. The outer `None` means that the host has closed.
     fn unseen(&self) -> Option<Option<Arc<R>>> {
         let state = self.waiting.lock();
         if state.ended {
@@ -228,14 +228,14 @@ impl<R: Request> Attending<R> {
     }
 }
 
-/// A request that waits. It is given up when this is dropped, unless it was answered.
+/// A waiting request. Dropping it gives the request up, unless it was answered.
 pub(crate) struct Asked<R: Request> {
     answered: oneshot::Receiver<R::Answer>,
     guard: GivesUp<R>,
 }
 
 impl<R: Request> Asked<R> {
-    /// The answer; none if the host closed, or when nobody has answered before `patience` ends.
+    /// Returns the answer; `None` if the host closes, or if no answer comes before `patience` ends.
     pub(crate) async fn answer(self, patience: impl Future<Output = ()>) -> Option<R::Answer> {
         let Self {
             answered,
@@ -248,7 +248,7 @@ impl<R: Request> Asked<R> {
         }
     }
 
-    /// Lets the request wait although nobody waits for its answer.
+    /// Keeps the request waiting although no caller waits for its answer.
     pub(crate) fn leave(mut self) {
         self.guard.armed = false;
     }
@@ -269,7 +269,7 @@ impl<R: Request> Drop for GivesUp<R> {
     }
 }
 
-/// The right to answer a request. Dropping it leaves the request as it was.
+/// The right to answer a request. Dropping it leaves the request unchanged.
 pub(crate) struct Claim<R: Request> {
     waiting: Arc<Waiting<R>>,
     request: Arc<R>,
@@ -280,10 +280,11 @@ impl<R: Request> Claim<R> {
         &self.request
     }
 
-    /// Tells everybody, then whoever waits. One that was given up meanwhile has had its end.
+    /// Notifies clients, then sends the answer to the caller that waits. Does nothing if the request was given up in
+    /// the meantime.
     pub(crate) fn answer(self, notice: Notice, answer: R::Answer) {
         if let Some(open) = self.waiting.take(&self.request, || notice) {
-            // Whoever does not wait any more is about to go away.
+            // The send fails if the caller dropped its future; then it needs no answer.
             let _ = open.answer.send(answer);
         }
     }

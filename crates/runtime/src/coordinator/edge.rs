@@ -1,7 +1,7 @@
-//! The asynchronous edge: it carries out what the reducer decides.
+//! The asynchronous edge: executes the decisions of the reducer.
 //!
-//! Every input is one transition under one lock, with everything it brings about: who is answered,
-//! what is cancelled, which drain begins. So nobody sees a session between two of its states.
+//! Each input is one transition. The transition and all its effects (answers, cancellation, the start of a drain)
+//! happen under one lock, so no caller sees a session between two states.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -16,18 +16,18 @@ use super::state::{Answer, Effect, Exit, Input, State, Ticket};
 use super::sync::{Mutex, MutexGuard, spawn};
 use crate::error::DrainError;
 
-/// Runs one Session Drain until it has nothing left to do.
+/// Runs one Session Drain until no work is left.
 pub(crate) type Drain =
     Arc<dyn Fn(SessionID, bool, Stopper) -> BoxFuture<'static, DrainExit> + Send + Sync>;
 
-/// How a drain of this runtime ends.
+/// Exit of a drain of this runtime.
 pub(crate) type DrainExit = Exit<DrainError>;
 
-/// What somebody is told who asked for a run, an interruption or idleness.
+/// Answer to a caller that requested a run, an interruption or idleness.
 pub(crate) type RunAnswer = Answer<DrainError>;
 
-/// Hears of every session that begins to be active (`true`) or is active no more (`false`), in order.
-/// It is called inside the transition, so it must return at once.
+/// Receives every change of a session to active (`true`) or inactive (`false`), in order. It is called inside the
+/// transition, so it must return at once.
 pub(crate) type ActivityListener = Box<dyn Fn(&SessionID, bool) + Send + Sync>;
 
 /// Owns the drains of all sessions of a host.
@@ -39,10 +39,10 @@ pub(crate) struct Coordinator {
 struct Inner {
     drain: Drain,
     tasks: TaskTracker,
-    /// Ends every drain when the host closes.
+    /// Stops every drain when the host closes.
     closing: CancellationToken,
     listener: ActivityListener,
-    /// Held for one transition; never across an await.
+    /// Locked for one transition; never across an await.
     table: Mutex<Table>,
 }
 
@@ -54,22 +54,21 @@ struct Table {
     cancels: HashMap<SessionID, CancellationToken>,
 }
 
-/// How a drain learns that it must stop, and how it stops itself.
+/// The stop signal of a drain, and its means to stop itself.
 pub(crate) struct Stopper {
     coordinator: Coordinator,
     session: SessionID,
     cancel: CancellationToken,
 }
 
-/// A session that somebody has for himself: no drain runs until this is dropped, and then what was
-/// asked for meanwhile begins.
+/// Exclusive access to a session. No drain runs until this is dropped; requests that arrive until then start after it.
 pub(crate) struct Held {
     coordinator: Coordinator,
     session: SessionID,
     cancel: CancellationToken,
 }
 
-/// Somebody waits. Going away costs nothing but the answer.
+/// A caller that waits. Dropping it discards the answer and has no other effect.
 struct Waiting {
     here: Coordinator,
     session: SessionID,
@@ -95,30 +94,30 @@ impl Coordinator {
         }
     }
 
-    /// Lets the session run if there is something eligible. Returns at once.
+    /// Starts a drain if there may be eligible input. Returns at once.
     pub(crate) fn wake(&self, session: &SessionID) {
         if !self.inner.closing.is_cancelled() {
             self.step(&mut self.table(), session, Input::Wake);
         }
     }
 
-    /// Joins the running drain, or starts one that makes at least one Provider Turn. The future
-    /// gives the exit; the run is registered at once and stands even if nobody awaits that.
+    /// Joins the running drain, or starts one that makes at least one Provider Turn. The future returns the exit. The
+    /// run is registered at once and is not cancelled if the future is dropped.
     pub(crate) fn run(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
         self.ask(session, Input::Run)
     }
 
-    /// Stops the running drain. The future is done when everything of it is settled.
+    /// Stops the running drain. The future completes when all its work has settled.
     pub(crate) fn interrupt(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
         self.ask(session, Input::Interrupt)
     }
 
-    /// The future is done when the session has no drain.
+    /// Waits for the session to be idle. The future completes when the session has no drain.
     pub(crate) fn wait(&self, session: &SessionID) -> impl Future<Output = RunAnswer> + use<> {
         self.ask(session, Input::Wait)
     }
 
-    /// Takes an idle session, so that nothing else happens to it. Nothing if it is not idle.
+    /// Takes exclusive access to an idle session. Returns `None` if the session is not idle.
     pub(crate) fn hold(&self, session: &SessionID) -> Option<Held> {
         let mut table = self.table();
         if table.state.is_active(session) {
@@ -134,7 +133,7 @@ impl Coordinator {
         })
     }
 
-    /// For somebody who looks at a session and runs nothing. It fires when the host closes.
+    /// Returns a stopper for a reader that inspects a session and runs nothing. It fires when the host closes.
     pub(crate) fn onlooker(&self, session: &SessionID) -> Stopper {
         Stopper {
             coordinator: self.clone(),
@@ -143,7 +142,7 @@ impl Coordinator {
         }
     }
 
-    /// Sessions with a drain, or held by somebody.
+    /// Returns the sessions with a drain or a hold.
     pub(crate) fn active(&self) -> Vec<SessionID> {
         self.table().state.active().cloned().collect()
     }
@@ -177,7 +176,7 @@ impl Coordinator {
         let effects = table.state.step(session, input);
         let is_active = table.state.is_active(session);
         if was_active != is_active {
-            // Before the effects: a caller that is answered may rely on it.
+            // Before the effects: a caller that receives an answer may rely on the notice.
             (self.inner.listener)(session, is_active);
         }
         for effect in effects {
@@ -194,7 +193,7 @@ impl Coordinator {
                 }
                 Effect::Resolve(ticket, answer) => {
                     if let Some(waiting) = table.answers.remove(&ticket) {
-                        // Who has just gone away needs no answer.
+                        // The send fails if the caller has dropped its future; then it needs no answer.
                         let _ = waiting.send(answer);
                     }
                 }
@@ -209,7 +208,7 @@ impl Coordinator {
         let here = self.clone();
         let guarded = async move {
             let drain = Arc::clone(&here.inner.drain);
-            // A drain in a task of its own: if it panics, its session is told and stays usable.
+            // The drain runs in a separate task: if it panics, its session gets an answer and stays usable.
             let stopper = Stopper {
                 coordinator: here.clone(),
                 session: session.clone(),
@@ -234,23 +233,23 @@ impl Coordinator {
 }
 
 impl Stopper {
-    /// Fires when the drain must stop.
+    /// Returns the token that fires when the drain must stop.
     pub(crate) fn stopped(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// Whether the host closes, which stops every drain without a user's decision.
+    /// Returns true if the host closes, which stops every drain without a user's decision.
     pub(crate) fn host_closes(&self) -> bool {
         self.coordinator.inner.closing.is_cancelled()
     }
 
-    /// Who runs the drain, and those of other sessions.
+    /// Returns the coordinator that runs this drain and the drains of other sessions.
     pub(crate) fn coordinator(&self) -> &Coordinator {
         &self.coordinator
     }
 
-    /// Stops the drain because somebody declined what it asked for. As with an interruption, what
-    /// was woken before this stays pending, and what is woken from now on runs after the drain.
+    /// Stops the drain because one of its requests was declined. As with an interruption, input that was woken before
+    /// stays pending, and later wakes start a drain after this one.
     pub(crate) fn decline(&self) {
         let here = &self.coordinator;
         here.step(&mut here.table(), &self.session, Input::Declined);
@@ -258,7 +257,7 @@ impl Stopper {
 }
 
 impl Held {
-    /// Fires when somebody interrupts the session, or the host closes.
+    /// Returns the token that fires when the session is interrupted or the host closes.
     pub(crate) fn stopped(&self) -> &CancellationToken {
         &self.cancel
     }

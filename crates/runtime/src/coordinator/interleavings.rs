@@ -1,4 +1,4 @@
-//! The edge under chosen schedules: wakes, runs, interruptions and the close at the same time.
+//! Tests the edge under chosen schedules: wakes, runs, interruptions and the close happen at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,22 +23,22 @@ use super::state::{self, Answer, Exit};
 )]
 mod edge;
 
-/// What the model does in a turn.
+/// Behaviour of the model in a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Answers,
-    /// Nothing, until somebody stops it.
+    /// Does nothing until it is stopped.
     Hangs,
-    /// Asks for something that is declined; the first time only.
+    /// Makes a request that is declined; only in the first turn.
     IsDeclined,
 }
 
-/// One session, its inbox, and what its drains do.
+/// One session, its inbox, and the behaviour of its drains.
 struct House {
     session: SessionID,
     turn: Turn,
     seen: Mutex<Seen>,
-    /// Something was asked for, or declined.
+    /// A run was requested, or a request was declined.
     said: Notify,
 }
 
@@ -46,13 +46,13 @@ struct House {
 struct Seen {
     admitted: u32,
     pending: BTreeSet<u32>,
-    /// The drains that run, by number.
+    /// Numbers of the running drains.
     inside: BTreeSet<u32>,
     drains: u32,
     turns: u32,
 }
 
-/// A coordinator over one house.
+/// A coordinator with one session.
 #[derive(Clone)]
 struct Host {
     house: Arc<House>,
@@ -61,7 +61,7 @@ struct Host {
     tasks: TaskTracker,
 }
 
-/// A listener that takes nothing but the changes of one session, in turn.
+/// A listener that requires alternating changes between active and idle.
 fn alternating() -> ActivityListener {
     let was_active = AtomicBool::new(false);
     Box::new(move |_, is_active| {
@@ -206,7 +206,7 @@ fn who_prompts_and_waits_finds_the_prompt_done() {
 fn who_asks_to_run_gets_a_turn_whatever_runs_already() {
     check(|| {
         let host = Host::open(Turn::Answers);
-        // A wake with nothing to do, which the run may join.
+        // A wake without work, which the run may join.
         let wakes = host.beside(|host| host.wake());
         let runs = host.beside(|host| {
             let answer = host.run();
@@ -310,7 +310,7 @@ fn who_goes_away_takes_nothing_with_him() {
         let host = Host::open(Turn::Answers);
         let goes = host.beside(|host| {
             let session = host.house.session.clone();
-            // Asked for, and not waited for.
+            // Requested, but not awaited.
             drop(host.coordinator.run(&session));
             let waits = host.coordinator.wait(&session);
             drop(waits.now_or_never());

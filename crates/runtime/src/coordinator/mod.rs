@@ -1,6 +1,6 @@
 //! The run coordinator: at most one Session Drain per session, in this host.
 //!
-//! [`state`] decides, as a pure reducer with a table; [`edge`] carries out what it decides.
+//! [`state`] decides, as a pure reducer with a table; [`edge`] executes its decisions.
 
 mod edge;
 pub(crate) mod state;

@@ -1,17 +1,17 @@
-//! The text of an attachment: of its bytes, or of its data URI, and as much of it as a model reads.
+//! The text of an attachment, from its bytes or its data URI, limited to the amount that a model receives.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
 
-/// Bytes of one file at most, and its lines: those that the tool `read` returns at once.
+/// Maximum bytes and lines of one file: the same as for one call of the tool `read`.
 pub(super) const MAX_BYTES: usize = 51_200;
 pub(super) const MAX_LINES: usize = 2_000;
 
 pub(super) const NOT_TEXT: &str = "it is not UTF-8 text";
 pub(super) const NO_DATA: &str = "its data URI cannot be decoded";
 
-/// The text of a data URI, in the character set that it names.
+/// Returns the text of a data URI, decoded from the character set that it names.
 pub(super) fn data(uri: &str) -> Result<String, &'static str> {
     let rest = uri.strip_prefix("data:").ok_or(NO_DATA)?;
     let (head, body) = rest.split_once(',').ok_or(NO_DATA)?;
@@ -36,7 +36,7 @@ pub(super) fn data(uri: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The text, perhaps without a last character that was cut.
+/// Returns the bytes as text. An incomplete last character is dropped if the bytes were truncated.
 pub(super) fn utf8(mut bytes: Vec<u8>) -> Result<String, &'static str> {
     if let Err(error) = std::str::from_utf8(&bytes) {
         if error.error_len().is_some() || bytes.len() <= MAX_BYTES {
@@ -55,7 +55,7 @@ fn without_nul(text: String) -> Result<String, &'static str> {
     }
 }
 
-/// The beginning of a text that is within the bounds, and whether that is not all.
+/// Returns the beginning of a text within the limits, and true if the text was cut.
 pub(super) fn bounded(text: &str) -> (&str, bool) {
     let end = text.floor_char_boundary(MAX_BYTES);
     let lines = text.match_indices('\n').nth(MAX_LINES - 1);

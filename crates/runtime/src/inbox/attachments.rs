@@ -1,12 +1,12 @@
-//! The text that goes with a prompt: of attached files, and guidance for mentioned agents. It is made
-//! once, before a Prompt Promotion, and stored with it.
+//! The text that goes with a prompt: the text of attached files, and guidance for mentioned agents. It is created once,
+//! before a Prompt Promotion, and stored with the prompt.
 //!
-//! The prompt keeps the URI that its caller gave, so that a retry stays exact. The text is a synthetic
-//! message of its own right before the prompt. Later requests send those bytes, whatever became of
-//! the file, and a revert to the prompt keeps them.
+//! The prompt keeps the URI that its caller gave, so that a retry stays exact. The text is a separate synthetic message
+//! directly before the prompt. Later requests send the same bytes even if the file changes, and a revert to the prompt
+//! keeps them.
 //!
-//! Promotion asks no question: a file is read where the rules of the agent allow it. What is not read
-//! is told in the text, and is never a failure.
+//! Promotion asks no question: a file is read only if the rules of the agent allow it. If a file was not read, the text
+//! says so; this is never a failure.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -22,10 +22,10 @@ use super::attached_text::{MAX_BYTES, NO_DATA, bounded, data, utf8};
 use crate::permissions::TurnPermissions;
 use crate::tasks::mention;
 
-/// Mentioned agents of one prompt that get guidance.
+/// Maximum number of mentioned agents of one prompt that get guidance.
 const MAX_MENTIONS: usize = 50;
 
-/// Bytes of all files that one boundary reads.
+/// Maximum total bytes of the texts of attachments that one boundary creates.
 const MAX_TOTAL: usize = 2 * 1024 * 1024;
 
 const NOT_ALLOWED: &str = "the permission rules do not allow it without a question, and no question is asked while a prompt is promoted";
@@ -36,16 +36,16 @@ const TOO_MUCH: &str = "the attachments before it have used up the room";
 #[derive(Default)]
 pub(crate) struct Attached(HashMap<MessageID, String>);
 
-/// Files on their way into texts.
+/// State of the creation of these texts.
 pub(crate) struct Reading<'a> {
     pub(crate) permissions: &'a TurnPermissions,
     /// The directory of the Location.
     pub(crate) directory: &'a str,
-    /// Bytes that may still be read.
+    /// Number of bytes that may still be used.
     room: usize,
 }
 
-/// Whether the model reads a file as text of its own. Images and documents go with the prompt.
+/// Returns true if the model receives a file as separate text. Images and documents go with the prompt.
 pub(crate) fn is_text(file: &PromptFileAttachment) -> bool {
     let mime = file.mime.as_str();
     if file.uri.starts_with("data:") {
@@ -54,7 +54,7 @@ pub(crate) fn is_text(file: &PromptFileAttachment) -> bool {
     let is_media = ["image/", "audio/", "video/"]
         .iter()
         .any(|kind| mime.starts_with(kind));
-    // TypeScript shares its extension with a kind of video.
+    // TypeScript shares its file extension with a video format.
     file.uri.starts_with("file:")
         && (mime == "video/mp2t" || !is_media && mime != "application/pdf")
 }
@@ -79,14 +79,14 @@ fn is_textual(mime: &str) -> bool {
         )
 }
 
-/// Whether a prompt has texts that are made before it is promoted.
+/// Returns true if a prompt needs texts before its promotion.
 pub(crate) fn has_text(prompt: &Prompt) -> bool {
     prompt.files.iter().flatten().any(is_text) || prompt.agents.iter().flatten().next().is_some()
 }
 
 impl Attached {
-    /// Takes the text that goes with an input. Nothing, if the input is not ready: it came after the
-    /// texts were read, and waits for the next boundary.
+    /// Removes and returns the text that goes with an input. The outer `None` means that the input is not ready: it
+    /// arrived after the texts were read, and waits for the next boundary.
     pub(super) fn take(&mut self, input: &SessionInputAdmitted) -> Option<Option<String>> {
         if !has_text(&input.prompt) {
             return Some(None);
@@ -125,7 +125,7 @@ impl<'a> Reading<'a> {
         Attached(texts)
     }
 
-    /// What the model is told of the agents that a prompt mentions, each once.
+    /// Returns the guidance for the agents that a prompt mentions, each once.
     fn mentions(&self, prompt: &Prompt) -> Vec<String> {
         let mut names: Vec<&str> = Vec::new();
         for agent in prompt.agents.iter().flatten() {
@@ -151,7 +151,7 @@ impl<'a> Reading<'a> {
             Ok(mut text) => {
                 self.permissions.judge.location.secrets.clean(&mut text);
                 let (text, is_cut) = bounded(&text);
-                // A file cannot end its own element.
+                // Escaped so that a file cannot close its own element.
                 let text = text.replace("</attachment", "&lt;/attachment");
                 let cut = if is_cut {
                     "\n[cut here; the attachment goes on]"
@@ -173,7 +173,7 @@ impl<'a> Reading<'a> {
         piece
     }
 
-    /// What the model is told of where the text comes from.
+    /// Returns the name of the source of the text, for the model.
     fn name(&self, file: &PromptFileAttachment) -> String {
         let path = || {
             let url = Url::parse(&file.uri)
@@ -216,7 +216,7 @@ impl<'a> Reading<'a> {
 }
 
 fn read(target: &Target) -> Result<String, &'static str> {
-    // It is not opened if it is no regular file, or became a link.
+    // Fails if it is not a regular file, or if it became a link.
     let file = open_file(&target.canonical).map_err(|_| NOT_FOUND)?;
     let mut bytes = Vec::new();
     let mut head = file.take(MAX_BYTES as u64 + 1);

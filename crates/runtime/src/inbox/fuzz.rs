@@ -1,8 +1,8 @@
-//! The properties of attached texts, for the fuzzer.
+//! Properties of attached texts, for the fuzzer.
 
 use super::attached_text::{MAX_BYTES, MAX_LINES, bounded, data, utf8};
 
-/// An attachment is a text within bounds, or is refused.
+/// Checks that an attachment is either refused or becomes a text within the limits.
 pub(crate) fn check(input: &[u8]) {
     let uri = String::from_utf8_lossy(input);
     let texts = [

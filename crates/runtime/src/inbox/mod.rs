@@ -1,7 +1,7 @@
-//! The inbox of a session: what waits for a Safe Provider-Turn Boundary, and how it comes to wait.
+//! The inbox of a session: inputs that wait for a Safe Provider-Turn Boundary.
 //!
-//! Here inputs are admitted; `attachments` reads the texts that go with them, `pending` is what can be done with them while they wait, `promotion`
-//! how they become visible. Every decision is made inside one command of the writer.
+//! This module admits inputs. `attachments` reads the texts that go with them, `pending` has the operations on
+//! waiting inputs, and `promotion` makes inputs visible. Every decision is made inside one command of the writer.
 
 mod attached_text;
 mod attachments;
@@ -23,22 +23,22 @@ use crate::json::json_bytes;
 pub(crate) use self::attachments::{Attached, Reading, is_text};
 pub(crate) use self::promotion::{Promotion, attaching, promote};
 
-/// Bytes of a prompt's JSON text at most. Clients read a prompt back as an event, and theirs is the
-/// bound on one event; half of it leaves room for whatever a transport puts around the text.
+/// Maximum size in bytes of the JSON text of a prompt. Clients read a prompt back as an event, and the size of one
+/// event is limited. Half of that limit leaves room for the data that a transport adds around the text.
 const MAX_PROMPT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A prompt that somebody wants admitted.
+/// A request to admit a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptRequest {
     /// The session.
     pub session_id: SessionID,
-    /// The caller's id, by which a retry is recognised.
+    /// The caller's id. It identifies a retry.
     pub id: Option<MessageID>,
-    /// What is asked.
+    /// The content of the prompt.
     pub prompt: PromptInput,
-    /// How it enters the session.
+    /// The way in which the prompt enters the session.
     pub delivery: Delivery,
-    /// Whether the session may run because of it.
+    /// True if the prompt wakes the session.
     pub resume: bool,
 }
 
@@ -49,15 +49,15 @@ struct Admission {
     prompt: Prompt,
     delivery: Delivery,
     time: Millis,
-    /// Inputs of one session that may wait.
+    /// Maximum number of waiting inputs of one session.
     limit: u64,
 }
 
 type Decided<T> = Result<Result<T, RuntimeError>, StoreError>;
 
 impl Core {
-    /// Admits a prompt, or returns the receipt of the same prompt admitted before. The session is
-    /// looked up inside the one command, so that admissions keep the order of the calls.
+    /// Admits a prompt, or returns the receipt of the same prompt admitted before. The session is looked up inside the
+    /// one command, so that admissions keep the order of the calls.
     pub(crate) async fn admit(
         &self,
         request: PromptRequest,
@@ -109,8 +109,8 @@ fn admit(transaction: &mut Transaction<'_>, admission: Admission) -> Decided<Ses
     append_admission(transaction, session, admission, id)
 }
 
-/// What a caller gets who brings the id of a stored input: the first receipt if everything else is
-/// the same, too. The id of a withdrawn input stays used.
+/// Returns the first receipt if the caller repeats a stored input exactly. Fails if anything differs, or if the
+/// input was withdrawn: its id stays used.
 fn receipt_again(
     stored: StoredInput,
     admission: &Admission,

@@ -1,4 +1,4 @@
-//! What can be done with inputs that wait: look at them, withdraw one, change its delivery.
+//! Operations on waiting inputs: list them, withdraw one, change its delivery.
 
 use opencode_schema::event::{PromptRedelivered, PromptWithdrawn};
 use opencode_schema::id::{MessageID, SessionID};
@@ -10,7 +10,7 @@ use crate::core::{Core, append};
 use crate::error::RuntimeError;
 
 impl Core {
-    /// Everything that waits, in the order of admission, each with the delivery it has now.
+    /// Returns all waiting inputs in the order of admission, each with its current delivery.
     pub(crate) async fn inbox(
         &self,
         id: &SessionID,
@@ -24,7 +24,7 @@ impl Core {
         pending.ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
     }
 
-    /// Takes an input out of the inbox before it becomes visible.
+    /// Removes an input from the inbox before it becomes visible.
     pub(crate) async fn withdraw(
         &self,
         session_id: SessionID,
@@ -42,7 +42,7 @@ impl Core {
         withdrawn.await?
     }
 
-    /// Changes how a waiting input enters its session. Not recorded when nothing changes.
+    /// Changes the delivery of a waiting input. Not recorded if nothing changes.
     pub(crate) async fn set_delivery(
         &self,
         session_id: SessionID,
@@ -68,7 +68,7 @@ impl Core {
     }
 }
 
-/// A session and an input that waits in it, with the delivery it has now.
+/// Returns a session and an input that waits in it, with its current delivery.
 fn pending(
     transaction: &Transaction<'_>,
     session_id: SessionID,

@@ -1,4 +1,4 @@
-//! Prompt Promotion: what a Safe Provider-Turn Boundary makes visible.
+//! Prompt Promotion: makes inputs visible at a Safe Provider-Turn Boundary.
 
 use opencode_schema::event::{Prompted, Synthetic};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
@@ -6,18 +6,18 @@ use opencode_store::{Draft, LifecycleConflict, Reader, SessionRow, StoreError, T
 
 use super::attachments::{Attached, has_text};
 
-/// What a boundary promotes.
+/// The inputs that a boundary promotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promotion {
-    /// Every pending steer.
+    /// The pending steers, up to the limit of one boundary.
     Steers,
-    /// The oldest queued input, then every pending steer.
+    /// The oldest queued input, then the pending steers up to the limit.
     QueuedThenSteers,
-    /// Nothing: the same logical turn goes on.
+    /// None: the same logical turn continues.
     Nothing,
 }
 
-/// The inputs that a boundary promotes, in order.
+/// Returns the inputs that a boundary promotes, in order.
 fn eligible(
     reader: &Reader<'_>,
     session: &SessionRow,
@@ -30,7 +30,7 @@ fn eligible(
     in_order(promotion, steer_batch, pending)
 }
 
-/// Those of the inputs that a boundary would promote now which have texts to read.
+/// Returns the inputs with texts to read, of those that a boundary would promote now.
 pub(crate) fn attaching(
     reader: &Reader<'_>,
     session: &SessionRow,
@@ -59,9 +59,9 @@ fn in_order(
     Ok(inputs)
 }
 
-/// Promotes what is eligible, inside the transaction of a boundary: of the steers at most
-/// `steer_batch`, the oldest first. The text of attached files comes before its prompt. An input whose
-/// text is not ready stays pending, and so do those behind it. Returns how many became visible.
+/// Promotes the eligible inputs inside the transaction of a boundary: at most `steer_batch` steers, oldest first. The
+/// text of attached files comes before its prompt. An input without its text stays pending, together with all inputs
+/// after it. Returns the number of inputs that became visible.
 pub(crate) fn promote(
     transaction: &mut Transaction<'_>,
     session: &SessionRow,
@@ -89,7 +89,7 @@ pub(crate) fn promote(
             prompt: input.prompt,
             delivery: input.delivery,
         };
-        // The message is as old as its admission, wherever it comes to stand.
+        // The message keeps the time of its admission, independent of its place in the history.
         let draft = Draft::new(input.time_created, payload);
         if let Err(conflict) = transaction.append(id, Some(&session.info.location), draft)? {
             return Ok(Err(conflict));

@@ -66,7 +66,7 @@ fn admission(session_id: &SessionID, text: &str, delivery: Delivery) -> Admissio
     }
 }
 
-/// Promotes in a transaction of its own and returns the texts in their new order.
+/// Promotes in a separate transaction and returns the texts in their new order.
 async fn promoted(store: &Store, id: &SessionID, promotion: Promotion) -> Vec<String> {
     let id = id.clone();
     let texts = store.write(move |transaction| {

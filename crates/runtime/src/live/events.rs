@@ -1,4 +1,4 @@
-//! Who listens, and what waits for each.
+//! Subscribers of the live stream, and their queues.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -8,19 +8,19 @@ use tokio::time::Instant;
 
 use super::sync::{Mutex, MutexGuard, Notify, RwLock, RwLockWriteGuard};
 
-/// How much may wait for one subscriber.
+/// Limits on the events that wait for one subscriber.
 pub(crate) struct Bounds {
-    /// Events that may wait while none is taken.
+    /// Number of events that may wait while the reader takes none.
     pub(crate) events: usize,
-    /// How long none may be taken while that many wait. A fast model produces events quicker than
-    /// any reader turns them into objects, so a bare count would cut attentive readers.
+    /// Time for which the reader may take no event while that many wait. A fast model produces events faster than any
+    /// reader converts them to objects, so a limit on the count alone would cut readers that keep up.
     pub(crate) patience: Duration,
-    /// Bytes that may wait while none is taken.
+    /// Number of bytes that may wait while the reader takes none.
     pub(crate) bytes: usize,
-    /// Bytes that may wait at all: more than the largest events of one turn.
+    /// Maximum number of waiting bytes at any time: more than the largest events of one turn.
     pub(crate) most_bytes: usize,
-    /// Bytes that a reader is expected to handle in a millisecond. What it took last lengthens its
-    /// patience accordingly.
+    /// Number of bytes that a reader is expected to process per millisecond. The size of its last batch extends its
+    /// patience by the corresponding time.
     pub(crate) pace: usize,
 }
 
@@ -37,24 +37,24 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// How long a reader that took so many bytes may take none.
+    /// Returns the time for which a reader that took `taken` bytes may take no event.
     fn patience(&self, taken: usize) -> Duration {
         let handling = u64::try_from(taken / self.pace).unwrap_or(u64::MAX);
         self.patience + Duration::from_millis(handling)
     }
 }
 
-/// Fans events out to the subscribers of one host.
+/// Publishes events to the subscribers of one host.
 pub(crate) struct LiveEvents {
     bounds: Bounds,
-    /// Locked to add, remove or walk; never across an await.
+    /// Locked to add, remove or iterate; never across an await.
     subscribers: RwLock<Subscribers>,
 }
 
 #[derive(Default)]
 struct Subscribers {
     all: Vec<Arc<Subscriber>>,
-    /// The host closed; whoever comes now comes too late.
+    /// True if the host has closed; later subscriptions end at once.
     ended: bool,
 }
 
@@ -66,9 +66,9 @@ struct Subscriber {
 struct Queue {
     events: VecDeque<Arc<str>>,
     bytes: usize,
-    /// Since when events wait without any being taken.
+    /// Time of the last take, or of the first event after the queue was empty.
     waiting: Instant,
-    /// Bytes that were taken last.
+    /// Size in bytes of the last batch.
     taken: usize,
     state: QueueState,
 }
@@ -76,13 +76,13 @@ struct Queue {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum QueueState {
     Open,
-    /// Events were dropped: what follows would have a gap.
+    /// Events were dropped: later events would follow a gap.
     Cut,
-    /// The host closed: what waits is still delivered.
+    /// The host closed; the waiting events are still delivered.
     Ended,
 }
 
-/// What a subscriber gets next.
+/// The next result of a subscription.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LiveBatch {
     /// Events in order, as JSON texts; never empty.
@@ -93,7 +93,7 @@ pub enum LiveBatch {
     Ended,
 }
 
-/// A subscription. Dropping it removes it with everything that waits in it.
+/// A subscription. Dropping it removes it together with its waiting events.
 pub struct LiveSubscription {
     events: Arc<LiveEvents>,
     subscriber: Arc<Subscriber>,
@@ -139,7 +139,7 @@ impl LiveEvents {
         }
     }
 
-    /// Announces an event, which is put into words only when somebody listens.
+    /// Publishes an event. The event is serialised only if there is a subscriber.
     pub(crate) fn publish(&self, event: impl FnOnce() -> String) {
         let subscribers = self
             .subscribers
@@ -154,7 +154,7 @@ impl LiveEvents {
         }
     }
 
-    /// Ends every subscription after what waits in it.
+    /// Ends every subscription after its waiting events.
     pub(crate) fn end(&self) {
         let mut subscribers = self.change();
         subscribers.ended = true;
@@ -182,7 +182,7 @@ impl Subscriber {
             return;
         }
         if queue.events.is_empty() {
-            // However long nothing happened: the patience is for what waits.
+            // The length of a silence does not count: the patience applies to waiting events only.
             queue.waiting = Instant::now();
         }
         let many = queue.events.len() >= bounds.events || queue.bytes >= bounds.bytes;
@@ -222,7 +222,7 @@ impl Subscriber {
 }
 
 impl LiveSubscription {
-    /// Waits for events and takes what is there, at most `most`.
+    /// Waits for events and takes the waiting ones, at most `most`.
     pub async fn next(&mut self, most: usize) -> LiveBatch {
         loop {
             if let Some(batch) = self.subscriber.take(most) {

@@ -1,4 +1,4 @@
-//! The live stream under chosen schedules: publishers, readers and the end at the same time.
+//! Tests the live stream under chosen schedules: publishers, readers and the end run at the same time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use self::events::{Bounds, LiveBatch, LiveEvents, LiveSubscription};
 )]
 mod events;
 
-/// Publishes its name with a number, one after the other.
+/// Publishes events of its name with ascending numbers.
 fn publisher(live: &Arc<LiveEvents>, name: char, count: usize) -> thread::JoinHandle<()> {
     let live = Arc::clone(live);
     thread::spawn(move || {
@@ -26,7 +26,7 @@ fn publisher(live: &Arc<LiveEvents>, name: char, count: usize) -> thread::JoinHa
     })
 }
 
-/// Reads to the end. Returns what it got, and whether it was cut.
+/// Reads to the end. Returns the events, and true if the reader was cut.
 fn read(mut subscription: LiveSubscription, most: usize) -> (Vec<String>, bool) {
     let mut got = Vec::new();
     loop {
@@ -39,7 +39,7 @@ fn read(mut subscription: LiveSubscription, most: usize) -> (Vec<String>, bool) 
             LiveBatch::Cut => true,
             LiveBatch::Ended => false,
         };
-        // It stays as it ended.
+        // The final state is stable.
         let again = block_on(subscription.next(most));
         let expected = if cut {
             LiveBatch::Cut
@@ -51,7 +51,7 @@ fn read(mut subscription: LiveSubscription, most: usize) -> (Vec<String>, bool) 
     }
 }
 
-/// The events of one publisher among others, by their numbers.
+/// Returns the numbers of one publisher's events.
 fn of(got: &[String], name: char) -> Vec<usize> {
     let numbers = got.iter().filter_map(|event| event.strip_prefix(name));
     numbers.map(|number| number.parse().unwrap()).collect()
@@ -118,7 +118,7 @@ fn a_reader_that_does_not_keep_up_is_cut_where_the_gap_would_be() {
         let (got, cut) = reading.join().unwrap();
         let numbers = of(&got, 'a');
         assert_eq!(numbers, counted(0..numbers.len()));
-        // Whoever is not told of a loss has lost nothing.
+        // A reader that is not cut has lost nothing.
         assert!(cut || numbers.len() == 4, "{got:?}");
         assert!(!cut || numbers.len() <= 1, "{got:?}");
     });
@@ -132,7 +132,7 @@ fn who_waits_is_woken_and_who_goes_away_is_forgotten() {
         let goes = live.subscribe();
         let publishing = publisher(&live, 'a', 2);
         let going = thread::spawn(|| drop(goes));
-        // No end comes to its help.
+        // The stream does not end during this loop, so only the publisher wakes the reader.
         let mut got = 0;
         while got < 2 {
             match block_on(stays.next(usize::MAX)) {

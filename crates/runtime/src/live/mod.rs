@@ -1,7 +1,7 @@
-//! The live stream: everything that happens in this host, told to whoever listens now.
+//! The live stream: sends all events of this host to the current subscribers.
 //!
-//! Nothing is stored or replayed here. Each subscriber has a bounded queue; one that does not keep
-//! up is cut, so that it can tell a loss from an end.
+//! It stores and replays nothing. Each subscriber has a bounded queue. A subscriber that does not keep up is cut, and
+//! can distinguish this loss from the end of the stream.
 
 mod events;
 

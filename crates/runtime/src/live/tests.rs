@@ -71,7 +71,7 @@ async fn bytes_that_wait_too_long_cut() {
     let live = Arc::new(LiveEvents::default());
     let mut idle = live.subscribe();
     let mut attentive = live.subscribe();
-    // The events of one turn, which come at once.
+    // The events of one turn, which arrive at once.
     for _ in 0..3 {
         live.publish(|| "x".repeat(8 * 1024 * 1024));
     }

@@ -1,4 +1,4 @@
-//! From Session History to the canonical request: what the model reads of each message.
+//! Lowering: turns Session History into the messages of the canonical request.
 
 mod cut;
 
@@ -21,33 +21,34 @@ use self::cut::with_hint;
 use crate::inbox::is_text;
 use crate::pruning::CLEARED;
 
-/// The model that will read the messages.
+/// The model that receives the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) provider_id: String,
-    /// The name on the wire, which steps record.
+    /// The model name in requests, which steps record.
     pub(crate) wire_id: String,
-    /// It calls tools. One that does not reads the calls of others as text: no tools are offered to
-    /// it, and servers refuse a call of a tool that is not.
+    /// True if the model calls tools. Otherwise it receives past calls as text: no tools are offered to it, and servers
+    /// refuse a call of a tool that is not offered.
     pub(crate) calls_tools: bool,
-    /// Its agent may use `task`.
+    /// True if its agent may use `task`.
     pub(crate) delegates: bool,
 }
 
-/// Where a message stands.
+/// Position of a message in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Behind something that the model reads, or at the beginning.
+    /// After something that the model receives, or at the beginning.
     Usual,
-    /// Behind an answer that became no message.
+    /// After an assistant message that lowers to no messages.
     BehindSilence,
 }
 
-/// The messages a stored one becomes: none for a record of a switch, several for an assistant's.
+/// Returns the messages of a stored message: none for a switch of agent or model, several for an assistant message
+/// with tool results.
 ///
-/// A Mid-Conversation System Message may join the user message before it, where a protocol has no
-/// place of its own for it. It may not where the model was asked in between and said nothing that
-/// is lowered: the message that was sent would change. It comes as a message of its own there.
+/// If a protocol has no own place for a Mid-Conversation System Message, it may join the preceding user message. It
+/// may not join if an answer that lowers to nothing is in between: that would change a message which was already sent
+/// to the model. In that place it becomes a separate user message.
 pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> Vec<Message> {
     match message {
         SessionMessage::AgentSwitched { .. } | SessionMessage::ModelSwitched { .. } => Vec::new(),
@@ -75,7 +76,7 @@ pub(crate) fn lower(message: &SessionMessage, target: &Target, place: Place) -> 
     }
 }
 
-/// An attached file. Its text, where it has one, is a message of its own.
+/// Returns the part for an attached file. The text of a text file is in a separate message.
 fn attachment(file: &PromptFileAttachment) -> Part {
     if is_text(file) {
         let name = file.name.as_deref().unwrap_or("attachment");
@@ -98,13 +99,13 @@ fn checkpoint(summary: &str, recent: &str) -> String {
     )
 }
 
-/// How an assistant message reads to the target.
+/// Properties of an assistant message in relation to the target.
 struct Voice {
-    /// The same model wrote it.
+    /// True if the same model wrote it.
     same: bool,
-    /// What its provider attached may be sent back.
+    /// True if the provider metadata may be sent back.
     native: bool,
-    /// The reader takes calls of tools.
+    /// True if the target calls tools.
     calls_tools: bool,
 }
 
@@ -176,14 +177,14 @@ fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     messages
 }
 
-/// Whether the provider paused this answer.
+/// True if the provider paused this answer.
 fn is_paused(message: &AssistantMessage) -> bool {
     let metadata = message.metadata.as_ref();
     metadata.is_some_and(|metadata| metadata.get(PAUSED_TURN) == Some(&Value::Bool(true)))
 }
 
-/// Where the calls of an answer are. Of several that share an id, as logs of others may have them, the
-/// last alone is one: events address that one, and no provider takes two.
+/// Returns the indices of the calls of an answer. If several calls share an id, which imported logs can contain, only
+/// the last one counts: events address the last one, and no provider accepts two.
 pub(crate) fn calls_by_id(content: &[AssistantPart]) -> HashMap<&str, usize> {
     let calls = content.iter().enumerate();
     let calls = calls.filter_map(|(at, part)| match part {
@@ -193,14 +194,14 @@ pub(crate) fn calls_by_id(content: &[AssistantPart]) -> HashMap<&str, usize> {
     calls.collect()
 }
 
-/// What the provider attached to a text.
+/// Returns the provider metadata of a text part.
 fn attached_to(text: &str, message: &AssistantMessage) -> Option<LlmMetadata> {
     let attached = message.metadata.as_ref()?.get(TEXT_PROVIDER_METADATA)?;
     let attached = ProviderMetadata::deserialize(attached.get(text)?).ok()?;
     Some(to_llm(&attached))
 }
 
-/// Reasoning stays reasoning for the model that had it and is plain text for any other.
+/// Reasoning stays reasoning for the model that wrote it, and becomes plain text for other models.
 fn reasoning(text: &str, metadata: Option<&ProviderMetadata>, voice: &Voice) -> Option<Part> {
     let metadata = metadata.filter(|it| voice.native && !it.is_empty());
     if text.is_empty() && (metadata.is_none() || !voice.same) {
@@ -222,7 +223,7 @@ struct Call<'a> {
     provider: Option<&'a ToolProvider>,
     state: &'a ToolState,
     is_pruned: bool,
-    /// The agent of the reader may use `task`.
+    /// True if the agent of the target may use `task`.
     delegates: bool,
 }
 
@@ -233,7 +234,7 @@ impl Call<'_> {
 
     fn input(&self) -> Value {
         match self.state {
-            // A call that never became complete shows what there is of it.
+            // An incomplete call keeps the input received so far, as a string if it is not valid JSON.
             ToolState::Pending { input } => {
                 serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()))
             }
@@ -278,7 +279,7 @@ impl Call<'_> {
         }))
     }
 
-    /// What the model reads of a settled call.
+    /// Returns the result of a settled call as the model receives it.
     fn value(&self) -> Option<ToolResultValue> {
         match self.state {
             ToolState::Pending { .. } | ToolState::Running { .. } => None,
@@ -314,12 +315,12 @@ impl Call<'_> {
         }
     }
 
-    /// The call in words.
+    /// Returns the call as text.
     fn told(&self) -> String {
         format!("Called the tool {} with {}", self.name, self.input())
     }
 
-    /// The result in words. It comes from the user, as the results of tools do.
+    /// Returns the result as text, in a user message.
     fn told_result(&self) -> Option<Message> {
         let heading = |text: &str| Part::text(format!("The tool {} answered: {text}", self.name));
         let parts = match self.value()? {
@@ -342,9 +343,8 @@ impl Call<'_> {
         Some(Message::user(parts))
     }
 
-    /// A call that the provider ran stands inside the assistant's message. For another model, and
-    /// for one that calls no tools, both the call and its result are plain text, because no other
-    /// provider accepts them.
+    /// Adds a call that the provider ran to the parts of the assistant message. For another model, and for a model that
+    /// calls no tools, the call and its result become plain text, because no other provider accepts them.
     fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
         if voice.same && voice.calls_tools {
             said.push(self.lower(voice));
@@ -363,8 +363,7 @@ impl Call<'_> {
     }
 }
 
-/// The result of a call that the provider ran, as it came. A log that was imported may hold the
-/// value alone.
+/// Returns the unchanged result of a call that the provider ran. An imported log can contain the bare value.
 fn replayed(native: &Value) -> ToolResultValue {
     ToolResultValue::deserialize(native).unwrap_or_else(|_| ToolResultValue::Json(native.clone()))
 }
@@ -396,7 +395,7 @@ fn content_to_llm(content: &ToolContent) -> LlmContent {
     }
 }
 
-/// Provider metadata in the form of the model crate.
+/// Converts provider metadata to the form of the model crate.
 pub(crate) fn to_llm(metadata: &ProviderMetadata) -> LlmMetadata {
     let members = metadata
         .iter()
@@ -404,7 +403,7 @@ pub(crate) fn to_llm(metadata: &ProviderMetadata) -> LlmMetadata {
     Box::new(members.collect())
 }
 
-/// Provider metadata in the form that is stored; members that are no objects cannot be.
+/// Converts provider metadata to the stored form. Members that are not objects are dropped.
 pub(crate) fn from_llm(metadata: Option<LlmMetadata>) -> Option<ProviderMetadata> {
     let stored: ProviderMetadata = (*metadata?)
         .into_iter()

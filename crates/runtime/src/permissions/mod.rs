@@ -1,7 +1,7 @@
-//! Permissions: who may do what, whom to ask, and what is answered.
+//! Permissions: decides if an action is allowed, denied, or needs a user's answer.
 //!
-//! A use of a tool is judged by the rules of the agent that its Provider Turn runs with and those of
-//! its session, then by what answers of `always` have allowed in the project. What neither decides waits for somebody.
+//! A tool call is judged by the rules of the agent of its Provider Turn and by the rules of its session, then by the
+//! permissions that answers of `always` saved in the project. If none of them decides, the request waits.
 
 mod request;
 mod rules;
@@ -35,43 +35,43 @@ pub(crate) use self::request::Judge;
 pub(crate) use self::rules::limits;
 pub(crate) use self::turn::TurnPermissions;
 
-/// Bytes of a request, or of an answer, that a client sends. Everybody who listens is sent them.
+/// Maximum size in bytes of a request or an answer from a client. Both are sent to all subscribers.
 pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
 /// The permission requests of a host.
 pub(crate) struct Permissions {
     waiting: Arc<Waiting<Pending>>,
-    /// How often something was saved, for those who read what is saved just before.
+    /// Number of saves so far. Detects saves that happened after the saved permissions were read.
     saved: AtomicU64,
 }
 
-/// Asks whether something may be done, on behalf of a session.
+/// Asks if an action is allowed, on behalf of a session.
 #[derive(Debug, Clone)]
 pub struct AskPermission {
     /// The session.
     pub session_id: SessionID,
-    /// The caller's own id for the request.
+    /// The id of the request, chosen by the caller.
     pub id: Option<PermissionID>,
-    /// What is to be done.
+    /// The action.
     pub action: String,
-    /// On what. Nothing at all is always allowed.
+    /// The resources of the action. An empty list is always allowed.
     pub resources: Vec<String>,
-    /// The patterns that are saved when the answer is `always`.
+    /// The patterns to save if the answer is `always`.
     pub save: Option<Vec<String>>,
-    /// What helps to decide.
+    /// Data that helps to decide.
     pub metadata: Option<Record>,
-    /// What asks.
+    /// The source of the request.
     pub source: Option<PermissionSource>,
-    /// The agent whose rules hold; none means the session's.
+    /// The agent whose rules apply; `None` means the agent of the session.
     pub agent: Option<String>,
 }
 
-/// What is said about a permission right away.
+/// The immediate decision about a permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionDecided {
     /// The request. It waits if the effect is `ask`.
     pub id: PermissionID,
-    /// What holds now.
+    /// The current decision.
     pub effect: PermissionEffect,
 }
 
@@ -83,12 +83,12 @@ impl Permissions {
         }
     }
 
-    /// Gives up everything that waits, and whatever is asked from now on.
+    /// Gives up all waiting requests and refuses all later ones.
     pub(crate) fn end(&self) {
         self.waiting.end();
     }
 
-    /// The requests that wait, then those that come, each once, and the end of each of them.
+    /// Returns the waiting requests, then new ones, each once, and the end of each of them.
     pub(crate) fn attend(
         &self,
     ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
@@ -98,12 +98,12 @@ impl Permissions {
         })
     }
 
-    /// What waits in a session.
+    /// Returns the waiting requests of a session.
     pub(crate) fn of_session(&self, session: &SessionID) -> Vec<PermissionRequest> {
         self.shown(|pending| pending.request.session_id == *session)
     }
 
-    /// What waits and came from a Location, in whichever session.
+    /// Returns the waiting requests that came from a Location, of all sessions.
     pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<PermissionRequest> {
         self.shown(|pending| pending.location == *location)
     }
@@ -126,7 +126,7 @@ impl Core {
         found.ok_or_else(|| RuntimeError::PermissionNotFound(id.clone()))
     }
 
-    /// Decides at once, or lets a request wait whose answer nobody waits for.
+    /// Decides at once, or announces a waiting request. The caller does not wait for the answer.
     pub(crate) async fn ask_permission(
         &self,
         ask: AskPermission,
@@ -194,7 +194,7 @@ impl Core {
         Ok(())
     }
 
-    /// Answers a request. The event precedes the effect.
+    /// Answers a request. Publishes the event before the effect.
     pub(crate) async fn reply_permission(
         &self,
         session: &SessionID,
@@ -234,7 +234,7 @@ impl Core {
         Ok(())
     }
 
-    /// Declines what else waits in a session.
+    /// Declines all other waiting requests of a session.
     fn decline_all(&self, session: &SessionID) {
         let waiting = &self.permissions.waiting;
         for pending in waiting.list(|pending| pending.request.session_id == *session) {
@@ -245,7 +245,7 @@ impl Core {
         }
     }
 
-    /// Answers what waits in a Location, in whichever session, and is allowed by now.
+    /// Answers the waiting requests of a Location, of all sessions, that are allowed now.
     async fn resolve_allowed(
         &self,
         location: &LocationRef,
@@ -265,8 +265,8 @@ impl Core {
         Ok(())
     }
 
-    /// Answers what came to wait while something was saved: whoever saved that has not seen it.
-    /// `before` is how often something had been saved when it was judged.
+    /// Answers requests that started to wait during a save, because the save did not see them. `before` is the number
+    /// of saves when the request was judged.
     async fn catch_up(&self, before: u64, location: &LocationRef, project: &str) {
         if self.times_saved() != before
             && let Err(error) = self.resolve_allowed(location, project).await
@@ -275,7 +275,7 @@ impl Core {
         }
     }
 
-    /// What holds for a request now.
+    /// Returns the current decision about a request.
     async fn decide(&self, pending: &Pending) -> Result<PermissionEffect, RuntimeError> {
         let configured = pending.decide(&[]);
         if configured != PermissionEffect::Ask {
@@ -285,13 +285,13 @@ impl Core {
         Ok(pending.decide(&saved))
     }
 
-    /// How often something was saved so far.
+    /// Returns the number of saves so far.
     fn times_saved(&self) -> u64 {
         self.permissions.saved.load(Ordering::SeqCst)
     }
 }
 
-/// Refuses what is too large to be told to everybody.
+/// Refuses values that are too large for an event to all subscribers.
 pub(crate) fn check_size(value: &impl serde::Serialize) -> Result<(), RuntimeError> {
     let (bytes, limit) = (json_bytes(value), MAX_REQUEST_BYTES);
     if bytes > limit {

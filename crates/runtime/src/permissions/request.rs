@@ -1,4 +1,4 @@
-//! A permission request, with whom it is judged by.
+//! A permission request, with the rules that apply to it.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use opencode_tools::PermissionError;
 use super::rules::rules;
 use crate::waiting::Request;
 
-/// Whose rules hold.
+/// The agent, Location and session whose rules apply.
 #[derive(Clone)]
 pub(crate) struct Judge {
-    /// The Location as it was when the turn was sampled.
+    /// The state of the Location when the turn was sampled.
     pub(crate) location: Arc<Location>,
-    /// The agent, whether or not there is such an agent.
+    /// The agent; it may not exist.
     pub(crate) agent: String,
-    /// The rules of the session itself.
+    /// The rules of the session.
     pub(crate) session: Arc<[PermissionRule]>,
 }
 
 impl Judge {
-    /// The rules, in order.
+    /// Returns the rules, in order.
     pub(crate) fn rules(&self) -> Ruleset<'_> {
         rules(&self.location, &self.agent, &self.session)
     }
@@ -36,13 +36,13 @@ impl Judge {
 /// A request that may have to wait.
 pub(crate) struct Pending {
     pub(crate) request: PermissionRequest,
-    /// Where the session was when it asked.
+    /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
     pub(crate) judge: Judge,
 }
 
 impl Pending {
-    /// What the rules say, with what the project has saved.
+    /// Returns the decision of the rules and of the permissions that the project has saved.
     pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
         let PermissionRequest {
             action, resources, ..
@@ -50,7 +50,7 @@ impl Pending {
         decide(action, resources, &self.judge.rules(), saved)
     }
 
-    /// The project, or the worktree of an untrusted one, whose saved permissions count.
+    /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
     pub(crate) fn project(&self) -> &str {
         self.judge.location.approvals()
     }

@@ -1,4 +1,4 @@
-//! Which rules count in a session.
+//! Rules that apply in a session.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use opencode_location::location::Location;
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Ruleset};
 
-/// The rules by which an agent is judged in a session: its own, then those of the session. An agent
-/// that nobody describes may do nothing, whatever the session says.
+/// Returns the rules for an agent in a session: the rules of the agent, then those of the session. An agent that does
+/// not exist may do nothing, even if the session allows it.
 pub(crate) fn rules<'a>(
     location: &'a Location,
     agent: &str,
@@ -23,15 +23,15 @@ pub(crate) fn rules<'a>(
     }
 }
 
-/// The rules of a session that somebody makes who is judged by these: limits that deny whatever is
-/// denied to the maker. Nothing, if nothing is.
+/// Returns the rules of a child session whose creator is subject to `rules`: limits that deny everything that is
+/// denied to the creator. Empty if nothing is denied to the creator.
 pub(crate) fn limits(rules: &Ruleset<'_>) -> Vec<PermissionRule> {
     let mut limits = Vec::new();
     let own = rules.rules.split(PermissionRule::is_limit);
     let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
     for list in own.chain(restrictions) {
         let counting = counting(list).into_iter();
-        // What is not denied before something is denied need not be said.
+        // The rules before the first denial have no effect in a limit.
         let limit = counting.skip_while(|rule| rule.effect != PermissionEffect::Deny);
         let mut limit = limit.cloned().peekable();
         if limit.peek().is_some() {
@@ -42,8 +42,7 @@ pub(crate) fn limits(rules: &Ruleset<'_>) -> Vec<PermissionRule> {
     limits
 }
 
-/// The rules of a list without those that a later one overrules, being about the same or about
-/// everything.
+/// Returns the rules of a list without those that a later rule for the same or for everything overrules.
 fn counting(list: &[PermissionRule]) -> Vec<&PermissionRule> {
     let mut later = HashSet::new();
     let mut counting = Vec::new();
@@ -96,7 +95,7 @@ mod tests {
                 &["a|*|deny", "a|*|allow", "a|x|deny", "b|*|deny", "a|x|deny"],
                 &["||deny", "b|*|deny", "a|x|deny"],
             ),
-            // Those of the session that gives the task are limits of their own.
+            // The limits of the session that gives the task stay separate limits.
             (
                 &[
                     "a|*|deny",

@@ -1,4 +1,4 @@
-//! What answers of `always` have allowed, for a whole project and for good.
+//! Permissions that answers of `always` granted, permanently and for a whole project.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use super::request::Pending;
 use crate::core::Core;
 use crate::error::RuntimeError;
 
-/// The saved permissions with the ids of their projects alone.
+/// Returns the saved permissions with plain project ids, without the worktree suffix.
 fn shown(mut saved: Vec<SavedPermission>) -> Vec<SavedPermission> {
     for permission in &mut saved {
         if let Some(end) = permission.project_id.find(WORKTREE) {
@@ -20,7 +20,7 @@ fn shown(mut saved: Vec<SavedPermission>) -> Vec<SavedPermission> {
 }
 
 impl Core {
-    /// What is saved in a project, in the order of its saving.
+    /// Returns the saved permissions of a project, in the order of saving.
     pub(crate) async fn saved_permissions(
         &self,
         project: String,
@@ -31,7 +31,7 @@ impl Core {
         Ok(shown(read.await?))
     }
 
-    /// What is saved in a project and in all worktrees of it that the host does not trust.
+    /// Returns the saved permissions of a project and of all its worktrees that the host does not trust.
     pub(crate) async fn saved_permissions_of_project(
         &self,
         project: String,
@@ -44,7 +44,7 @@ impl Core {
         Ok(shown(read.await?))
     }
 
-    /// Takes a saved permission back. An unknown id is none.
+    /// Removes a saved permission. Does nothing for an unknown id.
     pub(crate) async fn remove_permission(&self, id: String) -> Result<(), RuntimeError> {
         let removed = self
             .store
@@ -52,7 +52,7 @@ impl Core {
         removed.await?
     }
 
-    /// Saves what a request wants to be saved.
+    /// Saves the patterns that a request asks to save.
     pub(super) async fn save(&self, pending: &Pending) -> Result<(), RuntimeError> {
         let (project, time) = (pending.project(), self.now());
         let patterns = pending.request.save.iter().flatten();

@@ -1,5 +1,5 @@
-//! How the calls of one Provider Turn ask: by the agent and the Location that the turn was sampled
-//! with, whatever the session chooses meanwhile.
+//! Permission checks for the calls of one Provider Turn. They use the agent and the Location that the turn was sampled
+//! with, even if the session changes them in the meantime.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use opencode_tools::{self as tools, PermissionError};
 use super::request::{Judge, Pending};
 use crate::core::Core;
 
-/// Answers the tools of one turn.
+/// Answers the permission requests of the tools of one turn.
 pub(crate) struct TurnPermissions {
     pub(crate) core: Arc<Core>,
-    /// Where the session is.
+    /// The Location of the session.
     pub(crate) place: LocationRef,
-    /// Whose rules hold.
+    /// The agent, Location and session whose rules apply.
     pub(crate) judge: Judge,
 }
 
@@ -32,7 +32,7 @@ impl tools::Permissions for TurnPermissions {
 }
 
 impl TurnPermissions {
-    /// Whether the rules, or what was saved, allow something without a question.
+    /// Returns true if the rules or the saved permissions allow something without a question.
     pub(crate) async fn allows(&self, session: &SessionID, action: &str, resource: String) -> bool {
         let pending = Pending {
             request: PermissionRequest {
@@ -75,11 +75,11 @@ impl TurnPermissions {
 }
 
 impl Core {
-    /// Returns once the request is allowed. Dropping the future withdraws it.
+    /// Returns once the request is allowed. Dropping the future withdraws the request.
     async fn assert_permission(&self, pending: Pending) -> Result<(), PermissionError> {
         let before = self.times_saved();
         let effect = self.decide(&pending).await.unwrap_or_else(|error| {
-            // Somebody is asked once too often rather than never.
+            // Asks the user, although a saved permission may already allow it.
             tracing::warn!(%error, "the saved permissions cannot be read");
             PermissionEffect::Ask
         });

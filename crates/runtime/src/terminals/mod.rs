@@ -1,4 +1,4 @@
-//! Terminals: what their programs begin with, and who hears of them.
+//! Terminals: their start parameters, and the notices about them.
 
 mod overlay;
 
@@ -25,23 +25,22 @@ use crate::runtime::Runtime;
 pub(crate) use overlay::Overlays;
 pub use overlay::{EnvironmentAnswer, EnvironmentRequest};
 
-/// A program that somebody wants to begin in a terminal.
+/// A request to start a program in a terminal.
 #[derive(Debug, Clone, Default)]
 pub struct TerminalRequest {
-    /// The program; none means the shell.
+    /// The program; `None` means the shell.
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// The directory it begins in; none means that of the Location.
+    /// The working directory of the program; `None` means the directory of the Location.
     pub directory: Option<String>,
     /// Title of the terminal.
     pub title: Option<String>,
-    /// Variables of its environment, over those of the host and under those that the program around
-    /// the host gives.
+    /// Environment variables. They override those of the host. The variables from the embedding program override them.
     pub environment: Environment,
 }
 
-/// The terminals of a host, which tell connected clients what happens to them.
+/// Creates the terminals of a host. They notify connected clients of their changes.
 pub(crate) fn open(
     live: &Arc<LiveEvents>,
     ids: &Arc<IdSource>,
@@ -57,16 +56,16 @@ pub(crate) fn open(
 }
 
 impl Runtime {
-    /// The terminals of this host, by the Location they belong to.
+    /// Returns the terminals of this host, by their Location.
     pub fn terminals(&self) -> &Terminals {
         &self.core.terminals
     }
 
-    /// A Location by its name, the directory in normal form. Nothing is opened.
+    /// Returns a Location with its directory in normal form. Does not open it.
     ///
     /// # Errors
     ///
-    /// `Location` when that is no name of a directory.
+    /// `Location` if the directory has no normal form.
     pub fn place(&self, named: &LocationRef) -> Result<LocationRef, RuntimeError> {
         let directory = normalise(&named.directory).map_err(LocationError::from)?;
         Ok(LocationRef {
@@ -75,12 +74,12 @@ impl Runtime {
         })
     }
 
-    /// Begins a program in a terminal of a Location.
+    /// Starts a program in a terminal of a Location.
     ///
     /// # Errors
     ///
-    /// `Terminal` says why it does not begin, `Unavailable` why it has not got its variables,
-    /// `RequestTooLarge` that clients could not be told.
+    /// `Terminal` if the program does not start, `Unavailable` if its variables are not available, `RequestTooLarge` if
+    /// the request is too large for a notice to clients.
     pub async fn create_terminal(
         &self,
         location: &Location,
@@ -100,7 +99,7 @@ impl Runtime {
         Ok(reserved.create(create).await?)
     }
 
-    /// What a terminal begins with, before the program around the host is asked.
+    /// Returns the start parameters of a terminal, before the embedding program is asked for variables.
     fn begin_with(
         &self,
         location: &Location,
@@ -127,7 +126,7 @@ impl Runtime {
         }
     }
 
-    /// Closing the host waits for nobody's answer.
+    /// Returns the variables from the embedding program. Fails when the host closes, without waiting for an answer.
     async fn overlay(&self, create: &CreateTerminal) -> Result<Environment, RuntimeError> {
         let directory = create.place.directory.clone();
         let cwd = create.cwd().to_string_lossy().into_owned();
@@ -136,25 +135,25 @@ impl Runtime {
         overlay.unwrap_or(Err(RuntimeError::Closed))
     }
 
-    /// The terminals that want variables of the program around the host, from now on: whoever calls
-    /// this is asked alone. A request that ends without an answer is reported. Ends when the host
-    /// closes. Without a reader, none wants any.
+    /// Returns the requests of terminals for variables from the embedding program, from now on. Only the latest caller
+    /// receives them. Reports a request that ends without an answer. Ends when the host closes. Without a reader,
+    /// terminals start without these variables.
     pub fn asked_environments(
         &self,
     ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
         self.core.overlays.attend()
     }
 
-    /// Answers one of these requests. Nothing happens where none waits.
+    /// Answers one of these requests. Does nothing if the request does not wait.
     pub fn answer_environment(&self, id: u32, answer: EnvironmentAnswer) {
         self.core.overlays.answer(id, answer);
     }
 
-    /// Changes a terminal. One whose program has ended has no size.
+    /// Changes a terminal. Ignores a new size if its program has ended.
     ///
     /// # Errors
     ///
-    /// `Terminal` when there is none, `RequestTooLarge` that clients could not be told.
+    /// `Terminal` if the terminal does not exist, `RequestTooLarge` if the title is too large for a notice to clients.
     pub fn update_terminal(
         &self,
         place: &LocationRef,

@@ -1,4 +1,4 @@
-//! Variables that the program around a host gives to terminals.
+//! Environment variables that the embedding program gives to terminals.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,49 +13,50 @@ use crate::attended::Attended;
 use crate::error::RuntimeError;
 use crate::unanswered::Timer;
 
-/// How long a terminal waits for its variables.
+/// Maximum time that a terminal waits for its variables.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many one terminal is given at most.
+/// Maximum number of variables for one terminal.
 const MOST: usize = 1_000;
-/// Bytes of one at most, with the `=` and the end that the system adds. Linux takes no larger one.
+/// Maximum size in bytes of one variable, with the `=` and the terminator that the system adds. Linux accepts no larger
+/// one.
 const LARGEST: usize = 128 * 1024;
-/// Bytes of all of them at most.
+/// Maximum size in bytes of all variables together.
 const MOST_BYTES: usize = 1024 * 1024;
-/// Characters that are told of why there are none.
+/// Maximum number of characters of the reason for a failure.
 const REASON: usize = 1_000;
 
-/// A terminal is about to begin and wants its variables.
+/// The request of a starting terminal for its variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvironmentRequest {
-    /// By which it is answered.
+    /// The id for the answer.
     pub id: u32,
     /// The directory of the Location, in normal form.
     pub directory: String,
-    /// The directory the program begins in, absolute.
+    /// The working directory of the program, absolute.
     pub cwd: String,
 }
 
-/// What somebody answered: the variables, or why there are none.
+/// The answer of the embedding program: the variables, or the reason why there are no variables.
 pub type EnvironmentAnswer = Result<Environment, String>;
 
-/// Whoever gives variables to terminals, and the terminals that wait for theirs. These are no more
-/// than may run.
+/// The reader that gives variables to terminals, and the terminals that wait for theirs. The number of waiting
+/// terminals is limited by the number of terminals that may run.
 #[derive(Default)]
 pub(crate) struct Overlays(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     ended: bool,
-    /// The way to the one who is asked.
+    /// The channel to the current reader.
     asking: Option<Asking>,
     last: u32,
-    /// Those that were handed out.
+    /// Requests that the reader has received.
     waiting: HashMap<u32, oneshot::Sender<EnvironmentAnswer>>,
 }
 
 type Asking = mpsc::UnboundedSender<Attended<Asked, u32>>;
 
-/// One that was not handed out yet. When it is dropped nobody will answer it.
+/// A request that the reader has not received yet. If it is dropped, it gets no answer.
 struct Asked {
     request: EnvironmentRequest,
     answer: oneshot::Sender<EnvironmentAnswer>,
@@ -70,20 +71,20 @@ struct Waits {
 
 impl Drop for Waits {
     fn drop(&mut self) {
-        // A program that has gone reads no end.
+        // The send fails if the reader was dropped; then no notice is needed.
         let _ = self.asking.send(Attended::Ended(self.id));
     }
 }
 
 impl Overlays {
-    /// The requests from now on, which this reader alone gets, and the end of each that ends without
-    /// an answer. Ends with the host.
+    /// Returns the requests from now on, for this reader only, and the end of each request that ends without an answer.
+    /// The stream ends with the host.
     pub(crate) fn attend(
         &self,
     ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
         let (asking, asked) = mpsc::unbounded_channel();
         let mut state = lock(&self.0);
-        // The ends of these went to the program before.
+        // The end notices of these requests went to the previous reader.
         state.waiting.retain(|_, answer| !answer.is_closed());
         if !state.ended {
             state.asking = Some(asking);
@@ -99,23 +100,23 @@ impl Overlays {
         })
     }
 
-    /// Gives a terminal its variables. One that does not wait any more needs none.
+    /// Gives a terminal its variables. Does nothing if the terminal does not wait any more.
     pub(crate) fn answer(&self, id: u32, answer: EnvironmentAnswer) {
         let waiting = lock(&self.0).waiting.remove(&id);
         if let Some(waiting) = waiting {
-            // Who has gone needs no answer.
+            // The send fails if the terminal was dropped; then it needs no answer.
             let _ = waiting.send(answer);
         }
     }
 
-    /// Nobody is asked any more. Those that wait have been given up already.
+    /// Ends the stream of requests. The waiting terminals have already been cancelled.
     pub(crate) fn end(&self) {
         let mut state = lock(&self.0);
         state.ended = true;
         state.asking = None;
     }
 
-    /// What is given to a terminal; nothing when nobody is there to be asked.
+    /// Returns the variables for a terminal; empty if there is no reader.
     pub(crate) async fn of(
         &self,
         timer: &dyn Timer,
@@ -135,7 +136,7 @@ impl Overlays {
         match answer {
             Ok(Ok(variables)) => checked(variables),
             Ok(Err(reason)) => Err(failed(&reason.chars().take(REASON).collect::<String>())),
-            // Who was asked has gone before it looked.
+            // The reader was dropped before it received the request.
             Err(_) => Ok(Environment::new()),
         }
     }
@@ -157,7 +158,7 @@ impl Overlays {
 }
 
 impl State {
-    /// Nothing for a request that ended before, and for the end of one that was answered.
+    /// Returns nothing for a request that has already ended, and for the end of a request that was answered.
     fn hand_out(
         &mut self,
         notice: Attended<Asked, u32>,
@@ -177,7 +178,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Refuses what no program could begin with.
+/// Refuses variables with which no program can start.
 fn checked(variables: Environment) -> Result<Environment, RuntimeError> {
     check_variables(&variables).map_err(|error| failed(&error.to_string()))?;
     let size = |(name, value): (&String, &String)| name.len() + value.len() + 2;

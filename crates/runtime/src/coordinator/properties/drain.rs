@@ -1,4 +1,4 @@
-//! An inbox, and a drain that does with it what those of the runner do.
+//! An inbox, and a drain that uses it like the drains of the runner.
 
 use opencode_schema::prompt::Delivery;
 
@@ -9,7 +9,7 @@ use super::onlooker::Ended;
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     pub(super) pending: Vec<Pending>,
-    /// Something was promoted, so that there is something to ask the model.
+    /// True if an input was promoted, so that there is history to ask the model with.
     pub(super) has_history: bool,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Inbox {
 #[derive(Debug)]
 pub(super) struct Pending {
     delivery: Delivery,
-    /// As many drains had begun when it was woken for, unless that wake is used up.
+    /// Number of drains that had started at its last wake; `None` if there was no wake or that wake is used up.
     pub(super) due: Option<u32>,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct Drain {
     pub(super) number: u32,
     pub(super) force: bool,
     pub(super) stopped: bool,
-    /// Provider Turns that it began.
+    /// Number of Provider Turns that it started.
     pub(super) turns: u32,
     at: At,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum At {
-    /// It is none: somebody holds the session.
+    /// It is not a drain but a hold.
     Held,
     Beginning,
     Boundary {
@@ -69,7 +69,7 @@ impl Inbox {
         self.oldest(delivery).is_some()
     }
 
-    /// Returns whether anything was promoted.
+    /// Returns true if any input was promoted.
     fn promote(&mut self, steers: bool) -> bool {
         let before = self.pending.len();
         let opener = self.oldest(Delivery::Queue).filter(|_| !steers);
@@ -94,7 +94,7 @@ impl Drain {
         }
     }
 
-    /// Somebody in its place, who promotes nothing and asks no model.
+    /// A hold in place of a drain. It promotes nothing and asks no model.
     pub(super) fn held(number: u32) -> Self {
         Self {
             at: At::Held,
@@ -102,7 +102,7 @@ impl Drain {
         }
     }
 
-    /// One step. Returns the exit, if that was the last one.
+    /// Performs one step. Returns the exit if it was the last step.
     pub(super) fn go_on(
         &mut self,
         progress: Progress,
@@ -119,7 +119,7 @@ impl Drain {
             At::Boundary { steers, continues } => {
                 let promoted = inbox.promote(steers);
                 if self.stopped {
-                    // What is under way is written, but the model is not asked any more.
+                    // The transaction in progress is completed, but the model is not asked any more.
                     return Some(Exit::Interrupted);
                 }
                 let wanted = promoted || continues || run_wanted;

@@ -1,5 +1,5 @@
-//! What holds for the reducer whatever happens, in any order: compared with what a session is owed
-//! as an onlooker sees it, with an inbox and drains that do what those of the runner do.
+//! Properties of the reducer for any order of inputs. They are checked against an independent record of the answers
+//! that callers of a session must get, with an inbox and drains that act as those of the runner.
 
 mod drain;
 mod onlooker;
@@ -13,7 +13,7 @@ use super::state::{Input, State, Ticket};
 
 const SESSIONS: usize = 2;
 
-/// What may happen to a session.
+/// An input to a session.
 #[derive(Debug, Clone, Copy)]
 enum Happens {
     /// An input is admitted, with or without a wake.
@@ -23,32 +23,32 @@ enum Happens {
     Run,
     Interrupt,
     Wait,
-    /// The oldest of those who wait goes away.
+    /// The oldest waiting caller drops its future.
     GoAway,
-    /// Somebody declines a call of its drain; nothing if it has none.
+    /// A call of its drain is declined; no effect without a drain.
     Decline,
-    /// Somebody takes it for himself; nothing if it is not idle.
+    /// A caller takes exclusive access; no effect if the session is not idle.
     Hold,
-    /// Its drain gets on, or who holds it lets go; nothing if it has none.
+    /// Its drain makes a step, or its hold is released; no effect without either.
     Drain(Progress),
 }
 
-/// How the next step of a drain comes out.
+/// Result of the next step of a drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     /// The model is done.
     Text,
-    /// The model waits for results.
+    /// The model requests results of tool calls.
     Calls,
     Fails,
-    /// It is done, and learns too late that it is to stop.
+    /// The model is done, and the drain notices a stop too late.
     Late,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Session(usize, Happens),
-    /// The process dies, and another one begins with what is stored.
+    /// The process dies, and a new one starts with the stored data.
     Crash,
 }
 
@@ -127,10 +127,10 @@ impl World {
         self.sessions[at].check(effects, exit.as_ref());
     }
 
-    /// Lets every drain end, and those that follow, until nothing runs.
+    /// Lets every drain and its successors end, until nothing runs.
     fn settle(&mut self) {
         for at in 0..SESSIONS {
-            // Each input has a turn of its own at most, and each turn takes few steps.
+            // Each input has at most one turn of its own, and each turn takes few steps.
             let most = 10 + 10 * self.sessions[at].pending();
             for _ in 0..most {
                 self.step(Step::Session(at, Happens::Drain(Progress::Text)));

@@ -1,4 +1,4 @@
-//! One session as an onlooker sees it: what is asked of it, and what it is owed.
+//! One session from the outside: the requests to it, and the answers that it must give.
 
 use std::collections::BTreeMap;
 
@@ -14,29 +14,29 @@ pub(super) type Ended = Exit<&'static str>;
 pub(super) struct Seen {
     inbox: Inbox,
     drain: Option<Drain>,
-    /// Drains begun so far.
+    /// Number of drains started so far.
     drains: u32,
-    /// Provider Turns begun so far.
+    /// Number of Provider Turns started so far.
     turns: u32,
-    /// As many as there were when the chain began.
+    /// Number of Provider Turns when the chain started.
     turns_before_chain: u32,
-    /// Somebody woke it since the last drain began, and nothing has stopped it since.
+    /// True if it was woken since the last drain started and not stopped since.
     woken: bool,
-    /// Somebody asked to run, and neither a turn nor anything in its way has come since.
+    /// True if a run was requested, and neither a turn nor a failure or interruption has followed.
     run_wanted: bool,
-    /// Somebody asked for it since the last drain began.
+    /// True if a run was requested since the last drain started.
     run_again: bool,
     waiting: BTreeMap<Ticket, Waits>,
 }
 
-/// Who waits for what.
+/// The event that a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// For the exit of a chain that made more turns than these; of a later drain than this.
+    /// The exit of a chain that made more turns than `turns`, in a drain after `later_than`.
     Run { turns: u32, later_than: Option<u32> },
-    /// For the exit of exactly this drain.
+    /// The exit of exactly this drain.
     Settlement { of: Option<u32> },
-    /// For the session to be idle.
+    /// The session to be idle.
     Idle,
 }
 
@@ -74,7 +74,7 @@ impl Seen {
     pub(super) fn run(&mut self, ticket: Ticket) {
         (self.run_wanted, self.run_again) = (true, true);
         let stopping = self.drain.as_ref().filter(|it| it.stopped);
-        // One that is being stopped answers nobody who comes now.
+        // A drain that is being stopped serves no later request.
         let later_than = stopping.map(|it| it.number);
         let joins = self.drain.is_some() && stopping.is_none();
         let turns = if joins {
@@ -92,7 +92,7 @@ impl Seen {
         self.waiting.insert(ticket, Waits::Settlement { of });
     }
 
-    /// Somebody takes the session for himself. Returns whether it is idle.
+    /// Takes exclusive access to the session. Returns true if the session is idle.
     pub(super) fn hold(&mut self) -> bool {
         let is_idle = self.drain.is_none();
         if is_idle {
@@ -104,7 +104,7 @@ impl Seen {
         is_idle
     }
 
-    /// Somebody declines a call of the running drain. Returns whether there is one.
+    /// Declines a call of the running drain. Returns true if there is a drain.
     pub(super) fn decline(&mut self) -> bool {
         let Some(drain) = &self.drain else {
             return false;
@@ -115,7 +115,7 @@ impl Seen {
         true
     }
 
-    /// Nothing runs any more because of what was asked before.
+    /// Discards earlier wakes and runs: they start no drain any more.
     fn stop(&mut self) {
         (self.woken, self.run_wanted) = (false, false);
         self.inbox.use_up_wakes(|_| true);
@@ -129,7 +129,7 @@ impl Seen {
         self.waiting.pop_first().map(|(ticket, _)| ticket)
     }
 
-    /// Takes the drain a step further. Returns its exit.
+    /// Advances the drain by one step. Returns its exit.
     pub(super) fn drain_on(&mut self, progress: Progress) -> Option<Ended> {
         let drain = self.drain.as_mut()?;
         let turns = drain.turns;
@@ -139,9 +139,9 @@ impl Seen {
             self.run_wanted = false;
         }
         match exit {
-            // One that found nothing to do did nothing for those who came while it looked.
+            // An idle drain served none of the runs that were requested during its look at the inbox.
             Some(Exit::Idle) if !drain.stopped => self.run_wanted = self.run_again,
-            // Whoever joined it has got a turn, or is told what was in its way.
+            // A run that joined it has had a turn, or gets the failure or interruption.
             Some(_) if !drain.stopped => self.run_wanted = false,
             _ => {}
         }
@@ -152,7 +152,7 @@ impl Seen {
         exit
     }
 
-    /// Checks what the reducer decides; with the exit of the drain, if that is why.
+    /// Checks the effects of the reducer. `exit` is the exit of the drain, if that was the input.
     pub(super) fn check(&mut self, effects: Vec<Effect<&'static str>>, exit: Option<&Ended>) {
         let ended = exit.and_then(|exit| {
             let drain = self.drain.take()?;
@@ -183,7 +183,7 @@ impl Seen {
     fn check_start(&mut self, force: bool, ended: Option<&Last<'_>>) {
         assert!(self.drain.is_none(), "two drains at one time");
         assert_eq!(force, self.run_wanted, "only who asks to run gets a turn");
-        // After an interruption nothing runs because of what was asked before.
+        // After an interruption, earlier requests start no drain.
         assert!(self.woken || force, "nobody wants another drain");
         let goes_on = |it: &Last<'_>| !it.stopped && matches!(it.exit, Exit::Done | Exit::Idle);
         if !ended.is_some_and(goes_on) {
@@ -205,7 +205,7 @@ impl Seen {
                 assert!(stopped || !self.woken, "another drain belongs to the chain");
             }
             (Waits::Run { .. }, Answer::Interrupted) => {
-                // It may be told before anything was begun for it.
+                // The answer may come before anything was started for the run.
                 let stopping = self.drain.as_ref().is_some_and(|it| it.stopped);
                 assert!(stopped || stopping, "nobody interrupted it");
             }

@@ -1,51 +1,51 @@
-//! Who runs: a pure reducer, `state x input -> state x effects`.
+//! Decides which session runs: a pure reducer, `state x input -> state x effects`.
 //!
-//! One session is served by one Session Drain at a time, different sessions are independent.
-//! Nothing asynchronous happens here; the edge carries the effects out and reports back.
+//! One session has one Session Drain at a time; different sessions are independent. Nothing asynchronous happens here:
+//! the edge executes the effects and reports back.
 //!
-//! What an input does depends on whether the session runs, and whether what runs is being stopped:
+//! The effect of an input depends on the state of the session: idle, running, or being stopped:
 //!
-//! | input     | idle                 | running                            | stopping                           |
-//! |-----------|----------------------|------------------------------------|------------------------------------|
-//! | wake      | start                | remember, once                     | remember, once                     |
-//! | run       | start, forced        | join                               | start over once it has settled     |
-//! | interrupt | answered             | forget wakes; cancel; wait for the settlement | forget wakes and runs that were to start over; wait for the settlement |
-//! | wait      | answered             | wait until idle                    | wait until idle                    |
-//! | declined  | -                    | forget wakes; cancel               | -                                  |
-//! | hold      | runs, without a drain | -                                 | -                                  |
+//! | input     | idle          | running                                  | stopping                                  |
+//! |-----------|---------------|------------------------------------------|-------------------------------------------|
+//! | wake      | start         | remember, once                           | remember, once                            |
+//! | run       | start, forced | join                                     | start after it has settled                |
+//! | interrupt | answered      | forget wakes; cancel; wait until settled | forget wakes and runs; wait until settled |
+//! | wait      | answered      | wait until idle                          | wait until idle                           |
+//! | declined  | -             | forget wakes; cancel                     | -                                         |
+//! | hold      | run, no drain | -                                        | -                                         |
 //!
-//! What follows the exit of a drain, unless it was being stopped:
+//! The effect of a drain's exit, unless the drain was being stopped:
 //!
-//! | exit                | another drain, in the same chain       | otherwise, and what follows                |
+//! | exit                | another drain in the same chain        | otherwise                                  |
 //! |---------------------|----------------------------------------|--------------------------------------------|
 //! | done                | if woken                               | the chain ends                             |
-//! | idle                | if woken; forced if somebody joined who has got no Provider Turn | the chain ends   |
+//! | idle                | if woken, or forced if a run joined that has had no Provider Turn | the chain ends |
 //! | interrupted, failed | -                                      | the chain ends; a new one begins if woken  |
 //!
-//! A drain that was being stopped always ends its chain; what was asked for after the interruption
-//! begins a new one. When a chain ends, those who joined it are told its exit, then those who
-//! interrupted it that it has settled. Those who wait are told when nothing runs any more.
+//! A drain that was being stopped always ends its chain; requests that arrived after the interruption start a new
+//! chain. When a chain ends, callers that joined it get its exit, then callers that interrupted it learn that it has
+//! settled. Callers that wait for idleness get their answer when nothing runs any more.
 //!
-//! Somebody who holds a session is in the place of its drain, and lets go as one that was idle. So
-//! what is asked meanwhile begins then, and no drain runs beside what he does.
+//! A hold takes the place of the session's drain, and its release counts as an idle exit. So requests that arrive
+//! during a hold start when it is released, and no drain runs during a hold.
 //!
-//! So one that asked to run gets at least one Provider Turn, or the failure or interruption that
-//! was in its way; what was queued before an interruption does not run because of it; and when an
-//! interruption is answered only what was asked for after it may run.
+//! This guarantees: a run gets at least one Provider Turn, or the failure or interruption that prevented it. Requests
+//! from before an interruption start no drain after it. When an interruption is answered, only requests that arrived
+//! after the interruption may run.
 
 use std::collections::HashMap;
 
 use opencode_schema::id::SessionID;
 
-/// Somebody who waits for an answer.
+/// Identifies a caller that waits for an answer.
 pub(crate) type Ticket = u64;
 
-/// How a drain ended.
+/// Outcome of a drain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Exit<E> {
-    /// Nothing is left to do.
+    /// No work is left.
     Done,
-    /// Nothing was eligible; the model was not asked.
+    /// There was no eligible input; the model was not asked.
     Idle,
     /// It was interrupted.
     Interrupted,
@@ -53,39 +53,39 @@ pub(crate) enum Exit<E> {
     Failed(E),
 }
 
-/// What somebody who waits is told.
+/// The answer to a caller that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer<E> {
-    /// Nothing is left to do.
+    /// No work is left.
     Done,
-    /// What runs was interrupted.
+    /// The running drain was interrupted.
     Interrupted,
-    /// What runs failed.
+    /// The running drain failed.
     Failed(E),
 }
 
-/// What happens to the coordinator.
+/// An input of the coordinator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input<E> {
-    /// There may be something to do. Wakes coalesce.
+    /// There may be work. Wakes coalesce.
     Wake,
-    /// Go on even without eligible input; the ticket gets the chain's exit.
+    /// Run even without eligible input; the ticket gets the exit of the chain.
     Run(Ticket),
     /// Stop; the ticket is answered when the drain has settled.
     Interrupt(Ticket),
     /// The ticket is answered when no drain runs.
     Wait(Ticket),
-    /// Somebody declined what the running drain asked for: it stops, as if it was interrupted.
+    /// A request of the running drain was declined: it stops as if it was interrupted.
     Declined,
-    /// Nobody waits for this ticket any more. What it asked for stands.
+    /// No caller waits for this ticket any more. Its request stays valid.
     Forget(Ticket),
-    /// Somebody wants the session for himself, as long as it is idle.
+    /// A caller requests exclusive access to the session, if it is idle.
     Hold,
-    /// The drain ended, or who held the session let go.
+    /// The drain ended, or the hold was released.
     Exited(Exit<E>),
 }
 
-/// What is to be done.
+/// An action for the edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect<E> {
     /// Start a drain; a forced one makes at least one Provider Turn.
@@ -96,47 +96,47 @@ pub(crate) enum Effect<E> {
     Resolve(Ticket, Answer<E>),
 }
 
-/// What was asked of a session since its drain began.
+/// Requests to a session since its drain started.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     wake: bool,
-    /// Somebody asked to run.
+    /// A run was requested.
     run: bool,
-    /// Share the exit of the chain.
+    /// Callers that get the exit of the chain.
     joined: Vec<Ticket>,
 }
 
-/// A session that runs: a chain of drains, each begun because of what was asked during the former.
+/// A running session: a chain of drains. Each later drain starts because of requests during the previous one.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Entry {
     asked: Asked,
     stopping: bool,
-    /// Asked since the interruption: what begins the next chain.
+    /// Requests since the interruption; they start the next chain.
     after: Asked,
-    /// Wait for the settlement of an interruption.
+    /// Callers that wait until an interruption has settled.
     interrupts: Vec<Ticket>,
-    /// Wait until nothing runs.
+    /// Callers that wait until nothing runs.
     waiters: Vec<Ticket>,
 }
 
-/// Every session that runs.
+/// All running sessions.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     entries: HashMap<SessionID, Entry>,
 }
 
 impl State {
-    /// Sessions with a drain, or held by somebody, in no order.
+    /// Returns the sessions with a drain or a hold, in no order.
     pub(crate) fn active(&self) -> impl Iterator<Item = &SessionID> {
         self.entries.keys()
     }
 
-    /// Whether the session has a drain, or somebody holds it.
+    /// Returns true if the session has a drain or a hold.
     pub(crate) fn is_active(&self, session: &SessionID) -> bool {
         self.entries.contains_key(session)
     }
 
-    /// One transition of one session.
+    /// Performs one transition of one session.
     pub(crate) fn step<E: Clone>(
         &mut self,
         session: &SessionID,
@@ -176,7 +176,7 @@ impl State {
     }
 
     fn start<E>(&mut self, session: &SessionID, mut entry: Entry) -> Vec<Effect<E>> {
-        // The drain that begins looks at everything that is pending.
+        // The new drain examines all pending inputs.
         entry.asked.wake = false;
         let force = std::mem::take(&mut entry.asked.run);
         self.entries.insert(session.clone(), entry);
@@ -223,7 +223,7 @@ impl Entry {
         }
     }
 
-    /// Where to note what is asked now: a drain that is being stopped does nothing for it.
+    /// Returns the place to record a request: a drain that is being stopped does not serve it.
     fn asked_now(&mut self) -> &mut Asked {
         if self.stopping {
             &mut self.after
@@ -233,8 +233,8 @@ impl Entry {
     }
 
     fn interrupt<E: Clone>(&mut self, ticket: Ticket) -> Vec<Effect<E>> {
-        // Nothing runs because of what was asked before an interruption; what was asked of the
-        // running drain ends with its chain.
+        // Requests from before an interruption start no drain. Callers that joined the running drain get the exit of
+        // its chain.
         let cut = std::mem::take(&mut self.after);
         let mut effects: Vec<_> = resolve(cut.joined, &Answer::Interrupted).collect();
         self.interrupts.push(ticket);
@@ -262,7 +262,7 @@ impl Entry {
         }
     }
 
-    /// Whether another drain follows in the same chain, for the same people.
+    /// Returns true if another drain follows in the same chain, for the same callers.
     fn goes_on<E>(&mut self, exit: &Exit<E>) -> bool {
         if self.stopping {
             return false;
@@ -277,7 +277,7 @@ impl Entry {
         }
     }
 
-    /// The chain has ended: tells who joined it, then who interrupted it.
+    /// Answers the callers of a chain that has ended: first those that joined it, then those that interrupted it.
     fn settle<E: Clone>(&mut self, exit: Exit<E>) -> Vec<Effect<E>> {
         let answer = match exit {
             Exit::Done => Answer::Done,
@@ -291,7 +291,7 @@ impl Entry {
         told.collect()
     }
 
-    /// What begins a new chain, if anything.
+    /// Returns the requests that start a new chain, if there are any.
     fn next(&mut self) -> Asked {
         if self.stopping {
             return std::mem::take(&mut self.after);

@@ -78,7 +78,7 @@ fn a_run_that_joined_a_drain_without_anything_to_do_gets_its_turn() {
         (IDLE, &[FORCE]),
         (DONE, &[done(1), done(2)]),
     ]);
-    // Unless there is nothing that the model could be asked.
+    // Not if there is nothing to ask the model.
     check(&[(Run(1), &[FORCE]), (IDLE, &[done(1)])]);
     check(&[
         (Run(1), &[FORCE]),
@@ -86,7 +86,7 @@ fn a_run_that_joined_a_drain_without_anything_to_do_gets_its_turn() {
         (IDLE, &[FORCE]),
         (IDLE, &[done(1), done(2)]),
     ]);
-    // Whoever has got a turn needs no other because a rerun finds nothing.
+    // A run that has had its turn gets no other one when a rerun finds nothing.
     check(&[
         (Run(1), &[FORCE]),
         (Wake, &[]),
@@ -111,7 +111,7 @@ fn an_interrupt_suppresses_earlier_wakes_and_keeps_later_ones() {
         (INTERRUPTED, &[done(1), START]),
         (DONE, &[]),
     ]);
-    // It holds for what was asked while an earlier interruption settled, too.
+    // The same for requests that arrived while an earlier interruption settled.
     check(&[
         (Run(1), &[FORCE]),
         (Interrupt(2), &[Effect::Cancel]),
@@ -227,13 +227,13 @@ fn nothing_begins_while_somebody_holds_the_session_and_what_was_asked_begins_the
         (IDLE, &[FORCE]),
         (DONE, &[done(1), done(2)]),
     ]);
-    // Who interrupts waits, too.
+    // An interruption waits for the release too.
     check(&[
         (Hold, &[]),
         (Wake, &[]),
         (Interrupt(1), &[Effect::Cancel]),
         (IDLE, &[done(1)]),
     ]);
-    // What runs keeps its session.
+    // A running session cannot be held.
     check(&[(Wake, &[START]), (Hold, &[]), (DONE, &[])]);
 }

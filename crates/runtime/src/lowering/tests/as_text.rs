@@ -1,4 +1,4 @@
-//! What a model reads that calls no tools.
+//! Messages for a model that calls no tools.
 
 use super::*;
 

@@ -2,12 +2,12 @@ use super::*;
 
 mod as_text;
 
-/// What a stored message becomes for the model `mock/m1`, as JSON.
+/// Lowers a stored message for the model `mock/m1` and returns the result as JSON.
 fn lowered(message: &Value) -> Value {
     lowered_for(message, true)
 }
 
-/// The same for a model of that name that may call no tools.
+/// The same for the model `mock/m1` with or without tool calls.
 fn lowered_for(message: &Value, calls_tools: bool) -> Value {
     let message: SessionMessage = serde_json::from_value(message.clone()).unwrap();
     let target = Target {
@@ -33,14 +33,14 @@ fn user(content: &str) -> Value {
     json!([{"role": "user", "content": [text(content)]}])
 }
 
-/// A message with the members that all but assistants have.
+/// Adds the members that all messages except assistant messages share.
 fn message(mut members: Value) -> Value {
     members["id"] = json!("msg_1");
     members["time"] = json!({"created": 1});
     members
 }
 
-/// An assistant message of that model.
+/// An assistant message of the given model.
 fn assistant_of(model: [&str; 2], content: Value) -> Value {
     json!({
         "type": "assistant", "id": "msg_1", "time": {"created": 1}, "agent": "build",
@@ -48,12 +48,12 @@ fn assistant_of(model: [&str; 2], content: Value) -> Value {
     })
 }
 
-/// An assistant message of the model that reads it.
+/// An assistant message of the target model.
 fn own(content: Value) -> Value {
     assistant_of(["mock", "m1"], content)
 }
 
-/// The same, of a turn that failed or was interrupted.
+/// The same for a turn that failed or was interrupted.
 fn own_failed(content: Value) -> Value {
     let mut message = own(content);
     message["error"] = json!({"type": "unknown", "message": "Provider turn interrupted"});
@@ -173,7 +173,7 @@ fn text_and_reasoning() {
             own(json!([{"type": "text", "id": "t", "text": ""}])),
             json!([]),
         ),
-        // What its own provider attached goes back to the model, unless the answer failed.
+        // Metadata of the target's own provider goes back to the model, unless the answer failed.
         (
             own(reasoning("Hm.", Some(&signed))),
             assistant_says(json!([thought("Hm.", Some(&signed)), hello()])),
@@ -194,7 +194,7 @@ fn text_and_reasoning() {
             assistant_of(["other", "m1"], reasoning("Hm.", Some(&signed))),
             assistant_says(json!([text("Hm."), hello()])),
         ),
-        // Reasoning that the provider keeps to itself.
+        // Reasoning without text: the provider does not show it.
         (
             own(reasoning("", Some(&signed))),
             assistant_says(json!([thought("", Some(&signed)), hello()])),
@@ -219,14 +219,14 @@ fn tool(id: &str, state: Value) -> Value {
     json!({"type": "tool", "id": id, "name": "look", "state": state, "time": {"created": 1}})
 }
 
-/// A call as it is sent.
+/// A call as it is sent to the provider.
 fn call(id: &str, input: Value) -> Value {
     json!({
         "type": "tool-call", "id": id, "name": "look", "input": input, "providerExecuted": false,
     })
 }
 
-/// A message with a result as it is sent.
+/// A message with a result as it is sent to the provider.
 fn result(id: &str, kind: &str, value: Value) -> Value {
     json!({"role": "tool", "content": [{
         "type": "tool-result", "id": id, "name": "look",
@@ -305,7 +305,7 @@ fn local_calls_and_their_results() {
     ];
     check(rows.into_iter().flat_map(|(state, expected)| {
         let content = json!([tool("c1", state)]);
-        // Whose calls they were does not matter.
+        // The model that made the calls makes no difference.
         [
             own(content.clone()),
             own_failed(content.clone()),
@@ -438,7 +438,7 @@ fn hosted_calls_stand_inside_the_answer_and_are_text_for_any_other_model() {
             own(hosted(found_as(json!({"type": "content", "value": parts})))),
             sent("content", parts),
         ),
-        // Other programs may have stored the value alone.
+        // Other programs can have stored the bare value.
         (own(hosted(found_as(native.clone()))), sent("json", native)),
         (
             own(hosted(completed_with(
