@@ -7,9 +7,7 @@ use opencode_pty::TerminalError;
 use opencode_schema::id::{MessageID, PermissionID, QuestionID, SessionID};
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use opencode_snapshots::SnapshotError;
-use opencode_store::StoreError;
-
-use crate::transfer::ImportError;
+use opencode_store::{ReplayConflict, StoreError};
 
 /// The reason why an operation was refused. The operation stored nothing.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -272,4 +270,51 @@ impl DrainError {
             provider_id: None,
         })
     }
+}
+
+/// Bytes of one line at most: as much as clients accept as one event.
+pub const MAX_IMPORT_LINE_BYTES: usize = 256 * 1024 * 1024;
+
+/// Bytes that all imports under way in one host may hold. A session is applied as a whole, so all
+/// of its lines are held until the last one has come.
+pub(crate) const MAX_HELD_BYTES: usize = 1024 * 1024 * 1024;
+
+/// Why a session was not imported. Nothing of it was stored. Lines count from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// A line is not what the format says.
+    #[error("line {line}: {reason}")]
+    Unreadable {
+        /// The line.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A line is longer than any entry.
+    #[error("line {line} is longer than {MAX_IMPORT_LINE_BYTES} bytes")]
+    LineTooLong {
+        /// The line.
+        line: u64,
+    },
+    /// The session is larger than what a host holds.
+    #[error(
+        "the imports under way are larger than {MAX_HELD_BYTES} bytes; import fewer sessions at a time"
+    )]
+    TooLarge,
+    /// The lines stopped before their end.
+    #[error("the lines broke off after line {line}: {reason}")]
+    BrokenOff {
+        /// The last line that came.
+        line: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A line contradicts what is stored here.
+    #[error("line {line}: {conflict}")]
+    Conflict {
+        /// The line.
+        line: u64,
+        /// The contradiction.
+        conflict: ReplayConflict,
+    },
 }

@@ -3,78 +3,70 @@
 //! The engine knows the event store, Locations, tools and the canonical model request. It knows neither HTTP nor
 //! JavaScript: both are built on [`Runtime`].
 //!
-//! Reading guide: [`Runtime`] lists the operations. `inbox` admits and promotes inputs, `relocation` moves a session,
-//! `revert` returns a session to an earlier state, `recovery` resumes sessions that were cut off, and `transfer`
-//! exports and imports sessions as text. `coordinator` decides which session runs, as a pure reducer with an
-//! asynchronous edge. `runner` drains a session: `boundary` is the Safe Provider-Turn Boundary, `epoch` its effect on
-//! the Context Epoch, `entry` the entries that it writes, `turn` one Provider Turn, and `publisher` turns the output
-//! of the provider into events. `lowering` and `transcript` make requests from Session History, and `conversation`
-//! keeps them for the next drain. `compaction` makes checkpoints of histories that outgrow their model, and `pruning`
-//! removes old tool output from requests. `permissions` and `questions` hold the requests to users, and `waiting`
-//! lets them wait. `tasks` is the work that one session gives to another. `sources` are the Context Sources of the
-//! System Context, `metrics` counts observations and changes of it, and `inspection` shows requests and metrics.
+//! [`Runtime`] is the composition: it creates the services and lists the operations of a host. From bottom to top:
+//!
+//! - `journal` and `live`: the event store, and the live stream.
+//! - `sessions`, `inbox`, `asks`, `revert`, `tasks`, `terminals`, `transfer`, `streams`: one service each. `asks` holds
+//!   the requests to users.
+//! - `sources`: the Context Sources of the System Context. `snapshots`: the files around a step.
+//! - `coordinator`: decides which session runs, as a pure reducer with an asynchronous edge.
+//! - `history`, `provider`, `compaction`: messages of a request, requests to the provider, checkpoints of a history.
+//! - `drain`: runs one session. `boundary` is the Safe Provider-Turn Boundary, `epoch` its effect on the Context Epoch,
+//!   `turn` one Provider Turn, and `publisher` turns the output of the provider into events.
+//! - `recovery` and `sweeps`: background work. `operations`: the methods of [`Runtime`].
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod attended;
+mod agents;
+mod asks;
 mod compaction;
-mod conversation;
 mod coordinator;
-mod core;
+mod drain;
 pub mod error;
+mod history;
 mod inbox;
-mod inspection;
+mod journal;
 mod json;
 mod limits;
 mod live;
-mod lowering;
-mod managed_output;
 mod metrics;
 mod operations;
-mod permissions;
-mod pruning;
-mod questions;
-mod reads;
+mod provider;
 mod recovery;
-mod relocation;
 #[cfg(test)]
 #[path = "../../../fuzz/replay.rs"]
 mod replay;
-mod requests;
 mod revert;
-mod runner;
 mod runtime;
 mod sessions;
-mod slug;
 mod snapshots;
 mod sources;
+mod streams;
+mod subagents;
+mod sweeps;
 mod sync;
-mod tail;
 mod tasks;
 mod terminals;
-mod todos;
-mod transcript;
+mod timer;
 mod transfer;
-mod unanswered;
-mod unknown_agents;
-mod waiting;
 
-pub use attended::Attended;
-pub use error::{DrainError, RuntimeError};
+pub use asks::attended::Attended;
+pub use asks::permissions::{AskPermission, PermissionDecided};
+pub use asks::unanswered::Unanswered;
+pub use error::{DrainError, ImportError, MAX_IMPORT_LINE_BYTES, RuntimeError};
 pub use inbox::PromptRequest;
 pub use limits::Limits;
 pub use live::{LiveBatch, LiveSubscription};
 pub use operations::DrainOutcome;
-pub use permissions::{AskPermission, PermissionDecided};
 pub use recovery::Recovery;
 pub use revert::StageRevert;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use sessions::CreateSession;
 pub use sources::{ContributionError, Fetch, FetchError};
-pub use tail::SessionEvents;
+pub use streams::SessionEvents;
 pub use terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
-pub use transfer::{ImportError, Imported, MAX_IMPORT_LINE_BYTES, SessionExport};
-pub use unanswered::{SystemTimer, Timer, Unanswered};
+pub use timer::{SystemTimer, Timer};
+pub use transfer::{Imported, SessionExport};
 
 // Types to contribute a System Context.
 pub use opencode_context::{

@@ -6,13 +6,22 @@ use std::time::Duration;
 
 use opencode_schema::inspection::{ContextMetrics, TextMetrics, UnavailableSource};
 
-use crate::runner::Change;
-
 /// Maximum number of Locations with metrics. Beyond it, the Location that was counted least recently is removed.
 const MAX_LOCATIONS: usize = 1000;
 
 /// Maximum number of Context Sources of a Location whose failures are counted; the first ones to fail are counted.
 const MAX_SOURCES: usize = 100;
+
+/// What a boundary does to what the model knows, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Nothing.
+    Nothing,
+    /// An epoch begins with a baseline of so many bytes.
+    Begun { bytes: u64 },
+    /// A message of so many bytes tells what changed.
+    Told { bytes: u64 },
+}
 
 /// The metrics of one host.
 #[derive(Default)]

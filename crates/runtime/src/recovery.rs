@@ -13,8 +13,9 @@ use opencode_store::{Interrupted, InterruptedState, StoreError, Transaction};
 use tokio_util::sync::CancellationToken;
 
 use crate::coordinator::Coordinator;
-use crate::core::{Core, append};
 use crate::error::RuntimeError;
+use crate::journal::Journal;
+use crate::journal::append;
 
 /// Number of sessions that are resumed at the same time.
 const SESSIONS_AT_ONCE: usize = 16;
@@ -34,29 +35,32 @@ pub enum Recovery {
     Resume,
 }
 
-impl Core {
-    pub(crate) async fn interrupted(&self) -> Result<Vec<Interrupted>, RuntimeError> {
-        Ok(self.store.read(|reader| reader.interrupted()).await?)
-    }
+/// Returns the sessions whose last activity was cut off.
+pub(crate) async fn interrupted(journal: &Journal) -> Result<Vec<Interrupted>, RuntimeError> {
+    Ok(journal.store.read(|reader| reader.interrupted()).await?)
+}
 
-    /// Records that the host resumes a session. Returns the number of the attempt, or `None` if the host may not resume
-    /// it: the session is not cut off any more, was tried too often, or carried out a task.
-    async fn record_attempt(&self, id: SessionID) -> Result<Option<u32>, RuntimeError> {
-        let now = self.now();
-        let recorded = self
-            .store
-            .write(move |transaction| record(transaction, &id, now).map(Ok::<_, RuntimeError>));
-        recorded.await?
-    }
+/// Records that the host resumes a session. Returns the number of the attempt, or `None` if the host may not resume
+/// it: the session is not cut off any more, was tried too often, or carried out a task.
+async fn record_attempt(journal: &Journal, id: SessionID) -> Result<Option<u32>, RuntimeError> {
+    let now = journal.now();
+    let recorded = journal
+        .store
+        .write(move |transaction| record(transaction, &id, now).map(Ok::<_, RuntimeError>));
+    recorded.await?
 }
 
 /// Resumes every session whose last activity was cut off, until the host closes.
-pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: CancellationToken) {
+pub(crate) async fn recover(
+    journal: Arc<Journal>,
+    coordinator: Coordinator,
+    closing: CancellationToken,
+) {
     let recovered = async {
-        let interrupted = core.interrupted().await?;
-        let sessions = stream::iter(interrupted).map(|it| it.session_id);
+        let found = interrupted(&journal).await?;
+        let sessions = stream::iter(found).map(|it| it.session_id);
         sessions
-            .for_each_concurrent(SESSIONS_AT_ONCE, |id| resume(&core, &coordinator, id))
+            .for_each_concurrent(SESSIONS_AT_ONCE, |id| resume(&journal, &coordinator, id))
             .await;
         Ok::<_, RuntimeError>(())
     };
@@ -66,12 +70,12 @@ pub(crate) async fn recover(core: Arc<Core>, coordinator: Coordinator, closing: 
 }
 
 #[tracing::instrument(level = "error", name = "recovery", skip_all, fields(session_id = %id))]
-async fn resume(core: &Core, coordinator: &Coordinator, id: SessionID) {
+async fn resume(journal: &Journal, coordinator: &Coordinator, id: SessionID) {
     // A caller has already started it.
     if coordinator.active().contains(&id) {
         return;
     }
-    match core.record_attempt(id.clone()).await {
+    match record_attempt(journal, id.clone()).await {
         // The end of every drain is reported elsewhere.
         Ok(Some(attempt)) => {
             tracing::info!(attempt, "an interrupted session is resumed");

@@ -6,33 +6,37 @@ use std::time::Duration;
 use opencode_llm::{ModelClient, RetryPolicy};
 use opencode_location::locations::Locations;
 use opencode_schema::clock::Clock;
-use opencode_schema::envelope;
-use opencode_schema::id::{EventID, IdSource};
-use opencode_store::{Committed, DatabasePath, Durability, OpenError, Seam, Store, StoreOptions};
+use opencode_schema::id::IdSource;
+use opencode_store::{DatabasePath, Durability, OpenError, Seam, Store, StoreOptions};
 use opencode_tools::{Registry, SearchServices, Web};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::agents::unknown::UnknownAgents;
+use crate::asks::permissions::Permissions;
+use crate::asks::questions::Questions;
+use crate::asks::unanswered::{AnswerTimeout, Unanswered};
+use crate::compaction::Compactor;
 use crate::coordinator::Coordinator;
-use crate::core::Core;
+use crate::drain::{Services, Shared, begin_drains};
+use crate::inbox::Inbox;
+use crate::journal::Journal;
 use crate::limits::Limits;
-use crate::live::LiveEvents;
-use crate::managed_output;
+use crate::live::Announcer;
 use crate::metrics::Metrics;
-use crate::permissions::Permissions;
-use crate::questions::Questions;
+use crate::provider::Provider;
 use crate::recovery::{Recovery, recover};
 use crate::revert::Reverts;
-use crate::runner::{Shared, drains};
-use crate::snapshots::{SnapshotStores, sweep_regularly};
+use crate::sessions::Sessions;
+use crate::sessions::todos::TodoLists;
+use crate::snapshots::SnapshotStores;
 use crate::sources::{Fetch, Sources};
-use crate::tail::Followed;
-use crate::tasks::RunningTasks;
-use crate::terminals;
-use crate::todos::TodoUpdates;
-use crate::transfer::ImportBudget;
-use crate::unanswered::{Timer, Unanswered};
-use crate::unknown_agents::UnknownAgents;
+use crate::streams::Followed;
+use crate::sweeps;
+use crate::tasks::{RunningTasks, TaskSessions};
+use crate::terminals::HostTerminals;
+use crate::timer::Timer;
+use crate::transfer::{ImportBudget, Imports};
 
 /// Maximum time that closing waits for drains to settle before it closes the database. Work committed by then is kept;
 /// the next drain settles the rest.
@@ -83,7 +87,21 @@ pub struct RuntimeOptions {
 /// The session runtime of one host.
 #[derive(Clone)]
 pub struct Runtime {
-    pub(crate) core: Arc<Core>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) locations: Arc<Locations>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) todos: Arc<TodoLists>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) permissions: Arc<Permissions>,
+    pub(crate) questions: Arc<Questions>,
+    pub(crate) unknown_agents: Arc<UnknownAgents>,
+    pub(crate) reverts: Arc<Reverts>,
+    pub(crate) terminals: Arc<HostTerminals>,
+    pub(crate) imports: Arc<Imports>,
+    pub(crate) followed: Arc<Followed>,
+    snapshots: Arc<SnapshotStores>,
+    timer: Arc<dyn Timer>,
+    pub(crate) drains: Arc<Services>,
     pub(crate) coordinator: Coordinator,
     pub(crate) shared: Arc<Shared>,
     pub(crate) directory: Arc<str>,
@@ -104,96 +122,179 @@ impl Runtime {
     /// Returns the reason why the database cannot be opened.
     pub async fn open(options: RuntimeOptions) -> Result<Self, OpenError> {
         let database = options.database.clone();
-        let live = Arc::new(LiveEvents::default());
-        let (announcing, ids) = (Arc::clone(&live), Arc::clone(&options.ids));
+        let announcer = Announcer::new(Arc::clone(&options.ids), Arc::clone(&options.clock));
+        let announcer = Arc::new(announcer);
+        let listener = Arc::clone(&announcer);
         let store = Store::open(StoreOptions {
             path: options.database,
             durability: options.durability,
             ids: Arc::clone(&options.ids),
-            listener: Box::new(move |committed| announce(&announcing, &ids, committed)),
+            // This runs on the writer's thread and only enqueues.
+            listener: Box::new(move |committed| listener.announce_committed(committed)),
             seam: options.seam,
         })
         .await?;
+        let (locations, timer) = (options.locations, options.timer);
+        let journal = Arc::new(Journal {
+            store,
+            ids: options.ids,
+            clock: options.clock,
+            announcer,
+        });
         let closing = CancellationToken::new();
-        let environment = options.locations.environment();
-        let search = SearchServices::from_variables(|name| environment.variable(name));
-        let sources = Sources::new(
-            Arc::clone(options.locations.environment()),
-            Arc::clone(&options.clock),
-            options.fetch,
+        let sessions = Arc::new(Sessions {
+            journal: Arc::clone(&journal),
+            locations: Arc::clone(&locations),
+        });
+        let todos = Arc::new(TodoLists::new(Arc::clone(&journal)));
+        let inbox = Arc::new(Inbox {
+            journal: Arc::clone(&journal),
+            limit: options.limits.inbox,
+        });
+        let timeout = AnswerTimeout {
+            unanswered: options.unanswered,
+            timer: Arc::clone(&timer),
+        };
+        let permissions = Permissions::new(
+            Arc::clone(&journal),
+            Arc::clone(&locations),
+            timeout.clone(),
+        );
+        let permissions = Arc::new(permissions);
+        let questions = Arc::new(Questions::new(Arc::clone(&journal), timeout));
+        let unknown_agents = Arc::new(UnknownAgents::default());
+        let environment = Arc::clone(locations.environment());
+        let snapshots = SnapshotStores::new(
+            Arc::clone(&journal),
+            Arc::clone(&timer),
+            &environment.data,
+            &database,
+        );
+        let snapshots = Arc::new(snapshots);
+        let reverts = Arc::new(Reverts::new(Arc::clone(&sessions), Arc::clone(&snapshots)));
+        let terminals = HostTerminals::new(
+            Arc::clone(&journal.announcer),
+            Arc::clone(&journal.ids),
+            Arc::clone(&journal.clock),
+            Arc::clone(&timer),
             closing.clone(),
         );
-        let snapshots = SnapshotStores::new(&options.locations.environment().data, &database);
-        let core = Arc::new(Core {
-            store,
-            terminals: terminals::open(&live, &options.ids, &options.clock),
-            overlays: terminals::Overlays::default(),
-            clock: options.clock,
-            locations: options.locations,
-            sources,
-            tools: options.tools,
-            permissions: Permissions::new(&live, &options.ids),
-            questions: Questions::new(&live, &options.ids),
-            snapshots,
-            reverts: Reverts::default(),
-            running_tasks: RunningTasks::default(),
-            unknown_agents: UnknownAgents::default(),
-            unanswered: options.unanswered,
-            timer: options.timer,
-            todo_updates: TodoUpdates::default(),
-            web: options.web,
-            search: Arc::new(search),
-            live,
-            ids: options.ids,
+        let imports = Imports {
+            journal: Arc::clone(&journal),
+            budget: ImportBudget::default(),
+        };
+        let provider = Arc::new(Provider {
+            journal: Arc::clone(&journal),
             model: options.model,
             retry: options.retry,
-            limits: Limits {
-                steer_batch: options.limits.steer_batch.max(1),
-                ..options.limits
+            timer: Arc::clone(&timer),
+        });
+        let search = SearchServices::from_variables(|name| environment.variable(name));
+        let drains = Arc::new(Services {
+            journal: Arc::clone(&journal),
+            locations: Arc::clone(&locations),
+            unknown_agents: Arc::clone(&unknown_agents),
+            sources: Sources::new(
+                environment,
+                Arc::clone(&journal.clock),
+                options.fetch,
+                closing.clone(),
+            ),
+            compactor: Compactor {
+                journal: Arc::clone(&journal),
+                provider: Arc::clone(&provider),
+                timer: Arc::clone(&timer),
             },
+            provider,
+            reverts: Arc::clone(&reverts),
+            snapshots: Arc::clone(&snapshots),
+            tools: options.tools,
+            permissions: Arc::clone(&permissions),
+            questions: Arc::clone(&questions),
+            tasks: Arc::new(TaskSessions {
+                journal: Arc::clone(&journal),
+                sessions: Arc::clone(&sessions),
+                inbox: Arc::clone(&inbox),
+                limits: options.limits,
+                running: RunningTasks::default(),
+            }),
+            todos: Arc::clone(&todos),
+            web: options.web,
+            search: Arc::new(search),
             metrics: Metrics::default(),
-            imports: ImportBudget::default(),
-            followed: Followed::default(),
+            steer_batch: options.limits.steer_batch.max(1),
         });
         let tasks = TaskTracker::new();
         tasks.close();
         let shared = Shared::new(tasks.clone());
-        let drains = drains(&core, &shared);
-        let announcing = Arc::clone(&core);
-        let listener =
-            Box::new(move |session: &_, active| announcing.announce_status(session, active));
-        let coordinator = Coordinator::new(drains, tasks.clone(), closing.clone(), listener);
-        if options.recovery == Recovery::Resume {
-            let recovery = recover(Arc::clone(&core), coordinator.clone(), closing.clone());
-            opencode_log::spawn_tracked(&tasks, recovery);
-        }
-        let timer = Arc::clone(&core.timer);
-        let sweeping =
-            sweep_regularly(Arc::downgrade(&core), timer, tasks.clone(), closing.clone());
-        let outputs = managed_output::sweep_regularly(&core, tasks.clone(), closing.clone());
-        // Both end with the host. They are not tracked, so that a wait for idleness does not include their timers.
-        drop(opencode_log::spawn(sweeping));
-        drop(opencode_log::spawn(outputs));
-        let directory = options.directory.into();
-        Ok(Self {
-            core,
+        let announcer = Arc::clone(&journal.announcer);
+        let coordinator = Coordinator::new(
+            begin_drains(&drains, &shared),
+            tasks.clone(),
+            closing.clone(),
+            Box::new(move |session: &_, active| announcer.announce_status(session, active)),
+        );
+        let runtime = Self {
+            journal,
+            locations,
+            sessions,
+            todos,
+            inbox,
+            permissions,
+            questions,
+            unknown_agents,
+            reverts,
+            terminals: Arc::new(terminals),
+            imports: Arc::new(imports),
+            followed: Arc::default(),
+            snapshots,
+            timer,
+            drains,
             coordinator,
             shared,
-            directory,
+            directory: options.directory.into(),
             closing,
             closed: CancellationToken::new(),
             tasks,
-        })
+        };
+        runtime.begin_background_work(options.recovery);
+        Ok(runtime)
+    }
+
+    /// Starts recovery, and the regular sweeps of files that are no longer needed.
+    fn begin_background_work(&self, recovery: Recovery) {
+        let (tasks, closing) = (self.tasks.clone(), self.closing.clone());
+        if recovery == Recovery::Resume {
+            let (journal, coordinator) = (Arc::clone(&self.journal), self.coordinator.clone());
+            let recovery = recover(journal, coordinator, closing.clone());
+            opencode_log::spawn_tracked(&tasks, recovery);
+        }
+        let snapshots = sweeps::snapshots::sweep_regularly(
+            Arc::downgrade(&self.snapshots),
+            Arc::clone(&self.timer),
+            tasks.clone(),
+            closing.clone(),
+        );
+        let outputs = sweeps::managed_output::sweep_regularly(
+            self.drains.tools.managed_output(),
+            Arc::clone(&self.timer),
+            Arc::clone(&self.journal.clock),
+            tasks,
+            closing,
+        );
+        // Both end with the host. They are not tracked, so that a wait for idleness does not include their timers.
+        drop(opencode_log::spawn(snapshots));
+        drop(opencode_log::spawn(outputs));
     }
 
     /// Stops every drain at once, without waiting, and records nothing more. For an owner that is dropped without a
     /// close: no user decided to interrupt, so the database is left in the state that a crash would leave, and recovery
     /// can resume the sessions.
     pub fn abandon(&self) {
-        self.core.store.abandon();
+        self.journal.store.abandon();
         self.closing.cancel();
         self.closed.cancel();
-        self.core.terminals.abandon();
+        self.terminals.terminals.abandon();
     }
 
     /// Interrupts every drain, waits until they have settled, ends the terminals and the streams, and closes the
@@ -202,44 +303,26 @@ impl Runtime {
     pub async fn close(&self) {
         self.closing.cancel();
         let settled = tokio::time::timeout(CLOSE_PATIENCE, self.tasks.wait());
-        let (settled, ()) = tokio::join!(settled, self.core.terminals.close());
+        let (settled, ()) = tokio::join!(settled, self.terminals.terminals.close());
         if settled.is_err() {
             tracing::error!(
                 "some Session Drains or tools did not end in time; the next host settles what they left"
             );
         }
-        self.core.permissions.end();
-        self.core.questions.end();
-        self.core.overlays.end();
+        self.permissions.end();
+        self.questions.end();
+        self.terminals.overlays.end();
         tokio::select! {
-            () = self.core.snapshots.end() => {}
-            () = self.core.timer.after(CAPTURES_PATIENCE) => {}
+            () = self.snapshots.end() => {}
+            () = self.timer.after(CAPTURES_PATIENCE) => {}
         }
-        let live = &self.core.live;
-        live.publish(|| {
-            let id = EventID::generate(&self.core.ids);
-            envelope::host_text(&id, "global.disposed")
-        });
-        live.end();
+        self.journal.announcer.end();
         // Waiting readers receive all events committed so far. A reader that stopped reading does not delay the close.
         tokio::select! {
-            () = self.core.store.tails_caught_up() => {}
-            () = self.core.timer.after(READERS_PATIENCE) => {}
+            () = self.journal.store.tails_caught_up() => {}
+            () = self.timer.after(READERS_PATIENCE) => {}
         }
         self.closed.cancel();
-        self.core.store.close().await;
-    }
-}
-
-/// Publishes committed events on the live stream. Runs on the writer's thread and must only enqueue.
-fn announce(live: &LiveEvents, ids: &IdSource, committed: &[Committed]) {
-    for entry in committed {
-        live.publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));
-        if let Some(updated) = &entry.updated {
-            live.publish(|| {
-                let id = EventID::generate(ids);
-                envelope::updated_text(&id, &updated.location, &updated.info)
-            });
-        }
+        self.journal.store.close().await;
     }
 }

@@ -12,13 +12,15 @@ use opencode_schema::message::{CompactionReason, ErrorCause, ErrorKind};
 use opencode_store::{Draft, SessionRow};
 use tokio_util::sync::CancellationToken;
 
-use super::estimate::Budget;
 use super::parts::{Part, Parts};
 use super::selection::Selection;
 use super::summariser::Summariser;
-use crate::core::{Core, append};
 use crate::error::DrainError;
-use crate::runner::{AskError, Fence, cause_of, kind_of};
+use crate::history::estimate::Budget;
+use crate::journal::Journal;
+use crate::journal::append;
+use crate::provider::{AskError, Fence, Provider, cause_of, kind_of};
+use crate::timer::Timer;
 
 /// How long a model may take for a summary. Local ones read for minutes before they write.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -107,7 +109,14 @@ impl From<Failure> for Unfinished {
     }
 }
 
-impl Core {
+/// Makes checkpoints of Session Histories.
+pub(crate) struct Compactor {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) provider: Arc<Provider>,
+    pub(crate) timer: Arc<dyn Timer>,
+}
+
+impl Compactor {
     /// What of the session's history a checkpoint would stand for.
     pub(crate) async fn select(
         &self,
@@ -115,7 +124,7 @@ impl Core {
         keep: u64,
     ) -> Result<Option<Selection>, DrainError> {
         let key = session.key;
-        let selected = self.store.read(move |reader| {
+        let selected = self.journal.store.read(move |reader| {
             let history = reader.history(key)?;
             Ok(Selection::of(history.iter().map(|(_, it)| it), keep))
         });
@@ -124,7 +133,7 @@ impl Core {
 
     /// Selects, and makes a checkpoint of it.
     pub(crate) async fn compact(
-        self: &Arc<Self>,
+        &self,
         grounds: &Grounds,
         reason: CompactionReason,
         stopped: &CancellationToken,
@@ -139,8 +148,8 @@ impl Core {
 
     /// Asks the model for a summary and records it. What is recorded is always awaited, so that an
     /// interruption leaves nothing behind that is still to happen.
-    pub(super) async fn checkpoint(
-        self: &Arc<Self>,
+    pub(crate) async fn checkpoint(
+        &self,
         grounds: &Grounds,
         selection: Selection,
         reason: CompactionReason,
@@ -160,7 +169,7 @@ impl Core {
         if stopped.is_cancelled() {
             return Ok(Outcome::Interrupted);
         }
-        let message_id = MessageID::generate(&self.ids);
+        let message_id = MessageID::generate(&self.journal.ids);
         let started = CompactionStarted {
             message_id: message_id.clone(),
             reason,
@@ -196,8 +205,8 @@ impl Core {
         grounds: &Grounds,
         started: CompactionStarted,
     ) -> Result<bool, DrainError> {
-        let (fence, now) = (grounds.fence.clone(), self.now());
-        let begun = self.store.write(move |transaction| {
+        let (fence, now) = (grounds.fence.clone(), self.journal.now());
+        let begun = self.journal.store.write(move |transaction| {
             let holds = fence.holds(&transaction.reader())?;
             if holds {
                 append(transaction, fence.session(), now, started)?;
@@ -212,14 +221,16 @@ impl Core {
         grounds: &Grounds,
         event: impl Into<SessionEvent>,
     ) -> Result<(), DrainError> {
-        let draft = Draft::new(self.now(), event);
-        self.commit(&grounds.session, vec![draft], Vec::new()).await
+        let draft = Draft::new(self.journal.now(), event);
+        self.journal
+            .commit(&grounds.session, vec![draft], Vec::new())
+            .await
     }
 
     /// Asks for the summary of one part after the other, each merged with what was before. The last
     /// one stands for everything.
     async fn summarise(
-        self: &Arc<Self>,
+        &self,
         grounds: &Grounds,
         summariser: &Summariser,
         parts: &mut Parts,
@@ -248,13 +259,13 @@ impl Core {
     /// Reads the answer to its end, or as far as a summary may go. Announces it as it comes if it is
     /// the whole summary: what is announced is what will be recorded.
     async fn summary(
-        self: &Arc<Self>,
+        &self,
         grounds: &Grounds,
         summariser: &Summariser,
         part: &Part,
         message_id: &MessageID,
     ) -> Result<String, Unfinished> {
-        let mut stream = self.ask(
+        let mut stream = self.provider.ask(
             summariser.request(part),
             grounds.fence.clone(),
             grounds.secrets.clone(),
@@ -295,7 +306,9 @@ impl Core {
             message_id: message_id.clone(),
             text,
         };
-        self.announce(&info.id, &info.location, delta.into());
+        self.journal
+            .announcer
+            .announce(&info.id, &info.location, delta.into());
     }
 }
 

@@ -13,8 +13,6 @@
 //! about leaves the history as it was.
 
 mod attempt;
-mod estimate;
-mod manual;
 mod parts;
 mod pause;
 mod prompt;
@@ -22,7 +20,6 @@ mod selection;
 mod serialise;
 mod summariser;
 
-pub(crate) use self::attempt::{Failure, Grounds, Outcome};
-pub(crate) use self::estimate::{Budget, counted_units, request_tokens, tokens};
+pub(crate) use self::attempt::{Compactor, Failure, Grounds, Outcome};
 pub(crate) use self::pause::Pause;
 pub(crate) use self::summariser::Summariser;

@@ -12,9 +12,9 @@ use opencode_llm::{Message, Part as MessagePart};
 use opencode_schema::message::ErrorKind;
 
 use super::attempt::Failure;
-use super::estimate::{Budget, UNITS_PER_TOKEN, json_units, json_units_of, tokens};
 use super::prompt::prompt;
 use super::selection::{Piece, Selection, end_of, pieces};
+use crate::history::estimate::{Budget, UNITS_PER_TOKEN, json_units, json_units_of, tokens};
 use crate::json::json_size;
 
 /// Parts of one attempt at most.

@@ -1,6 +1,6 @@
 //! When automatic compaction rests, because the newest checkpoint brought nothing.
 
-use super::estimate::{Budget, UNITS_PER_TOKEN};
+use crate::history::estimate::{Budget, UNITS_PER_TOKEN};
 
 /// What part of the window counts as growth.
 const GROWTH: u64 = 8;

@@ -71,7 +71,7 @@ pub(super) fn prompt(prior: Option<&str>, conversation: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pruning::CLEARED;
+    use crate::history::pruning::CLEARED;
 
     #[test]
     fn the_form_says_what_a_cleared_result_is() {

@@ -2,8 +2,8 @@
 
 use opencode_schema::message::SessionMessage;
 
-use super::estimate::{UNITS_PER_TOKEN, json_units, tokens, units};
 use super::serialise::{text, whole_units};
+use crate::history::estimate::{UNITS_PER_TOKEN, json_units, tokens, units};
 
 /// Between two messages, and two parts of the conversation.
 pub(super) const GAP: &str = "\n\n";

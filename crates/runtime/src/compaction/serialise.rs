@@ -4,8 +4,8 @@ use opencode_schema::message::{
     AssistantMessage, AssistantPart, SessionMessage, ToolContent, ToolState,
 };
 
-use super::estimate::{file_units, units};
-use crate::pruning::CLEARED;
+use crate::history::estimate::{file_units, units};
+use crate::history::pruning::CLEARED;
 
 /// Characters of a tool's or a shell's output that a summary is made from.
 const MAX_OUTPUT: usize = 2_000;

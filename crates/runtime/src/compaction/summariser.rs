@@ -5,8 +5,8 @@ use std::sync::Arc;
 use opencode_llm::{HttpOverlay, LlmRequest, ResolvedModel, SystemPart};
 use opencode_location::catalogue::RequestDomains;
 
-use super::estimate::{Budget, request_tokens};
 use super::parts::Part;
+use crate::history::estimate::{Budget, request_tokens};
 
 /// The model that writes the summaries of a session.
 pub(crate) struct Summariser {

@@ -19,8 +19,8 @@ use opencode_schema::prompt::{Prompt, PromptFileAttachment, SessionInputAdmitted
 use url::Url;
 
 use super::attached_text::{MAX_BYTES, NO_DATA, bounded, data, utf8};
-use crate::permissions::TurnPermissions;
-use crate::tasks::mention;
+use crate::asks::permissions::TurnPermissions;
+use crate::subagents::mention;
 
 /// Maximum number of mentioned agents of one prompt that get guidance.
 const MAX_MENTIONS: usize = 50;

@@ -10,14 +10,16 @@ mod fuzz;
 mod pending;
 mod promotion;
 
+use std::sync::Arc;
+
 use opencode_schema::clock::Millis;
 use opencode_schema::event::PromptAdmitted;
 use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, Prompt, PromptInput, SessionInputAdmitted};
 use opencode_store::{Draft, SessionRow, StoreError, StoredInput, Transaction};
 
-use crate::core::Core;
 use crate::error::{RuntimeError, check_new_id};
+use crate::journal::Journal;
 use crate::json::json_bytes;
 
 pub(crate) use self::attachments::{Attached, Reading, is_text};
@@ -55,7 +57,14 @@ struct Admission {
 
 type Decided<T> = Result<Result<T, RuntimeError>, StoreError>;
 
-impl Core {
+/// Prompts that wait for their promotion.
+pub(crate) struct Inbox {
+    pub(crate) journal: Arc<Journal>,
+    /// Largest number of waiting prompts of one session.
+    pub(crate) limit: u64,
+}
+
+impl Inbox {
     /// Admits a prompt, or returns the receipt of the same prompt admitted before. The session is looked up inside the
     /// one command, so that admissions keep the order of the calls.
     pub(crate) async fn admit(
@@ -75,10 +84,11 @@ impl Core {
             id: request.id,
             prompt,
             delivery: request.delivery,
-            time: self.now(),
-            limit: self.limits.inbox,
+            time: self.journal.now(),
+            limit: self.limit,
         };
-        self.store
+        self.journal
+            .store
             .write(move |transaction| admit(transaction, admission))
             .await?
     }

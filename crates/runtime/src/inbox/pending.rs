@@ -5,18 +5,18 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use opencode_store::{SessionRow, Transaction};
 
-use super::Decided;
-use crate::core::{Core, append};
+use super::{Decided, Inbox};
 use crate::error::RuntimeError;
+use crate::journal::append;
 
-impl Core {
+impl Inbox {
     /// Returns all waiting inputs in the order of admission, each with its current delivery.
-    pub(crate) async fn inbox(
+    pub(crate) async fn list(
         &self,
         id: &SessionID,
     ) -> Result<Vec<SessionInputAdmitted>, RuntimeError> {
         let wanted = id.clone();
-        let pending = self.store.read(move |reader| {
+        let pending = self.journal.store.read(move |reader| {
             let session = reader.session(&wanted)?;
             session.map(|it| reader.pending_inputs(&it)).transpose()
         });
@@ -30,8 +30,8 @@ impl Core {
         session_id: SessionID,
         message_id: MessageID,
     ) -> Result<(), RuntimeError> {
-        let now = self.now();
-        let withdrawn = self.store.write(move |transaction| {
+        let now = self.journal.now();
+        let withdrawn = self.journal.store.write(move |transaction| {
             let (session, _) = match pending(transaction, session_id, &message_id)? {
                 Ok(found) => found,
                 Err(error) => return Ok(Err(error)),
@@ -49,8 +49,8 @@ impl Core {
         message_id: MessageID,
         delivery: Delivery,
     ) -> Result<SessionInputAdmitted, RuntimeError> {
-        let now = self.now();
-        let changed = self.store.write(move |transaction| {
+        let now = self.journal.now();
+        let changed = self.journal.store.write(move |transaction| {
             let (session, input) = match pending(transaction, session_id, &message_id)? {
                 Ok(found) => found,
                 Err(error) => return Ok(Err(error)),

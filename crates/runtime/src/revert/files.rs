@@ -6,8 +6,8 @@ use opencode_schema::session::{FileDiff, FileStatus, RevertState};
 use opencode_snapshots::{Entry, SnapshotError, Snapshots};
 use opencode_store::SessionRow;
 
+use super::Reverts;
 use super::plan::Plan;
-use crate::core::Core;
 use crate::error::RuntimeError;
 
 /// Bytes of all patches of a revert at most, because each client that follows the session is told of
@@ -43,7 +43,7 @@ struct Former<'a> {
     plan: Plan,
 }
 
-impl Core {
+impl Reverts {
     /// Looks what staging would do to the files. Nothing where there are no snapshots.
     pub(super) async fn prepare(
         &self,
@@ -54,10 +54,14 @@ impl Core {
             Some(revert) => self.former(session, revert).await?,
             None => None,
         };
-        let location = self.locations.get(&session.info.location.directory).await?;
+        let location = self
+            .sessions
+            .locations
+            .get(&session.info.location.directory)
+            .await?;
         let is_wanted = former.is_some() || location.configuration.settings.snapshots;
         let snapshots = if is_wanted {
-            self.snapshots(&location).await
+            self.snapshots.of(&location).await
         } else {
             None
         };
@@ -137,8 +141,12 @@ impl Core {
         let Some(former) = former.filter(|former| !former.paths.is_empty()) else {
             return Ok(None);
         };
-        let location = self.locations.get(&session.info.location.directory).await?;
-        let snapshots = self.snapshots(&location).await;
+        let location = self
+            .sessions
+            .locations
+            .get(&session.info.location.directory)
+            .await?;
+        let snapshots = self.snapshots.of(&location).await;
         let missing = || SnapshotError::NotARepository(location.directory.clone());
         Ok(Some((former, snapshots.ok_or_else(missing)?)))
     }

@@ -10,8 +10,6 @@ mod plan;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{RevertCleared, RevertCommitted, RevertStaged};
 use opencode_schema::id::{MessageID, SessionID};
@@ -19,13 +17,15 @@ use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::session::RevertState;
 use opencode_snapshots::SnapshotError;
 use opencode_store::{SessionRow, StoreError, Transaction};
-use tracing::{Instrument as _, Span};
+use tracing::Span;
 
 use self::files::Staging;
 use self::plan::Plan;
-use crate::core::{Core, append};
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::journal::Journal;
+use crate::journal::append;
+use crate::sessions::Sessions;
+use crate::snapshots::SnapshotStores;
 
 /// The boundary of a revert.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,72 +40,30 @@ pub struct StageRevert {
     pub files: bool,
 }
 
-/// The sessions whose staged revert this host has carried out on the files. About those of a former
-/// process nobody knows whether it came to that.
-#[derive(Default)]
-pub(crate) struct Reverts(Mutex<HashSet<i64>>);
-
-impl Reverts {
-    fn carried_out(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Staging, clearing and committing of reverts.
+pub(crate) struct Reverts {
+    journal: Arc<Journal>,
+    sessions: Arc<Sessions>,
+    snapshots: Arc<SnapshotStores>,
+    /// The sessions whose staged revert this host has carried out on the files. For a revert that an earlier process
+    /// staged, this is unknown.
+    carried_out: Mutex<HashSet<i64>>,
 }
 
-impl Runtime {
-    /// Stages a revert: files become what they were at the boundary, messages stay. Staging again
-    /// moves the boundary. What others changed since is left alone and listed.
-    ///
-    /// # Errors
-    ///
-    /// `SessionBusy` while a Session Drain or something else works on the session, `MessageNotFound`
-    /// and `PartNotFound` for a boundary that there is not, `Snapshot` when the files cannot be had;
-    /// then nothing is staged.
-    pub async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
-        let (core, id) = (Arc::clone(&self.core), request.session_id.clone());
-        let work = async move { core.stage_revert(request).await };
-        self.alone(&id, work.boxed()).await
+impl Reverts {
+    pub(crate) fn new(sessions: Arc<Sessions>, snapshots: Arc<SnapshotStores>) -> Self {
+        Self {
+            journal: Arc::clone(&sessions.journal),
+            sessions,
+            snapshots,
+            carried_out: Mutex::default(),
+        }
     }
 
-    /// Drops a staged revert: files become again what they were before it. Nothing without one.
-    ///
-    /// # Errors
-    ///
-    /// `SessionBusy` as above, `Snapshot` when the files cannot be brought back; then the revert is
-    /// staged still.
-    pub async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        let (core, session) = (Arc::clone(&self.core), id.clone());
-        let work = async move { core.clear_revert(&session).await };
-        self.alone(id, work.boxed()).await
-    }
-
-    /// Carries a staged revert out: what comes after its boundary is gone. Nothing without one.
-    ///
-    /// # Errors
-    ///
-    /// `SessionBusy` as above.
-    pub async fn commit_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        let (core, session) = (Arc::clone(&self.core), id.clone());
-        let work = async move { core.commit_staged_revert(&session).await };
-        self.alone(id, work.boxed()).await
-    }
-
-    /// Does something to an idle session while nothing else happens to it.
-    async fn alone<T: Send + 'static>(
-        &self,
-        id: &SessionID,
-        work: BoxFuture<'static, Result<T, RuntimeError>>,
-    ) -> Result<T, RuntimeError> {
-        let Some(held) = self.coordinator.hold(id) else {
-            return Err(RuntimeError::SessionBusy(id.clone()));
-        };
-        let location = tracing::field::Empty;
-        let span = tracing::error_span!("revert", session_id = %id, location);
-        let work = async move {
-            let done = work.await;
-            drop(held);
-            done
-        };
-        self.uninterruptible(work.instrument(span)).await
+    fn carried_out(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.carried_out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,9 +81,12 @@ pub(crate) fn record_reverted(
     }
 }
 
-impl Core {
-    async fn stage_revert(&self, request: StageRevert) -> Result<RevertState, RuntimeError> {
-        let session = self.session(&request.session_id).await?;
+impl Reverts {
+    pub(crate) async fn stage_revert(
+        &self,
+        request: StageRevert,
+    ) -> Result<RevertState, RuntimeError> {
+        let session = self.journal.session(&request.session_id).await?;
         Span::current().record("location", &session.info.location.directory);
         self.check_boundary(&session, &request).await?;
         let mut revert = RevertState {
@@ -177,12 +138,12 @@ impl Core {
                 return Err(error.into());
             }
         }
-        self.reverts.carried_out().insert(session.key);
+        self.carried_out().insert(session.key);
         Ok(())
     }
 
-    async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        let session = self.session(id).await?;
+    pub(crate) async fn clear_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
+        let session = self.journal.session(id).await?;
         Span::current().record("location", &session.info.location.directory);
         let Some(revert) = &session.info.revert else {
             return Ok(());
@@ -197,12 +158,12 @@ impl Core {
     /// Carries out the revert that a session has staged, if it has. Nobody else may work on the
     /// session meanwhile.
     pub(crate) async fn commit_staged_revert(&self, id: &SessionID) -> Result<(), RuntimeError> {
-        let session = self.session(id).await?;
+        let session = self.journal.session(id).await?;
         Span::current().record("location", &session.info.location.directory);
         let Some(revert) = &session.info.revert else {
             return Ok(());
         };
-        if !self.reverts.carried_out().contains(&session.key) {
+        if !self.carried_out().contains(&session.key) {
             // The decision stands whatever became of the files.
             if let Err(error) = self.finish(&session, revert).await {
                 tracing::warn!(%error, session_id = %id, "files were not reverted");
@@ -235,13 +196,13 @@ impl Core {
         + Send
         + 'static,
     ) -> Result<(), RuntimeError> {
-        let (session, now) = (session.clone(), self.now());
+        let (session, now) = (session.clone(), self.journal.now());
         let key = session.key;
-        let written = self.store.write(move |transaction| {
+        let written = self.journal.store.write(move |transaction| {
             write(transaction, &session, now).map(|_| Ok::<(), RuntimeError>(()))
         });
         written.await??;
-        self.reverts.carried_out().remove(&key);
+        self.carried_out().remove(&key);
         Ok(())
     }
 
@@ -251,7 +212,10 @@ impl Core {
         session: &SessionRow,
         request: &StageRevert,
     ) -> Result<(), RuntimeError> {
-        let boundary = self.message(&session.info.id, &request.message_id).await?;
+        let boundary = self
+            .sessions
+            .message(&session.info.id, &request.message_id)
+            .await?;
         let Some(part) = &request.part_id else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use opencode_schema::session::RevertState;
 use opencode_store::{SessionRow, StepFiles};
 
-use crate::core::Core;
+use super::Reverts;
 use crate::error::RuntimeError;
 
 /// The files that the steps after a boundary changed.
@@ -56,7 +56,7 @@ impl Plan {
     }
 }
 
-impl Core {
+impl Reverts {
     /// What going back to that boundary means for files. Of a boundary within a message the step of
     /// that message counts, because what it changed is known as a whole.
     pub(super) async fn plan(
@@ -66,7 +66,7 @@ impl Core {
     ) -> Result<Plan, RuntimeError> {
         let (key, id) = (session.key, revert.message_id.clone());
         let is_within = revert.part_id.is_some();
-        let steps = self.store.read(move |reader| {
+        let steps = self.journal.store.read(move |reader| {
             let Some(seq) = reader.message_seq(key, &id)? else {
                 return Ok(Vec::new());
             };

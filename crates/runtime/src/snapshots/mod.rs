@@ -4,11 +4,10 @@
 //! Snapshots are help, not truth: where none can be had, a step goes on without.
 
 mod step;
-mod sweep;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::join_all;
 use opencode_location::location::Location;
@@ -18,8 +17,8 @@ use opencode_store::DatabasePath;
 use sha1::{Digest, Sha1};
 
 pub(crate) use self::step::{StepChanges, StepSnapshot};
-pub(crate) use self::sweep::sweep_regularly;
-use crate::core::Core;
+use crate::journal::Journal;
+use crate::timer::Timer;
 
 /// How long the snapshots of a Location that nobody uses are kept at hand. Having them at hand saves
 /// reading what is stored of the files.
@@ -27,8 +26,10 @@ const IDLE_TIME: Millis = 60 * 60 * 1000;
 
 /// The snapshots of a host.
 pub(crate) struct SnapshotStores {
+    pub(crate) journal: Arc<Journal>,
+    timer: Arc<dyn Timer>,
     /// The folder of all of them.
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// What is the host's own, wherever it lies: reverting it would take the sessions with it.
     private: Vec<PathBuf>,
     /// Held for a lookup; never across an await.
@@ -50,7 +51,12 @@ struct Slot {
 
 impl SnapshotStores {
     /// Those below the folder for durable data, of a host with this database.
-    pub(crate) fn new(data: &Path, database: &DatabasePath) -> Self {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        timer: Arc<dyn Timer>,
+        data: &Path,
+        database: &DatabasePath,
+    ) -> Self {
         let mut private = vec![data.to_owned(), data.join("embedded")];
         if let DatabasePath::File(database) = database {
             private.extend(["", "-wal", "-shm", "-journal", ".lock"].map(|suffix| {
@@ -60,6 +66,8 @@ impl SnapshotStores {
             }));
         }
         Self {
+            journal,
+            timer,
             root: data.join("embedded").join("snapshot"),
             private,
             open: Mutex::default(),
@@ -74,7 +82,7 @@ impl SnapshotStores {
     }
 
     /// Forgets what nobody used for [`IDLE_TIME`].
-    fn forget_idle(&self, now: Millis) {
+    pub(crate) fn forget_idle(&self, now: Millis) {
         self.open().retain(|_, slot| slot.used > now - IDLE_TIME);
     }
 
@@ -123,20 +131,20 @@ fn hex(bytes: &[u8]) -> String {
     format!("{:x}", Sha1::digest(bytes))
 }
 
-impl Core {
+impl SnapshotStores {
     /// The snapshots of a Location, also where configuration switches them off; nothing outside a
     /// repository.
-    pub(crate) async fn snapshots(&self, location: &Location) -> Option<Snapshots> {
-        let (place, now) = (Place::of(location)?, self.now());
-        if let Some(slot) = self.snapshots.open().get_mut(&place) {
+    pub(crate) async fn of(&self, location: &Location) -> Option<Snapshots> {
+        let (place, now) = (Place::of(location)?, self.journal.now());
+        if let Some(slot) = self.open().get_mut(&place) {
             slot.used = now;
             return Some(slot.snapshots.clone());
         }
-        let (root, private) = (self.snapshots.root.clone(), self.snapshots.private.clone());
+        let (root, private) = (self.root.clone(), self.private.clone());
         let wanted = place.clone();
         let options = opencode_log::spawn_blocking(move || wanted.options(&root, private));
         let options = options.await.ok()??;
-        let mut open = self.snapshots.open();
+        let mut open = self.open();
         // Somebody else may have come before.
         let slot = open.entry(place).or_insert_with(|| Slot {
             snapshots: Snapshots::new(options),

@@ -7,7 +7,7 @@ use opencode_location::location::Location;
 use opencode_snapshots::{SnapshotError, Snapshots};
 use tokio_util::sync::CancellationToken;
 
-use crate::core::Core;
+use super::SnapshotStores;
 
 /// How long Provider Turns wait for a capture, all of them together. What takes longer goes on in the
 /// background: until it has ended steps go on without a snapshot, and later ones are the quicker for it.
@@ -33,13 +33,13 @@ pub(crate) struct StepChanges {
     pub(crate) files: Vec<String>,
 }
 
-impl Core {
+impl SnapshotStores {
     /// Captures the files as a step finds them, unless configuration switches that off.
     pub(crate) async fn begin_step(&self, location: &Location) -> Option<StepSnapshot> {
         if !location.configuration.settings.snapshots {
             return None;
         }
-        let snapshots = self.snapshots(location).await?;
+        let snapshots = self.of(location).await?;
         let patience = patience(&snapshots);
         tokio::select! {
             biased;

@@ -30,7 +30,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use opencode_context::{CombineError, SystemContext};
+use opencode_context::{CombineError, RegisterError, Registration, SystemContext};
 use opencode_location::config::Diagnostic;
 use opencode_location::environment::Environment;
 use opencode_location::location::Location;
@@ -46,7 +46,6 @@ use self::references::ReferenceGuidance;
 use self::registries::Registries;
 use self::remote::RemoteTexts;
 use self::skills::SkillGuidance;
-use crate::runtime::Runtime;
 
 pub use self::fetch::{Fetch, FetchError};
 pub use self::registries::ContributionError;
@@ -121,21 +120,22 @@ impl Sources {
         SystemContext::combine(contexts)
     }
 
-    fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
+    /// Adds a contribution to the System Context of a Location.
+    pub(crate) fn contribute(
+        &self,
+        directory: String,
+        key: &str,
+        contribution: SystemContext,
+    ) -> Result<Registration, RegisterError> {
+        self.registries.register(directory, key, contribution)
+    }
+
+    pub(crate) fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
         let configuration = &location.configuration;
         let entries = configuration.instructions();
         let mut diagnostics = configuration.diagnostics.clone();
         diagnostics.extend_from_slice(&location.skills.diagnostics());
         diagnostics.extend(self.remote.diagnostics(entries));
         diagnostics
-    }
-}
-
-impl Runtime {
-    /// What is wrong with the configuration of a Location: what was found when it was opened, with
-    /// its skills when they were last observed, and with the addresses of instructions when they
-    /// were last asked.
-    pub fn diagnostics(&self, location: &Location) -> Vec<Diagnostic> {
-        self.core.sources.diagnostics(location)
     }
 }

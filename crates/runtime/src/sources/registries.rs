@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_context::{RegisterError, Registration, Registry, SystemContext};
-use opencode_location::directory::{DirectoryError, normalise};
-
-use crate::runtime::Runtime;
+use opencode_location::directory::DirectoryError;
 
 /// Why a contribution to the System Context is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,26 +15,6 @@ pub enum ContributionError {
     /// Its key or the key of one of its sources cannot be used.
     #[error(transparent)]
     Key(#[from] RegisterError),
-}
-
-impl Runtime {
-    /// Contributes to the System Context of every session at a Location, until the [`Registration`]
-    /// is dropped. Each session notices both at its next Safe Provider-Turn Boundary. The directory
-    /// need not exist yet.
-    ///
-    /// # Errors
-    ///
-    /// The directory is not absolute, or a key is taken there or is none.
-    pub fn contribute_context(
-        &self,
-        directory: &str,
-        key: &str,
-        contribution: SystemContext,
-    ) -> Result<Registration, ContributionError> {
-        let directory = normalise(directory)?;
-        let registries = &self.core.sources.registries;
-        Ok(registries.register(directory, key, contribution)?)
-    }
 }
 
 /// The registries of a host, by directory in normal form. They do not depend on whether a Location

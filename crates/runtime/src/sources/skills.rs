@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::markup::{List, element};
-use crate::permissions::Judge;
+use crate::asks::permissions::Judge;
 
 const INTRODUCTION: &str = "Skills are instructions for certain kinds of work. When the task at hand is one that a skill describes, load it with the skill tool before you begin.";
 

@@ -4,7 +4,7 @@ use opencode_schema::id::SessionID;
 use opencode_schema::message::{AssistantMessage, AssistantPart, SessionMessage};
 use opencode_store::{Anchored, Order, Reader, StoreError};
 
-use crate::core::Core;
+use super::TaskSessions;
 use crate::error::RuntimeError;
 
 /// Messages read at once.
@@ -13,14 +13,15 @@ const PAGE: usize = 16;
 /// What a session said that did not say anything at all.
 const UNANSWERED: &str = "nothing was answered";
 
-impl Core {
+impl TaskSessions {
     /// The last text that a session came to after this sequence, or why its newest turn failed.
     pub(super) async fn answer_after(
         &self,
         session: &SessionID,
         seq: u64,
     ) -> Result<Result<String, String>, RuntimeError> {
-        self.of_session(session, move |reader, key| answer_after(reader, key, seq))
+        self.journal
+            .of_session(session, move |reader, key| answer_after(reader, key, seq))
             .await
     }
 }

@@ -8,10 +8,10 @@ use opencode_schema::session::SessionInfo;
 use opencode_store::{Reader, SessionRow, StoreError};
 use opencode_tools::{TaskError, TaskRequest};
 
-use super::{TurnTasks, unavailable};
-use crate::core::{Core, append};
+use super::{TaskSessions, TurnTasks, unavailable};
+use crate::asks::permissions::limits;
 use crate::error::RuntimeError;
-use crate::permissions::limits;
+use crate::journal::append;
 use crate::sessions::{CreateSession, Descent};
 
 /// Characters of a title that a task gives.
@@ -20,8 +20,8 @@ const MAX_TITLE: usize = 100;
 impl TurnTasks {
     /// The session that carries the task out, with the agent that was asked for.
     pub(super) async fn child(&self, task: &TaskRequest) -> Result<SessionID, TaskError> {
-        let limit = self.core.limits.subagent_depth;
-        let is_deep = self.core.is_nested(&self.parent.info.id, limit).await;
+        let limit = self.tasks.limits.subagent_depth;
+        let is_deep = self.tasks.is_nested(&self.parent.info.id, limit).await;
         if is_deep.map_err(unavailable)? {
             return Err(TaskError::TooDeep { limit });
         }
@@ -50,7 +50,7 @@ impl TurnTasks {
             title: title(&task.description),
             permission: limits(&self.judge.rules()),
         };
-        let created = self.core.create_child(request, descent).await;
+        let created = self.tasks.sessions.create_child(request, descent).await;
         Ok(created.map_err(unavailable)?.id)
     }
 
@@ -63,14 +63,14 @@ impl TurnTasks {
     ) -> Result<SessionID, TaskError> {
         let parent = self.parent.info.id.clone();
         let limits = limits(&self.judge.rules());
-        let limited = self.core.limit_child(&parent, id, limits).await;
+        let limited = self.tasks.limit_child(&parent, id, limits).await;
         let child = limited.map_err(unavailable)?;
         let child = child.ok_or_else(|| TaskError::NotAChild(id.clone()))?;
         if child.agent.as_deref() != Some(agent) {
-            let switched = self.core.switch_agent(id, agent.to_owned());
+            let switched = self.tasks.sessions.switch_agent(id, agent.to_owned());
             switched.await.map_err(unavailable)?;
             if let Some(model) = model {
-                let switched = self.core.switch_model(id, model);
+                let switched = self.tasks.sessions.switch_model(id, model);
                 switched.await.map_err(unavailable)?;
             }
         }
@@ -78,11 +78,12 @@ impl TurnTasks {
     }
 }
 
-impl Core {
+impl TaskSessions {
     /// Whether a session has at least so many others above it.
     async fn is_nested(&self, id: &SessionID, levels: usize) -> Result<bool, RuntimeError> {
         let id = id.clone();
         let nested = self
+            .journal
             .store
             .read(move |reader| is_nested(reader, id, levels))
             .await?;
@@ -97,8 +98,8 @@ impl Core {
         child: &SessionID,
         limits: Vec<PermissionRule>,
     ) -> Result<Option<SessionInfo>, RuntimeError> {
-        let (parent, child, now) = (parent.clone(), child.clone(), self.now());
-        let limited = self.store.write(move |transaction| {
+        let (parent, child, now) = (parent.clone(), child.clone(), self.journal.now());
+        let limited = self.journal.store.write(move |transaction| {
             let session = transaction.reader().session(&child)?;
             let of_parent = |it: &SessionRow| it.info.parent_id.as_ref() == Some(&parent);
             let Some(session) = session.filter(of_parent) else {

@@ -8,7 +8,6 @@
 mod answer;
 mod child;
 mod running;
-mod subagents;
 
 use std::sync::Arc;
 
@@ -21,19 +20,30 @@ use opencode_store::SessionRow;
 use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
 use tokio_util::sync::CancellationToken;
 
+use crate::asks::permissions::Judge;
 use crate::coordinator::state::Answer;
 use crate::coordinator::{Coordinator, RunAnswer};
-use crate::core::Core;
 use crate::error::RuntimeError;
-use crate::inbox::PromptRequest;
-use crate::permissions::Judge;
+use crate::inbox::{Inbox, PromptRequest};
+use crate::journal::Journal;
+use crate::limits::Limits;
+use crate::sessions::Sessions;
+use crate::subagents::takes_tasks;
 
 pub(crate) use self::running::RunningTasks;
-pub(crate) use self::subagents::{mention, subagents};
+
+/// The child sessions that carry out tasks.
+pub(crate) struct TaskSessions {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) limits: Limits,
+    pub(crate) running: RunningTasks,
+}
 
 /// Runs the tasks that the calls of one turn give.
 pub(crate) struct TurnTasks {
-    pub(crate) core: Arc<Core>,
+    pub(crate) tasks: Arc<TaskSessions>,
     pub(crate) coordinator: Coordinator,
     /// The session of the turn.
     pub(crate) parent: SessionRow,
@@ -46,7 +56,7 @@ pub(crate) struct TurnTasks {
 impl Tasks for TurnTasks {
     fn accepts(&self, agent: &str) -> bool {
         let agents = &self.judge.location.agents;
-        agents.get(agent).is_some_and(subagents::takes_tasks)
+        agents.get(agent).is_some_and(takes_tasks)
     }
 
     fn run(&self, task: TaskRequest) -> BoxFuture<'_, Result<TaskOutcome, TaskError>> {
@@ -56,11 +66,11 @@ impl Tasks for TurnTasks {
 
 impl TurnTasks {
     async fn carry_out(&self, task: TaskRequest) -> Result<TaskOutcome, TaskError> {
-        let limit = self.core.limits.subagents;
-        let running = &self.core.running_tasks;
+        let limit = self.tasks.limits.subagents;
+        let running = &self.tasks.running;
         let _place = running.enter(&self.parent.info.id, limit)?;
         let child = self.child(&task).await?;
-        let prompt = self.core.admit(PromptRequest {
+        let prompt = self.tasks.inbox.admit(PromptRequest {
             session_id: child.clone(),
             id: None,
             prompt: PromptInput {
@@ -82,7 +92,7 @@ impl TurnTasks {
             Answer::Interrupted => return Err(failed(STOPPED.to_owned())),
             Answer::Failed(error) => return Err(failed(error.to_string())),
         }
-        let answered = self.core.answer_after(&child, admitted).await;
+        let answered = self.tasks.answer_after(&child, admitted).await;
         let text = answered.map_err(unavailable)?.map_err(failed)?;
         let session_id = child;
         Ok(TaskOutcome { session_id, text })

@@ -4,9 +4,7 @@ mod overlay;
 
 use std::sync::Arc;
 
-use futures::Stream;
-use opencode_location::directory::normalise;
-use opencode_location::location::{Location, LocationError};
+use opencode_location::location::Location;
 use opencode_pty::{
     Bounds, CreateTerminal, Environment, Terminals, TerminalsOptions, UpdateTerminal, default_shell,
 };
@@ -14,13 +12,12 @@ use opencode_schema::clock::Clock;
 use opencode_schema::id::{IdSource, PtyID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
+use tokio_util::sync::CancellationToken;
 
-use crate::attended::Attended;
-use crate::core::notify;
+use crate::asks::permissions::check_size;
 use crate::error::RuntimeError;
-use crate::live::LiveEvents;
-use crate::permissions::check_size;
-use crate::runtime::Runtime;
+use crate::live::Announcer;
+use crate::timer::Timer;
 
 pub(crate) use overlay::Overlays;
 pub use overlay::{EnvironmentAnswer, EnvironmentRequest};
@@ -40,47 +37,39 @@ pub struct TerminalRequest {
     pub environment: Environment,
 }
 
-/// Creates the terminals of a host. They notify connected clients of their changes.
-pub(crate) fn open(
-    live: &Arc<LiveEvents>,
-    ids: &Arc<IdSource>,
-    clock: &Arc<dyn Clock>,
-) -> Terminals {
-    let (live, naming) = (Arc::clone(live), Arc::clone(ids));
-    Terminals::new(TerminalsOptions {
-        ids: Arc::clone(ids),
-        clock: Arc::clone(clock),
-        bounds: Bounds::default(),
-        tell: Box::new(move |place, notice| notify(&live, &naming, Some(place), notice)),
-    })
+/// The terminals of a host, with the variables that the embedding program gives them.
+pub(crate) struct HostTerminals {
+    pub(crate) terminals: Terminals,
+    pub(crate) overlays: Overlays,
+    timer: Arc<dyn Timer>,
+    closing: CancellationToken,
 }
 
-impl Runtime {
-    /// Returns the terminals of this host, by their Location.
-    pub fn terminals(&self) -> &Terminals {
-        &self.core.terminals
-    }
-
-    /// Returns a Location with its directory in normal form. Does not open it.
-    ///
-    /// # Errors
-    ///
-    /// `Location` if the directory has no normal form.
-    pub fn place(&self, named: &LocationRef) -> Result<LocationRef, RuntimeError> {
-        let directory = normalise(&named.directory).map_err(LocationError::from)?;
-        Ok(LocationRef {
-            directory,
-            workspace_id: named.workspace_id.clone(),
-        })
+impl HostTerminals {
+    /// Creates the terminals. They notify connected clients of their changes.
+    pub(crate) fn new(
+        announcer: Arc<Announcer>,
+        ids: Arc<IdSource>,
+        clock: Arc<dyn Clock>,
+        timer: Arc<dyn Timer>,
+        closing: CancellationToken,
+    ) -> Self {
+        let terminals = Terminals::new(TerminalsOptions {
+            ids,
+            clock,
+            bounds: Bounds::default(),
+            tell: Box::new(move |place, notice| announcer.notify(Some(place), notice)),
+        });
+        Self {
+            terminals,
+            overlays: Overlays::default(),
+            timer,
+            closing,
+        }
     }
 
     /// Starts a program in a terminal of a Location.
-    ///
-    /// # Errors
-    ///
-    /// `Terminal` if the program does not start, `Unavailable` if its variables are not available, `RequestTooLarge` if
-    /// the request is too large for a notice to clients.
-    pub async fn create_terminal(
+    pub(crate) async fn create(
         &self,
         location: &Location,
         workspace_id: Option<WorkspaceID>,
@@ -92,7 +81,7 @@ impl Runtime {
             &request.directory,
             &request.title,
         ))?;
-        let reserved = self.terminals().reserve()?;
+        let reserved = self.terminals.reserve()?;
         let mut create = self.begin_with(location, workspace_id, request);
         let overlay = self.overlay(&create).await?;
         create.environment.extend(overlay);
@@ -130,37 +119,19 @@ impl Runtime {
     async fn overlay(&self, create: &CreateTerminal) -> Result<Environment, RuntimeError> {
         let directory = create.place.directory.clone();
         let cwd = create.cwd().to_string_lossy().into_owned();
-        let overlay = self.core.overlays.of(&*self.core.timer, directory, cwd);
+        let overlay = self.overlays.of(&*self.timer, directory, cwd);
         let overlay = self.closing.run_until_cancelled(overlay).await;
         overlay.unwrap_or(Err(RuntimeError::Closed))
     }
 
-    /// Returns the requests of terminals for variables from the embedding program, from now on. Only the latest caller
-    /// receives them. Reports a request that ends without an answer. Ends when the host closes. Without a reader,
-    /// terminals start without these variables.
-    pub fn asked_environments(
-        &self,
-    ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
-        self.core.overlays.attend()
-    }
-
-    /// Answers one of these requests. Does nothing if the request does not wait.
-    pub fn answer_environment(&self, id: u32, answer: EnvironmentAnswer) {
-        self.core.overlays.answer(id, answer);
-    }
-
     /// Changes a terminal. Ignores a new size if its program has ended.
-    ///
-    /// # Errors
-    ///
-    /// `Terminal` if the terminal does not exist, `RequestTooLarge` if the title is too large for a notice to clients.
-    pub fn update_terminal(
+    pub(crate) fn update(
         &self,
         place: &LocationRef,
         id: &PtyID,
         change: UpdateTerminal,
     ) -> Result<Pty, RuntimeError> {
         check_size(&change.title)?;
-        Ok(self.terminals().update(place, id, change)?)
+        Ok(self.terminals.update(place, id, change)?)
     }
 }

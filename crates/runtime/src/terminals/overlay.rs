@@ -9,9 +9,9 @@ use opencode_pty::{Environment, check_variables};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::attended::Attended;
+use crate::asks::attended::Attended;
 use crate::error::RuntimeError;
-use crate::unanswered::Timer;
+use crate::timer::Timer;
 
 /// Maximum time that a terminal waits for its variables.
 const PATIENCE: Duration = Duration::from_secs(10);

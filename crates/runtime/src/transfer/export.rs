@@ -7,8 +7,8 @@ use opencode_store::{ReplayEvent, StoreError};
 use serde::Serialize;
 
 use super::{FORMAT, Header, VERSION};
-use crate::core::Core;
 use crate::error::RuntimeError;
+use crate::journal::Journal;
 
 /// Entries read at once.
 const BATCH: usize = 256;
@@ -19,7 +19,7 @@ const BATCH_BYTES: usize = 1024 * 1024;
 /// A session as lines of text, read as they are asked for. The entry that was the newest when the
 /// export began is the last one, whatever happens to the session meanwhile.
 pub struct SessionExport {
-    core: Arc<Core>,
+    journal: Arc<Journal>,
     session_id: SessionID,
     /// The first line, until it is taken.
     header: Option<String>,
@@ -30,9 +30,9 @@ pub struct SessionExport {
 }
 
 impl SessionExport {
-    pub(crate) async fn begin(core: Arc<Core>, id: &SessionID) -> Result<Self, RuntimeError> {
+    pub(crate) async fn begin(journal: Arc<Journal>, id: &SessionID) -> Result<Self, RuntimeError> {
         let wanted = id.clone();
-        let found = core.store.read(move |reader| {
+        let found = journal.store.read(move |reader| {
             let Some(session) = reader.session(&wanted)? else {
                 return Ok(None);
             };
@@ -48,7 +48,7 @@ impl SessionExport {
             session,
         };
         Ok(Self {
-            core,
+            journal,
             session_id: id.clone(),
             header: Some(json(&header)),
             next: 0,
@@ -71,12 +71,14 @@ impl SessionExport {
         let (id, from) = (self.session_id.clone(), self.next);
         let left = usize::try_from(self.last - from).unwrap_or(usize::MAX);
         let limit = BATCH.min(left.saturating_add(1));
-        let read = self.core.of_session(&self.session_id, move |reader, key| {
-            let entries = reader.log(key, from, limit, BATCH_BYTES)?;
-            let lines = entries.iter().map(|it| Ok(line(&it.element(&id)?)));
-            let lines = lines.collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((lines, entries.last().map(|it| it.seq)))
-        });
+        let read = self
+            .journal
+            .of_session(&self.session_id, move |reader, key| {
+                let entries = reader.log(key, from, limit, BATCH_BYTES)?;
+                let lines = entries.iter().map(|it| Ok(line(&it.element(&id)?)));
+                let lines = lines.collect::<Result<Vec<_>, StoreError>>()?;
+                Ok((lines, entries.last().map(|it| it.seq)))
+            });
         match read.await? {
             (lines, Some(newest)) => {
                 self.next = newest + 1;

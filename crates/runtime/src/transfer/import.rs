@@ -17,15 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{FORMAT, Header, VERSION};
 use crate::coordinator::Coordinator;
-use crate::core::Core;
-use crate::error::RuntimeError;
-
-/// Bytes of one line at most: as much as clients accept as one event.
-pub const MAX_IMPORT_LINE_BYTES: usize = 256 * 1024 * 1024;
-
-/// Bytes that all imports under way in one host may hold. A session is applied as a whole, so all
-/// of its lines are held until the last one has come.
-const MAX_HELD_BYTES: usize = 1024 * 1024 * 1024;
+use crate::error::{ImportError, MAX_HELD_BYTES, MAX_IMPORT_LINE_BYTES, RuntimeError};
+use crate::journal::Journal;
 
 /// What an entry takes beside its text, so that a great many short lines count, too.
 const ENTRY_BYTES: usize = 256;
@@ -39,46 +32,6 @@ pub struct Imported {
     pub applied: u64,
     /// Entries that were here already.
     pub skipped: u64,
-}
-
-/// Why a session was not imported. Nothing of it was stored. Lines count from 1.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ImportError {
-    /// A line is not what the format says.
-    #[error("line {line}: {reason}")]
-    Unreadable {
-        /// The line.
-        line: u64,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A line is longer than any entry.
-    #[error("line {line} is longer than {MAX_IMPORT_LINE_BYTES} bytes")]
-    LineTooLong {
-        /// The line.
-        line: u64,
-    },
-    /// The session is larger than what a host holds.
-    #[error(
-        "the imports under way are larger than {MAX_HELD_BYTES} bytes; import fewer sessions at a time"
-    )]
-    TooLarge,
-    /// The lines stopped before their end.
-    #[error("the lines broke off after line {line}: {reason}")]
-    BrokenOff {
-        /// The last line that came.
-        line: u64,
-        /// Why.
-        reason: String,
-    },
-    /// A line contradicts what is stored here.
-    #[error("line {line}: {conflict}")]
-    Conflict {
-        /// The line.
-        line: u64,
-        /// The contradiction.
-        conflict: ReplayConflict,
-    },
 }
 
 /// The bytes that the imports of a host may still take.
@@ -109,14 +62,20 @@ struct Entry {
     metadata: Option<Record>,
 }
 
-impl Core {
+/// Imports of saved logs.
+pub(crate) struct Imports {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) budget: ImportBudget,
+}
+
+impl Imports {
     pub(crate) async fn import<E: Display>(
         &self,
         coordinator: Coordinator,
         lines: impl Stream<Item = Result<String, E>>,
     ) -> Result<Imported, RuntimeError> {
-        let upload = read(&self.imports, lines).await?;
-        let applied = self.store.write(move |transaction| {
+        let upload = read(&self.budget, lines).await?;
+        let applied = self.journal.store.write(move |transaction| {
             // A drain that starts after this look writes before it reads what it goes by, and its
             // write comes after this command.
             if coordinator.active().contains(&upload.session_id) {

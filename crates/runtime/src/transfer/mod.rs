@@ -10,8 +10,8 @@ use opencode_schema::session::SessionInfo;
 use serde::{Deserialize, Serialize};
 
 pub use self::export::SessionExport;
-pub(crate) use self::import::ImportBudget;
-pub use self::import::{ImportError, Imported, MAX_IMPORT_LINE_BYTES};
+pub use self::import::Imported;
+pub(crate) use self::import::{ImportBudget, Imports};
 
 /// What the first line says it is.
 const FORMAT: &str = "opencode-session";

@@ -1,0 +1,7 @@
+//! Requests to users that wait for an answer: permissions and questions.
+
+pub(crate) mod attended;
+pub(crate) mod permissions;
+pub(crate) mod questions;
+pub(crate) mod unanswered;
+pub(crate) mod waiting;

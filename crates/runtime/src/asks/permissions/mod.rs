@@ -1,0 +1,316 @@
+//! Permissions: decides if an action is allowed, denied, or needs a user's answer.
+//!
+//! A tool call is judged by the rules of the agent of its Provider Turn and by the rules of its session, then by the
+//! permissions that answers of `always` saved in the project. If none of them decides, the request waits.
+
+mod request;
+mod rules;
+mod saved;
+mod turn;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::{Stream, StreamExt};
+use opencode_location::locations::Locations;
+use opencode_schema::Record;
+use opencode_schema::id::{PermissionID, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::permission::{
+    PermissionEffect, PermissionReply, PermissionRequest, PermissionSource,
+};
+use opencode_store::SessionRow;
+use opencode_tools::PermissionError;
+
+use self::request::Pending;
+use crate::agents::agent_of;
+use crate::asks::attended::Attended;
+use crate::asks::unanswered::{AnswerTimeout, Unanswered};
+use crate::asks::waiting::{NotAsked, Waiting};
+use crate::error::{RuntimeError, check_new_id};
+use crate::journal::Journal;
+use crate::json::json_bytes;
+
+pub(crate) use self::request::Judge;
+pub(crate) use self::rules::limits;
+pub(crate) use self::turn::TurnPermissions;
+
+/// Maximum size in bytes of a request or an answer from a client. Both are sent to all subscribers.
+pub(crate) const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+
+/// The permission requests of a host.
+pub(crate) struct Permissions {
+    journal: Arc<Journal>,
+    locations: Arc<Locations>,
+    timeout: AnswerTimeout,
+    waiting: Arc<Waiting<Pending>>,
+    /// Number of saves so far. Detects saves that happened after the saved permissions were read.
+    saved: AtomicU64,
+}
+
+/// Asks if an action is allowed, on behalf of a session.
+#[derive(Debug, Clone)]
+pub struct AskPermission {
+    /// The session.
+    pub session_id: SessionID,
+    /// The id of the request, chosen by the caller.
+    pub id: Option<PermissionID>,
+    /// The action.
+    pub action: String,
+    /// The resources of the action. An empty list is always allowed.
+    pub resources: Vec<String>,
+    /// The patterns to save if the answer is `always`.
+    pub save: Option<Vec<String>>,
+    /// Data that helps to decide.
+    pub metadata: Option<Record>,
+    /// The source of the request.
+    pub source: Option<PermissionSource>,
+    /// The agent whose rules apply; `None` means the agent of the session.
+    pub agent: Option<String>,
+}
+
+/// The immediate decision about a permission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionDecided {
+    /// The request. It waits if the effect is `ask`.
+    pub id: PermissionID,
+    /// The current decision.
+    pub effect: PermissionEffect,
+}
+
+impl Permissions {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        locations: Arc<Locations>,
+        timeout: AnswerTimeout,
+    ) -> Self {
+        let waiting = Arc::new(Waiting::new(Arc::clone(&journal.announcer)));
+        Self {
+            journal,
+            locations,
+            timeout,
+            waiting,
+            saved: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives up all waiting requests and refuses all later ones.
+    pub(crate) fn end(&self) {
+        self.waiting.end();
+    }
+
+    /// Returns the waiting requests, then new ones, each once, and the end of each of them.
+    pub(crate) fn attend(
+        &self,
+    ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
+        self.waiting.attend().map(|notice| match notice {
+            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
+            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+        })
+    }
+
+    /// Returns the waiting requests of a session.
+    pub(crate) fn of_session(&self, session: &SessionID) -> Vec<PermissionRequest> {
+        self.shown(|pending| pending.request.session_id == *session)
+    }
+
+    /// Returns the waiting requests that came from a Location, of all sessions.
+    pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<PermissionRequest> {
+        self.shown(|pending| pending.location == *location)
+    }
+
+    fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<PermissionRequest> {
+        let waiting = self.waiting.list(fits);
+        waiting.iter().map(|it| it.request.clone()).collect()
+    }
+}
+
+impl Permissions {
+    pub(crate) async fn permission(
+        &self,
+        session: &SessionID,
+        id: &PermissionID,
+    ) -> Result<PermissionRequest, RuntimeError> {
+        self.journal.session(session).await?;
+        let of_session = self.of_session(session);
+        let found = of_session.into_iter().find(|request| request.id == *id);
+        found.ok_or_else(|| RuntimeError::PermissionNotFound(id.clone()))
+    }
+
+    /// Decides at once, or announces a waiting request. The caller does not wait for the answer.
+    pub(crate) async fn ask_permission(
+        &self,
+        ask: AskPermission,
+    ) -> Result<PermissionDecided, RuntimeError> {
+        let SessionRow {
+            info: session,
+            permission,
+            ..
+        } = self.journal.session(&ask.session_id).await?;
+        let location = self.locations.get(&session.location.directory).await?;
+        if let Some(id) = &ask.id {
+            check_new_id(id.as_str())?;
+        }
+        let agent = ask.agent.unwrap_or_else(|| agent_of(&session, &location));
+        let id = ask
+            .id
+            .unwrap_or_else(|| PermissionID::generate(&self.journal.ids));
+        let pending = Pending {
+            request: PermissionRequest {
+                id: id.clone(),
+                session_id: ask.session_id,
+                action: ask.action,
+                resources: ask.resources,
+                save: ask.save,
+                metadata: ask.metadata,
+                source: ask.source,
+            },
+            location: session.location,
+            judge: Judge {
+                location,
+                agent,
+                session: permission.into(),
+            },
+        };
+        check_size(&pending.request)?;
+        let before = self.times_saved();
+        let effect = match self.decide(&pending).await? {
+            PermissionEffect::Ask if self.timeout.unanswered == Unanswered::Deny => {
+                PermissionEffect::Deny
+            }
+            PermissionEffect::Ask => {
+                self.leave(pending, before).await?;
+                PermissionEffect::Ask
+            }
+            decided => decided,
+        };
+        Ok(PermissionDecided { id, effect })
+    }
+
+    async fn leave(&self, pending: Pending, before: u64) -> Result<(), RuntimeError> {
+        let id = pending.request.id.clone();
+        let location = pending.location.clone();
+        let project = pending.project().to_owned();
+        let patience = self.timeout.wait();
+        match self.waiting.ask(pending) {
+            Ok(asked) if self.timeout.unanswered == Unanswered::Wait => asked.leave(),
+            Ok(asked) => drop(opencode_log::spawn(asked.answer(patience))),
+            Err(NotAsked::Taken) => return Err(RuntimeError::PermissionConflict(id)),
+            Err(NotAsked::Ended) => return Err(RuntimeError::Closed),
+            Err(NotAsked::Full) => {
+                return Err(RuntimeError::Unavailable {
+                    service: "session.permission.create",
+                    message: "Too many permission requests wait in this session; answer some first"
+                        .to_owned(),
+                });
+            }
+        }
+        self.catch_up(before, &location, &project).await;
+        Ok(())
+    }
+
+    /// Answers a request. Publishes the event before the effect.
+    pub(crate) async fn reply_permission(
+        &self,
+        session: &SessionID,
+        id: &PermissionID,
+        reply: PermissionReply,
+        message: Option<String>,
+    ) -> Result<(), RuntimeError> {
+        self.journal.session(session).await?;
+        check_size(&message)?;
+        let waiting = &self.waiting;
+        let Some(claim) = waiting.claim(session, id) else {
+            return Err(RuntimeError::PermissionNotFound(id.clone()));
+        };
+        match reply {
+            PermissionReply::Once => {
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Ok(()));
+            }
+            PermissionReply::Always => {
+                self.save(claim.request()).await?;
+                let location = claim.request().location.clone();
+                let project = claim.request().project().to_owned();
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Ok(()));
+                self.resolve_allowed(&location, &project).await?;
+            }
+            PermissionReply::Reject => {
+                let refusal = match message.filter(|message| !message.is_empty()) {
+                    Some(feedback) => PermissionError::Corrected { feedback },
+                    None => PermissionError::Declined,
+                };
+                let notice = claim.request().replied(reply);
+                claim.answer(notice, Err(refusal));
+                self.decline_all(session);
+            }
+        }
+        Ok(())
+    }
+
+    /// Declines all other waiting requests of a session.
+    fn decline_all(&self, session: &SessionID) {
+        let waiting = &self.waiting;
+        for pending in waiting.list(|pending| pending.request.session_id == *session) {
+            if let Some(claim) = waiting.claim(session, &pending.request.id) {
+                let notice = pending.replied(PermissionReply::Reject);
+                claim.answer(notice, Err(PermissionError::Declined));
+            }
+        }
+    }
+
+    /// Answers the waiting requests of a Location, of all sessions, that are allowed now.
+    async fn resolve_allowed(
+        &self,
+        location: &LocationRef,
+        project: &str,
+    ) -> Result<(), RuntimeError> {
+        let saved = self.saved_permissions(project.to_owned()).await?;
+        let waiting = &self.waiting;
+        for pending in waiting.list(|pending| pending.location == *location) {
+            if pending.decide(&saved) != PermissionEffect::Allow {
+                continue;
+            }
+            let request = &pending.request;
+            if let Some(claim) = waiting.claim(&request.session_id, &request.id) {
+                claim.answer(pending.replied(PermissionReply::Always), Ok(()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers requests that started to wait during a save, because the save did not see them. `before` is the number
+    /// of saves when the request was judged.
+    async fn catch_up(&self, before: u64, location: &LocationRef, project: &str) {
+        if self.times_saved() != before
+            && let Err(error) = self.resolve_allowed(location, project).await
+        {
+            tracing::warn!(%error, "the saved permissions cannot be read");
+        }
+    }
+
+    /// Returns the current decision about a request.
+    async fn decide(&self, pending: &Pending) -> Result<PermissionEffect, RuntimeError> {
+        let configured = pending.decide(&[]);
+        if configured != PermissionEffect::Ask {
+            return Ok(configured);
+        }
+        let saved = self.saved_permissions(pending.project().to_owned()).await?;
+        Ok(pending.decide(&saved))
+    }
+
+    /// Returns the number of saves so far.
+    fn times_saved(&self) -> u64 {
+        self.saved.load(Ordering::SeqCst)
+    }
+}
+
+/// Refuses values that are too large for an event to all subscribers.
+pub(crate) fn check_size(value: &impl serde::Serialize) -> Result<(), RuntimeError> {
+    let (bytes, limit) = (json_bytes(value), MAX_REQUEST_BYTES);
+    if bytes > limit {
+        return Err(RuntimeError::RequestTooLarge { bytes, limit });
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! A permission request, with the rules that apply to it.
+
+use std::sync::Arc;
+
+use opencode_location::location::Location;
+use opencode_schema::event::Notice;
+use opencode_schema::id::{PermissionID, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::permission::{
+    PermissionEffect, PermissionReplied, PermissionReply, PermissionRequest, PermissionRule,
+    Ruleset, SavedPermission, decide,
+};
+use opencode_tools::PermissionError;
+
+use super::rules::rules;
+use crate::asks::waiting::Request;
+
+/// The agent, Location and session whose rules apply.
+#[derive(Clone)]
+pub(crate) struct Judge {
+    /// The state of the Location when the turn was sampled.
+    pub(crate) location: Arc<Location>,
+    /// The agent; it may not exist.
+    pub(crate) agent: String,
+    /// The rules of the session.
+    pub(crate) session: Arc<[PermissionRule]>,
+}
+
+impl Judge {
+    /// Returns the rules, in order.
+    pub(crate) fn rules(&self) -> Ruleset<'_> {
+        rules(&self.location, &self.agent, &self.session)
+    }
+}
+
+/// A request that may have to wait.
+pub(crate) struct Pending {
+    pub(crate) request: PermissionRequest,
+    /// The Location of the session when it asked.
+    pub(crate) location: LocationRef,
+    pub(crate) judge: Judge,
+}
+
+impl Pending {
+    /// Returns the decision of the rules and of the permissions that the project has saved.
+    pub(crate) fn decide(&self, saved: &[SavedPermission]) -> PermissionEffect {
+        let PermissionRequest {
+            action, resources, ..
+        } = &self.request;
+        decide(action, resources, &self.judge.rules(), saved)
+    }
+
+    /// Returns the project whose saved permissions apply; for an untrusted project its worktree.
+    pub(crate) fn project(&self) -> &str {
+        self.judge.location.approvals()
+    }
+
+    pub(crate) fn replied(&self, reply: PermissionReply) -> Notice {
+        Notice::PermissionReplied(PermissionReplied {
+            session_id: self.request.session_id.clone(),
+            request_id: self.request.id.clone(),
+            reply,
+        })
+    }
+}
+
+impl Request for Pending {
+    type Id = PermissionID;
+    type Answer = Result<(), PermissionError>;
+
+    fn id(&self) -> &PermissionID {
+        &self.request.id
+    }
+
+    fn session_id(&self) -> &SessionID {
+        &self.request.session_id
+    }
+
+    fn location(&self) -> &LocationRef {
+        &self.location
+    }
+
+    fn asked(&self) -> Notice {
+        Notice::PermissionAsked(self.request.clone())
+    }
+
+    fn given_up(&self) -> Notice {
+        self.replied(PermissionReply::Reject)
+    }
+}

@@ -1,0 +1,184 @@
+//! Questions that models ask users.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::{Stream, StreamExt};
+use opencode_schema::event::Notice;
+use opencode_schema::id::{QuestionID, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::question::{
+    QuestionAnswer, QuestionRejected, QuestionReplied, QuestionRequest,
+};
+use opencode_tools::{self as tools, QuestionError};
+
+use super::unanswered::AnswerTimeout;
+use crate::asks::attended::Attended;
+use crate::asks::permissions::check_size;
+use crate::asks::waiting::{Claim, Request, Waiting};
+use crate::error::RuntimeError;
+use crate::journal::Journal;
+
+/// The questions of a host that wait for answers.
+pub(crate) struct Questions {
+    journal: Arc<Journal>,
+    timeout: AnswerTimeout,
+    waiting: Arc<Waiting<Pending>>,
+}
+
+/// Questions of one request, which wait together.
+struct Pending {
+    request: QuestionRequest,
+    /// The Location of the session when it asked.
+    location: LocationRef,
+}
+
+impl Pending {
+    fn replied(&self, answers: &[QuestionAnswer]) -> Notice {
+        Notice::QuestionReplied(QuestionReplied {
+            session_id: self.request.session_id.clone(),
+            request_id: self.request.id.clone(),
+            answers: answers.to_vec(),
+        })
+    }
+}
+
+impl Request for Pending {
+    type Id = QuestionID;
+    type Answer = Result<Vec<QuestionAnswer>, QuestionError>;
+
+    fn id(&self) -> &QuestionID {
+        &self.request.id
+    }
+
+    fn session_id(&self) -> &SessionID {
+        &self.request.session_id
+    }
+
+    fn location(&self) -> &LocationRef {
+        &self.location
+    }
+
+    fn asked(&self) -> Notice {
+        Notice::QuestionAsked(self.request.clone())
+    }
+
+    fn given_up(&self) -> Notice {
+        Notice::QuestionRejected(QuestionRejected {
+            session_id: self.request.session_id.clone(),
+            request_id: self.request.id.clone(),
+        })
+    }
+}
+
+impl Questions {
+    pub(crate) fn new(journal: Arc<Journal>, timeout: AnswerTimeout) -> Self {
+        let waiting = Arc::new(Waiting::new(Arc::clone(&journal.announcer)));
+        Self {
+            journal,
+            timeout,
+            waiting,
+        }
+    }
+
+    /// Returns the waiting requests, then new ones, each once, and the end of each of them.
+    pub(crate) fn attend(
+        &self,
+    ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
+        self.waiting.attend().map(|notice| match notice {
+            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
+            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+        })
+    }
+
+    /// Gives up all waiting requests and refuses all later ones.
+    pub(crate) fn end(&self) {
+        self.waiting.end();
+    }
+
+    /// Returns the waiting requests of a session.
+    pub(crate) fn of_session(&self, session: &SessionID) -> Vec<QuestionRequest> {
+        self.shown(|pending| pending.request.session_id == *session)
+    }
+
+    /// Returns the waiting requests that came from a Location, of all sessions.
+    pub(crate) fn of_location(&self, location: &LocationRef) -> Vec<QuestionRequest> {
+        self.shown(|pending| pending.location == *location)
+    }
+
+    fn shown(&self, fits: impl Fn(&Pending) -> bool) -> Vec<QuestionRequest> {
+        let waiting = self.waiting.list(fits);
+        waiting.iter().map(|it| it.request.clone()).collect()
+    }
+}
+
+impl Questions {
+    /// Answers questions with any labels. Publishes the event before the effect.
+    pub(crate) async fn reply_question(
+        &self,
+        session: &SessionID,
+        id: &QuestionID,
+        answers: Vec<QuestionAnswer>,
+    ) -> Result<(), RuntimeError> {
+        let claim = self.claim_question(session, id).await?;
+        check_size(&answers)?;
+        let notice = claim.request().replied(&answers);
+        claim.answer(notice, Ok(answers));
+        Ok(())
+    }
+
+    /// Refuses to answer. Publishes the event before the effect.
+    pub(crate) async fn reject_question(
+        &self,
+        session: &SessionID,
+        id: &QuestionID,
+    ) -> Result<(), RuntimeError> {
+        let claim = self.claim_question(session, id).await?;
+        let notice = claim.request().given_up();
+        claim.answer(notice, Err(QuestionError::Rejected));
+        Ok(())
+    }
+
+    async fn claim_question(
+        &self,
+        session: &SessionID,
+        id: &QuestionID,
+    ) -> Result<Claim<Pending>, RuntimeError> {
+        self.journal.session(session).await?;
+        let claim = self.waiting.claim(session, id);
+        claim.ok_or_else(|| RuntimeError::QuestionNotFound(id.clone()))
+    }
+
+    async fn ask_question(&self, pending: Pending) -> Result<Vec<QuestionAnswer>, QuestionError> {
+        let patience = self.timeout.wait();
+        let asked = self.waiting.ask(pending).map_err(|reason| {
+            tracing::warn!(?reason, "questions cannot be asked");
+            QuestionError::Unanswered
+        })?;
+        let answer = asked.answer(patience).await;
+        answer.unwrap_or(Err(QuestionError::Unanswered))
+    }
+}
+
+/// Asks the questions of the tools of one turn.
+pub(crate) struct TurnQuestions {
+    pub(crate) questions: Arc<Questions>,
+    /// The Location of the session.
+    pub(crate) place: LocationRef,
+}
+
+impl tools::Questions for TurnQuestions {
+    fn ask(
+        &self,
+        asked: tools::QuestionRequest,
+    ) -> BoxFuture<'_, Result<Vec<QuestionAnswer>, QuestionError>> {
+        let request = QuestionRequest {
+            id: QuestionID::generate(&self.questions.journal.ids),
+            session_id: asked.session_id,
+            questions: asked.questions,
+            tool: Some(asked.source),
+        };
+        let location = self.place.clone();
+        Box::pin(self.questions.ask_question(Pending { request, location }))
+    }
+}

@@ -1,0 +1,473 @@
+//! The Safe Provider-Turn Boundary: everything that happens between two requests.
+//!
+//! The order matters. Agent and model are sampled first, so that what cannot run stays pending. A
+//! Prompt Promotion follows, then the one observation of the System Context: the model is told what
+//! holds after its input became visible. Only the first turn of a Context Epoch observes first,
+//! because its baseline stands before what is promoted, and an input stays pending that no baseline
+//! can be made for.
+//!
+//! Each transaction (`entry`) checks again that the session is what was looked at (`fence`). What
+//! changes while a boundary observes is noticed at the next one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use opencode_context::{Observed, SystemContext};
+use opencode_llm::SystemPart;
+use opencode_location::catalogue::ResolvedModelOutcome;
+use opencode_location::location::Location;
+use opencode_schema::clock::Millis;
+use opencode_schema::message::{ErrorKind, SessionErrorUnknown};
+use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::SessionInputAdmitted;
+use opencode_store::{HistoryChanges, SessionRow};
+
+use super::entry::{Entered, Entry, Refusal};
+use super::epoch::{EpochChange, Known};
+use super::publisher::Publisher;
+use super::sample::Sampled;
+use super::{Owed, Runner, Stop, nested};
+use crate::asks::permissions::TurnPermissions;
+use crate::error::DrainError;
+use crate::history::lowering::Target;
+use crate::inbox::{Attached, Promotion, Reading, attaching};
+use crate::metrics::Change;
+use crate::provider::Fence;
+use crate::sources::Turn;
+
+/// How often one turn is prepared at most before the session has changed again.
+const MAX_OUTDATED: u32 = 32;
+
+/// What one Provider Turn runs with.
+pub(crate) struct Boundary {
+    pub(crate) session: SessionRow,
+    /// What must hold when its request is dispatched.
+    pub(crate) fence: Fence,
+    pub(crate) sampled: Sampled,
+    pub(crate) model: ResolvedModelOutcome,
+    /// The model as the step records it: by its name on the wire.
+    pub(crate) model_ref: ModelRef,
+    /// The Baseline System Context.
+    pub(crate) baseline: SystemPart,
+    /// What happened to the history since the last request.
+    pub(crate) changes: HistoryChanges,
+    /// Inputs that became visible.
+    pub(crate) promoted: usize,
+}
+
+impl Boundary {
+    /// Whether the turn offers tools: not in the last one that the agent allows, and not to a model
+    /// that calls none.
+    pub(super) fn offers_tools(&self, is_last: bool) -> bool {
+        !is_last && self.model.model.capabilities.tools
+    }
+}
+
+/// The surroundings of a turn, before its System Context is observed.
+pub(super) struct Surroundings {
+    pub(super) session: SessionRow,
+    pub(super) sampled: Sampled,
+    model: ResolvedModelOutcome,
+    known: Option<Known>,
+    /// The texts of what may be promoted.
+    pub(super) attached: Attached,
+}
+
+/// The surroundings of a turn, with what was observed there.
+pub(super) struct Survey {
+    pub(super) here: Surroundings,
+    pub(super) observed: Observed,
+    /// How long that took.
+    took: Duration,
+}
+
+/// What is stored of a session, in one view.
+struct Stored {
+    session: SessionRow,
+    known: Option<Known>,
+    /// Where its tools read.
+    explored: Vec<String>,
+    /// What may be promoted and has texts to read.
+    attaching: Vec<SessionInputAdmitted>,
+}
+
+/// What a boundary still has to do, however often it begins.
+struct Due {
+    promotion: Promotion,
+    /// Inputs that became visible so far.
+    promoted: usize,
+    owed: Option<Owed>,
+}
+
+/// Why there are no surroundings.
+pub(super) enum Obstacle {
+    Stop(Stop),
+    /// The agent or the model cannot be resolved.
+    Unresolved {
+        session: Box<SessionRow>,
+        sampled: Sampled,
+        error: DrainError,
+    },
+}
+
+impl<E: Into<Stop>> From<E> for Obstacle {
+    fn from(stop: E) -> Self {
+        Self::Stop(stop.into())
+    }
+}
+
+impl Surroundings {
+    fn fence(&self, known: Option<&Known>) -> Fence {
+        Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq))
+    }
+
+    fn model_ref(&self) -> ModelRef {
+        let chosen = self.sampled.model.as_ref();
+        ModelRef {
+            id: self.model.model.id.clone(),
+            provider_id: self.model.model.provider_id.clone(),
+            variant: chosen.and_then(|it| it.variant.clone()),
+        }
+    }
+}
+
+impl Survey {
+    /// What is to be written for a session with this epoch, or with none, and the Baseline System
+    /// Context that holds then.
+    ///
+    /// # Errors
+    ///
+    /// As [`EpochChange::of`].
+    pub(super) fn decide(
+        &self,
+        known: Option<&Known>,
+        promotion: Promotion,
+        attached: Attached,
+        steer_batch: usize,
+        time: Millis,
+    ) -> Result<(Entry, String), DrainError> {
+        let change = EpochChange::of(&self.observed, known)?;
+        let baseline = match (&change, known) {
+            (EpochChange::Begin { baseline, .. }, _) => baseline.clone(),
+            (_, Some(known)) => known.epoch.baseline.clone(),
+            (_, None) => String::new(),
+        };
+        let entry = Entry {
+            fence: self.here.fence(known),
+            change,
+            promotion,
+            attached,
+            steer_batch,
+            time,
+        };
+        Ok((entry, baseline))
+    }
+
+    /// The model that will read the history.
+    pub(super) fn target(&self) -> Target {
+        let model = &self.here.model.model;
+        Target {
+            provider_id: model.provider_id.clone(),
+            wire_id: model.id.clone(),
+            calls_tools: model.capabilities.tools,
+            delegates: self.here.sampled.delegates(),
+        }
+    }
+
+    /// What the turn runs with, once that is written.
+    pub(super) fn boundary(
+        self,
+        baseline: String,
+        baseline_seq: Option<u64>,
+        changes: HistoryChanges,
+        promoted: usize,
+    ) -> Boundary {
+        let model_ref = self.here.model_ref();
+        let Surroundings {
+            session,
+            sampled,
+            model,
+            ..
+        } = self.here;
+        Boundary {
+            fence: Fence::new(&session, baseline_seq),
+            baseline: SystemPart::new(baseline),
+            changes,
+            session,
+            sampled,
+            model,
+            model_ref,
+            promoted,
+        }
+    }
+}
+
+impl Runner {
+    /// An interruption ends the look at the surroundings and the reading of the history, which may
+    /// take long. What is written between them is always awaited: when an interruption has returned,
+    /// everything is settled.
+    ///
+    /// A session that moved away is followed: its drain goes on where the session lives now, with
+    /// what it owes, and writes nothing more through the former Location. What became visible stays
+    /// so, and a turn is owed for it.
+    pub(super) async fn boundary(
+        &mut self,
+        promotion: Promotion,
+        owed: Option<Owed>,
+    ) -> Result<Boundary, Stop> {
+        let mut due = Due {
+            promotion,
+            promoted: 0,
+            owed,
+        };
+        loop {
+            match self.boundary_here(&mut due).await {
+                Err(Stop::Outdated) => self.prepare_anew()?,
+                other => return other,
+            }
+        }
+    }
+
+    /// Forgets the Location that the session had when the turn was prepared.
+    ///
+    /// # Errors
+    ///
+    /// That has happened too often for one turn.
+    pub(super) fn prepare_anew(&mut self) -> Result<(), DrainError> {
+        self.location = None;
+        self.outdated += 1;
+        if self.outdated < MAX_OUTDATED {
+            return Ok(());
+        }
+        Err(DrainError::Outdated {
+            session_id: self.session.clone(),
+            times: self.outdated,
+        })
+    }
+
+    async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, Stop> {
+        let stopped = self.stopper.stopped().clone();
+        let looking = stopped
+            .run_until_cancelled(self.surroundings(due.promotion))
+            .await;
+        let (mut here, context) = match looking.unwrap_or(Err(Stop::Interrupted.into())) {
+            Ok(found) => found,
+            Err(Obstacle::Stop(stop)) => return Err(stop),
+            Err(Obstacle::Unresolved {
+                session,
+                sampled,
+                error,
+            }) => {
+                return match &due.owed {
+                    None => Err(error.into()),
+                    Some(owed) => Err(self.fail_owed(*session, sampled, error, owed).await?),
+                };
+            }
+        };
+        if here.known.is_some() {
+            self.promote(&mut here, due).await?;
+        }
+        let observing = stopped.run_until_cancelled(self.observe(here, context));
+        let survey = observing.await.unwrap_or(Err(Stop::Interrupted))?;
+        self.enter(survey, due).await
+    }
+
+    /// Makes inputs visible, where there is an epoch that they belong to.
+    async fn promote(&self, here: &mut Surroundings, due: &mut Due) -> Result<(), Stop> {
+        let entry = Entry {
+            fence: here.fence(here.known.as_ref()),
+            change: EpochChange::Keep,
+            promotion: due.promotion,
+            attached: std::mem::take(&mut here.attached),
+            steer_batch: self.services.steer_batch,
+            time: self.services.journal.now(),
+        };
+        let Entered { promoted, .. } = self.write(entry).await?;
+        due.promotion = Promotion::Nothing;
+        due.promoted += promoted;
+        if promoted > 0 {
+            due.owed = Some(Owed {
+                to: here.model_ref(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Records that a turn which had to follow could not: results that wait for a model must not
+    /// wait in silence. Inputs stay pending.
+    async fn fail_owed(
+        &self,
+        session: SessionRow,
+        sampled: Sampled,
+        error: DrainError,
+        owed: &Owed,
+    ) -> Result<Stop, DrainError> {
+        let model = sampled.model.unwrap_or_else(|| owed.to.clone());
+        let journal = Arc::clone(&self.services.journal);
+        let secrets = sampled.location.secrets.clone();
+        let mut publisher = Publisher::new(journal, session, sampled.id, model, secrets);
+        publisher.fail_step(SessionErrorUnknown::of(
+            ErrorKind::InvalidRequest,
+            error.to_string(),
+        ));
+        publisher.flush().await?;
+        Ok(Stop::Recorded(error))
+    }
+
+    pub(super) async fn survey(&mut self, promotion: Promotion) -> Result<Survey, Obstacle> {
+        let (here, context) = self.surroundings(promotion).await?;
+        Ok(self.observe(here, context).await?)
+    }
+
+    /// Samples agent and model, composes what is to be observed, and reads attached files.
+    async fn surroundings(
+        &mut self,
+        promotion: Promotion,
+    ) -> Result<(Surroundings, SystemContext), Obstacle> {
+        let Stored {
+            session,
+            known,
+            explored,
+            attaching,
+        } = self.stored(promotion).await?;
+        let location = self.location(&session).await?;
+        let tolerates = self.services.unknown_agents.are_tolerated(&session.info.id);
+        let sampled = Sampled::of(&session, location, tolerates);
+        self.tell_unread(&session, &sampled);
+        let model = match sampled.resolve() {
+            Ok(model) => model,
+            Err(error) => {
+                return Err(Obstacle::Unresolved {
+                    session: Box::new(session),
+                    error: sampled.explain(&error),
+                    sampled,
+                });
+            }
+        };
+        let context = self.services.sources.compose(&Turn {
+            location: &sampled.location,
+            agent: sampled.agent(),
+            permission: &session.permission,
+            model: &model.selection,
+            nested: &nested::directories(&sampled.location, &explored),
+        });
+        let context = context.map_err(|error| DrainError::Context(error.to_string()))?;
+        let permissions = TurnPermissions {
+            permissions: Arc::clone(&self.services.permissions),
+            place: session.info.location.clone(),
+            judge: sampled.judge(),
+        };
+        let reading = Reading::new(&permissions, &session.info.location.directory);
+        let attached = Box::pin(reading.all(&attaching)).await;
+        let here = Surroundings {
+            session,
+            sampled,
+            model,
+            known,
+            attached,
+        };
+        Ok((here, context))
+    }
+
+    async fn observe(&self, here: Surroundings, context: SystemContext) -> Result<Survey, Stop> {
+        let began = Instant::now();
+        let observed = self.shared.lookout.observe(context).await?;
+        Ok(Survey {
+            here,
+            observed,
+            took: began.elapsed(),
+        })
+    }
+
+    async fn enter(&mut self, mut survey: Survey, due: &mut Due) -> Result<Boundary, Stop> {
+        let (batch, now) = (self.services.steer_batch, self.services.journal.now());
+        let attached = std::mem::take(&mut survey.here.attached);
+        let here = &survey.here;
+        let directory = here.session.info.location.directory.clone();
+        let metrics = &self.services.metrics;
+        metrics.observed(&directory, survey.took, survey.observed.unavailable_keys());
+        let (entry, baseline) =
+            survey.decide(here.known.as_ref(), due.promotion, attached, batch, now)?;
+        let change = entry.change.size();
+        let Entered {
+            promoted,
+            baseline_seq,
+        } = self.write(entry).await?;
+        self.services.metrics.changed(&directory, change);
+        let stopped = self.stopper.stopped().clone();
+        let reading = self.read_history(survey.here.session.key, survey.target());
+        let read = stopped.run_until_cancelled(reading).await;
+        let mut changes = read.unwrap_or(Err(Stop::Interrupted))?;
+        // After a compaction an epoch may begin late, at a checkpoint that was sent already.
+        changes.replaced |= matches!(change, Change::Begun { .. });
+        let promoted = due.promoted + promoted;
+        Ok(survey.boundary(baseline, baseline_seq, changes, promoted))
+    }
+
+    /// The session as it is now; its agent and model hold for the whole turn.
+    async fn stored(&mut self, promotion: Promotion) -> Result<Stored, Stop> {
+        let (id, batch) = (self.session.clone(), self.services.steer_batch);
+        let found = self.services.journal.store.read(move |reader| {
+            let Some(session) = reader.session(&id)? else {
+                return Ok(None);
+            };
+            let checkpoint = reader.checkpoint(session.key)?;
+            let epoch = reader.epoch(session.key)?;
+            Ok(Some(Stored {
+                known: epoch.map(|epoch| Known { epoch, checkpoint }),
+                explored: reader.explored(session.key)?,
+                attaching: attaching(reader, &session, promotion, batch)?,
+                session,
+            }))
+        });
+        let Some(stored) = found.await? else {
+            return Err(DrainError::SessionGone(self.session.clone()).into());
+        };
+        let location = &stored.session.info.location;
+        tracing::Span::current().record("location", &location.directory);
+        if self.location.get_or_insert_with(|| location.clone()) != location {
+            return Err(Stop::Outdated);
+        }
+        Ok(stored)
+    }
+
+    async fn location(&self, session: &SessionRow) -> Result<Arc<Location>, Stop> {
+        let directory = &session.info.location.directory;
+        let opened = self.services.locations.get(directory).await;
+        opened.map_err(|error| DrainError::Location(error).into())
+    }
+
+    async fn write(&self, entry: Entry) -> Result<Entered, Stop> {
+        if entry.is_empty() {
+            return Ok(Entered {
+                promoted: 0,
+                baseline_seq: entry.fence.baseline_seq(),
+            });
+        }
+        let directory = entry.fence.session().info.location.directory.clone();
+        let written = self.services.journal.store.write(move |it| entry.write(it));
+        match written.await? {
+            Ok(entered) => Ok(entered),
+            Err(Refusal::Outdated) => {
+                self.services.metrics.contended(&directory);
+                Err(Stop::Outdated)
+            }
+            Err(Refusal::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
+        }
+    }
+
+    /// Brings the conversation up to date.
+    pub(super) async fn read_history(
+        &mut self,
+        session: i64,
+        target: Target,
+    ) -> Result<HistoryChanges, Stop> {
+        let reading = self.conversation.reading(&target);
+        let read = self
+            .services
+            .journal
+            .store
+            .read(move |reader| reading(reader, session));
+        Ok(self.conversation.update(read.await?, target))
+    }
+}

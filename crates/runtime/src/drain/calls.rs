@@ -1,0 +1,434 @@
+//! The tool calls of one Provider Turn: recorded first, then run side by side, each settled once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use opencode_schema::Record;
+use opencode_schema::event::{EventProvider, SessionEvent, ToolCalled, ToolFailed, ToolSuccess};
+use opencode_schema::id::MessageID;
+use opencode_schema::message::{ErrorKind, ProviderMetadata, SessionErrorUnknown};
+use opencode_schema::model::ModelRef;
+use opencode_store::SessionRow;
+use opencode_tools::{Commitment, Materialized, Settlement, Shell, ToolCall, ToolContext};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::INTERRUPTED_CALL;
+use super::sample::Sampled;
+use super::services::Services;
+use super::skills::TurnSkills;
+use crate::asks::permissions::TurnPermissions;
+use crate::asks::questions::TurnQuestions;
+use crate::coordinator::Stopper;
+use crate::sessions::todos::TurnTodos;
+use crate::tasks::TurnTasks;
+
+/// A call that is on record.
+struct Call {
+    id: String,
+    provider_executed: bool,
+    /// Its arguments are complete and it may run.
+    called: bool,
+    /// A person declined the permission or the question it asked for.
+    declined: bool,
+    settled: bool,
+}
+
+/// What becomes of calls that the provider does not run itself.
+pub(super) enum LocalCalls {
+    /// They run, as tasks of the host.
+    Run(Arc<Materialized>, TaskTracker),
+    /// They fail: in this turn no tools are offered.
+    Refused,
+}
+
+/// What a call says that was made although no tools were offered.
+const TOOLS_DISABLED: &str = "Tools are disabled after the maximum agent steps";
+
+/// The calls of one turn.
+pub(super) struct Calls {
+    local: LocalCalls,
+    context: ToolContext,
+    calls: Vec<Call>,
+    /// Recorded, to be started once the record is committed.
+    waiting: Vec<(String, ToolCall)>,
+    running: FuturesUnordered<BoxFuture<'static, (String, Settlement)>>,
+}
+
+/// A call that settled.
+pub(super) struct Settled {
+    pub(super) event: Option<SessionEvent>,
+    /// Somebody declined it, which ends the drain.
+    pub(super) declined: bool,
+    /// Where it read files, relative to the Location.
+    pub(super) explored: Vec<String>,
+}
+
+impl Calls {
+    pub(super) fn new(local: LocalCalls, context: ToolContext) -> Self {
+        let running = FuturesUnordered::new();
+        Self {
+            local,
+            context,
+            calls: Vec::new(),
+            waiting: Vec::new(),
+            running,
+        }
+    }
+
+    /// Remembers a call that the provider began to write.
+    pub(super) fn begin(&mut self, id: &str) {
+        self.calls.push(Call {
+            id: id.to_owned(),
+            provider_executed: false,
+            called: false,
+            declined: false,
+            settled: false,
+        });
+    }
+
+    /// Whether the call was begun and is not complete yet.
+    pub(super) fn is_begun(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| call.id == id && !call.called)
+    }
+
+    /// Whether a call of this id is complete already: a provider may not repeat it in one message.
+    pub(super) fn is_repeated(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| call.id == id && call.called)
+    }
+
+    /// A call that the provider began and did not complete.
+    pub(super) fn incomplete(&self) -> Option<&str> {
+        let begun = self.calls.iter().find(|call| !call.called);
+        begun.map(|call| call.id.as_str())
+    }
+
+    /// The record of a complete call. A local one is started by [`Calls::start`], or failed by
+    /// [`Calls::refuse`].
+    pub(super) fn record(
+        &mut self,
+        id: &str,
+        call: ToolCall,
+        provider_executed: bool,
+        metadata: Option<ProviderMetadata>,
+    ) -> ToolCalled {
+        let (tool, input) = (call.name.clone(), call.input.clone());
+        if let Some(begun) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+            begun.called = true;
+            begun.provider_executed = provider_executed;
+        }
+        if !provider_executed {
+            self.waiting.push((id.to_owned(), call));
+        }
+        ToolCalled {
+            assistant_message_id: self.message_id().clone(),
+            call_id: id.to_owned(),
+            tool,
+            input: as_record(input),
+            provider: EventProvider {
+                executed: provider_executed,
+                metadata,
+            },
+        }
+    }
+
+    /// Fails a recorded call that must not run.
+    pub(super) fn refuse(&mut self, id: &str) -> Option<SessionEvent> {
+        if matches!(self.local, LocalCalls::Run(..)) {
+            return None;
+        }
+        let waits = self.waiting.iter().position(|(waiting, _)| waiting == id)?;
+        self.waiting.remove(waits);
+        let refused = Settlement::Failed {
+            message: TOOLS_DISABLED.to_owned(),
+            kind: ErrorKind::StepLimit,
+        };
+        self.settle(id, refused)
+    }
+
+    /// Starts what is recorded. Their record is committed by now.
+    pub(super) fn start(&mut self) {
+        let LocalCalls::Run(tools, tasks) = &self.local else {
+            return;
+        };
+        for (id, call) in self.waiting.drain(..) {
+            let context = ToolContext {
+                call_id: id.clone(),
+                commitment: Commitment::default(),
+                ..self.context.clone()
+            };
+            let running = tools.start(call, context, tasks);
+            let running = running.map(|settlement| (id, settlement));
+            self.running.push(running.boxed());
+        }
+    }
+
+    /// Waits for the next call to settle; never returns while none runs.
+    pub(super) async fn next(&mut self) -> Settled {
+        let Some((id, mut settlement)) = self.running.next().await else {
+            return std::future::pending().await;
+        };
+        let declined = settlement == Settlement::Declined;
+        if declined && let Some(call) = self.calls.iter_mut().rev().find(|call| call.id == id) {
+            call.declined = true;
+        }
+        let explored = match &mut settlement {
+            Settlement::Success { explored, .. } => std::mem::take(explored),
+            _ => Vec::new(),
+        };
+        Settled {
+            event: self.settle(&id, settlement),
+            declined,
+            explored,
+        }
+    }
+
+    /// Another call, if one has settled already.
+    pub(super) fn next_ready(&mut self) -> Option<Settled> {
+        self.next().now_or_never()
+    }
+
+    pub(super) fn any_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// Whether the model waits for a result of ours.
+    pub(super) fn any_local(&self) -> bool {
+        let is_local = |call: &Call| call.called && !call.provider_executed;
+        self.may_run() && self.calls.iter().any(is_local)
+    }
+
+    /// Whether this is a turn that another may follow.
+    pub(super) fn may_run(&self) -> bool {
+        matches!(self.local, LocalCalls::Run(..))
+    }
+
+    /// Fires when the calls must stop.
+    pub(super) fn cancelled(&self) -> &CancellationToken {
+        &self.context.cancel
+    }
+
+    /// The outcome of a call that the provider ran. One that is settled already stays as it is.
+    pub(super) fn settle_hosted(&mut self, id: &str, outcome: Hosted) -> Option<SessionEvent> {
+        let call = self
+            .calls
+            .iter_mut()
+            .rev()
+            .find(|call| call.id == id && !call.settled)?;
+        call.settled = true;
+        let executed = call.provider_executed;
+        let (assistant_message_id, call_id) = (self.message_id().clone(), id.to_owned());
+        let provider = |metadata| EventProvider { executed, metadata };
+        Some(match outcome {
+            Hosted::Success {
+                structured,
+                content,
+                result,
+                metadata,
+            } => ToolSuccess {
+                assistant_message_id,
+                call_id,
+                structured: as_record(structured),
+                content,
+                output_paths: Some(Vec::new()),
+                result,
+                provider: provider(metadata),
+            }
+            .into(),
+            Hosted::Failed {
+                message,
+                result,
+                metadata,
+            } => ToolFailed {
+                assistant_message_id,
+                call_id,
+                error: SessionErrorUnknown::of(ErrorKind::Tool, message),
+                result,
+                provider: provider(metadata),
+            }
+            .into(),
+        })
+    }
+
+    /// Fails what has not settled: all of it, or only what the provider ran.
+    pub(super) fn fail_unsettled(
+        &mut self,
+        hosted_only: bool,
+        error: &SessionErrorUnknown,
+    ) -> Vec<SessionEvent> {
+        let assistant_message_id = self.message_id().clone();
+        let open = self.calls.iter_mut().filter(|call| {
+            !call.settled && (!hosted_only || call.called && call.provider_executed)
+        });
+        open.map(|call| {
+            call.settled = true;
+            let error = if call.declined {
+                SessionErrorUnknown::of(ErrorKind::Declined, INTERRUPTED_CALL)
+            } else {
+                error.clone()
+            };
+            ToolFailed {
+                assistant_message_id: assistant_message_id.clone(),
+                call_id: call.id.clone(),
+                error,
+                result: None,
+                provider: EventProvider {
+                    executed: call.provider_executed,
+                    metadata: None,
+                },
+            }
+            .into()
+        })
+        .collect()
+    }
+
+    fn message_id(&self) -> &MessageID {
+        &self.context.assistant_message_id
+    }
+
+    fn settle(&mut self, id: &str, settlement: Settlement) -> Option<SessionEvent> {
+        if settlement == Settlement::Declined {
+            // The engine closes it together with its siblings.
+            return None;
+        }
+        let call = self
+            .calls
+            .iter_mut()
+            .rev()
+            .find(|call| call.id == id && !call.settled)?;
+        call.settled = true;
+        let (assistant_message_id, call_id) = (self.message_id().clone(), id.to_owned());
+        let provider = EventProvider::default();
+        Some(match settlement {
+            Settlement::Success {
+                structured,
+                content,
+                output_paths,
+                explored: _,
+            } => ToolSuccess {
+                assistant_message_id,
+                call_id,
+                structured,
+                content,
+                output_paths: Some(output_paths),
+                result: None,
+                provider,
+            }
+            .into(),
+            Settlement::Failed { message, kind } => {
+                let result = Some(json!({ "type": "error", "value": message }));
+                let error = SessionErrorUnknown::of(kind, message);
+                ToolFailed {
+                    assistant_message_id,
+                    call_id,
+                    error,
+                    result,
+                    provider,
+                }
+                .into()
+            }
+            Settlement::Interrupted | Settlement::Declined => {
+                let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
+                ToolFailed {
+                    assistant_message_id,
+                    call_id,
+                    error,
+                    result: None,
+                    provider,
+                }
+                .into()
+            }
+        })
+    }
+}
+
+impl Drop for Calls {
+    /// A turn that is given up, because its events cannot be stored, leaves no tool running, nor
+    /// what a tool does beside itself.
+    fn drop(&mut self) {
+        self.context.cancel.cancel();
+    }
+}
+
+/// How a call that the provider ran came out.
+pub(super) enum Hosted {
+    Success {
+        structured: Value,
+        content: Vec<opencode_schema::message::ToolContent>,
+        result: Option<Value>,
+        metadata: Option<ProviderMetadata>,
+    },
+    Failed {
+        message: String,
+        result: Option<Value>,
+        metadata: Option<ProviderMetadata>,
+    },
+}
+
+/// Records hold objects; anything else is wrapped.
+fn as_record(value: Value) -> Record {
+    match value {
+        Value::Object(record) => record,
+        other => Record::from_iter([("value".to_owned(), other)]),
+    }
+}
+
+/// The context that every call of a turn shares.
+pub(super) fn shared_context(
+    services: &Arc<Services>,
+    session: &SessionRow,
+    sampled: &Sampled,
+    model: &ModelRef,
+    message_id: &MessageID,
+    stopper: &Stopper,
+) -> ToolContext {
+    let place = &session.info.location;
+    let judge = sampled.judge();
+    let settings = &sampled.location.configuration.settings;
+    ToolContext {
+        session_id: session.info.id.clone(),
+        agent: sampled.id.clone(),
+        assistant_message_id: message_id.clone(),
+        call_id: String::new(),
+        directory: Arc::from(Path::new(&place.directory)),
+        cancel: stopper.stopped().child_token(),
+        managed_output: services.tools.managed_output(),
+        output_limits: settings.tool_output.into(),
+        image_limits: settings.image,
+        skills: Arc::new(TurnSkills {
+            judge: judge.clone(),
+        }),
+        shell: Arc::new(Shell::new(
+            settings.shell.as_deref(),
+            Arc::clone(&sampled.location.command_variables),
+        )),
+        secrets: sampled.location.secrets.clone(),
+        tasks: Arc::new(TurnTasks {
+            tasks: Arc::clone(&services.tasks),
+            coordinator: stopper.coordinator().clone(),
+            parent: session.clone(),
+            judge: judge.clone(),
+            model: model.clone(),
+        }),
+        permissions: Arc::new(TurnPermissions {
+            permissions: Arc::clone(&services.permissions),
+            place: place.clone(),
+            judge,
+        }),
+        questions: Arc::new(TurnQuestions {
+            questions: Arc::clone(&services.questions),
+            place: place.clone(),
+        }),
+        todos: Arc::new(TurnTodos {
+            lists: Arc::clone(&services.todos),
+            place: place.clone(),
+        }),
+        web: Arc::clone(&services.web),
+        search: Arc::clone(&services.search),
+        commitment: Commitment::default(),
+    }
+}

@@ -1,0 +1,235 @@
+//! Where a Provider Turn meets compaction: before a request that is estimated not to fit, and after
+//! one that the provider refused for its size.
+//!
+//! One turn is compacted for at most once each way, and sent whatever came of it. What it promoted
+//! is in the checkpoint, so it begins anew without a promotion.
+
+use std::sync::Arc;
+
+use opencode_llm::{LlmRequest, ResolvedModel};
+use opencode_location::catalogue::request_domains;
+use opencode_schema::message::{CompactionReason, ErrorKind};
+use opencode_schema::model::ModelRef;
+use tokio_util::sync::CancellationToken;
+
+use super::boundary::Boundary;
+use super::ends::Turned;
+use super::sample::Sampled;
+use super::summariser::summariser;
+use super::{Owed, Runner, Stop};
+use crate::compaction::Compactor;
+use crate::compaction::{Failure, Grounds, Outcome, Pause};
+use crate::history::estimate::{Budget, request_tokens};
+use crate::inbox::Promotion;
+use crate::json::json_size;
+use crate::provider::Fence;
+
+/// What compaction has done for one turn.
+#[derive(Default)]
+pub(super) struct Relief {
+    by_estimate: bool,
+    by_overflow: bool,
+    /// Estimated tokens of the request.
+    size: u64,
+    /// The same of the request that the newest checkpoint was to make smaller.
+    before: Option<u64>,
+}
+
+/// A turn that has settled.
+pub(super) struct Answered {
+    /// The model waits for results, so that another must follow.
+    pub(super) continues: bool,
+    /// The model that answered.
+    pub(super) model: ModelRef,
+    /// Turns that the agent allows an input.
+    pub(super) allowed: Option<u32>,
+}
+
+impl Grounds {
+    pub(crate) fn of(fence: &Fence, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
+        let session = fence.session();
+        let settings = &sampled.location.configuration.settings;
+        let agent = sampled.agent().map(|agent| &agent.request.body);
+        let agent = agent.map(|body| request_domains(body, model.protocol).generation);
+        let asked = agent.and_then(|generation| generation.max_tokens);
+        let budget = Budget::of(model, asked.or(model.generation.max_tokens), settings);
+        Self {
+            session: session.clone(),
+            fence: fence.clone(),
+            summariser: summariser(&session.info, sampled, model, budget),
+            budget,
+            keep: budget.kept(settings.compaction.keep_tokens),
+            secrets: sampled.location.secrets.clone(),
+        }
+    }
+}
+
+impl Relief {
+    /// Whether a refusal for the request's size is not the end of the turn yet.
+    pub(super) fn recovers(&self, boundary: &Boundary) -> bool {
+        is_automatic(&boundary.sampled) && !self.by_overflow
+    }
+
+    /// Compacts because the provider refused the request. Returns whether the turn begins anew.
+    pub(super) async fn recover(
+        &mut self,
+        compactor: &Compactor,
+        grounds: &Grounds,
+        stopped: &CancellationToken,
+    ) -> Result<bool, Stop> {
+        // Nothing that an estimate says of what has just been compacted counts any more.
+        (self.by_overflow, self.by_estimate) = (true, true);
+        let compacted = compact(compactor, grounds, stopped).await;
+        let outcome = compacted.inspect_err(|_| self.by_overflow = false)?;
+        Ok(self.is_relieved(&outcome))
+    }
+
+    /// Whether there is a checkpoint now, which has to be judged by what it was made for.
+    fn is_relieved(&mut self, outcome: &Outcome) -> bool {
+        let is_completed = *outcome == Outcome::Completed;
+        self.before = is_completed.then_some(self.size);
+        is_completed
+    }
+}
+
+impl Runner {
+    /// One turn, to its answer.
+    pub(super) async fn answered(
+        &mut self,
+        mut boundary: Boundary,
+        step: u32,
+    ) -> Result<Answered, Stop> {
+        let mut relief = Relief::default();
+        loop {
+            let allowed = boundary.sampled.steps();
+            let model = boundary.model_ref.clone();
+            let is_last = allowed.is_some_and(|allowed| step >= allowed);
+            let turned = match self.turn(boundary, is_last, &mut relief).await {
+                Err(Stop::Outdated) => {
+                    self.prepare_anew()?;
+                    Turned::Anew
+                }
+                other => other?,
+            };
+            match turned {
+                Turned::Settled { continues } => {
+                    return Ok(Answered {
+                        continues,
+                        model,
+                        allowed,
+                    });
+                }
+                Turned::Anew => {
+                    let owed = Some(Owed { to: model });
+                    boundary = self.boundary(Promotion::Nothing, owed).await?;
+                }
+            }
+        }
+    }
+
+    /// Compacts if the request is estimated to leave too little of the model's window free. Returns
+    /// whether the turn begins anew.
+    pub(super) async fn relieve(
+        &mut self,
+        boundary: &Boundary,
+        request: &LlmRequest,
+        grounds: &Grounds,
+        relief: &mut Relief,
+    ) -> Result<bool, Stop> {
+        if !is_automatic(&boundary.sampled) {
+            return Ok(false);
+        }
+        relief.size = self.estimate(request);
+        if let Some(before) = relief.before.take() {
+            self.judge(before, relief.size, grounds);
+        }
+        if relief.by_estimate || self.rests() || !grounds.budget.is_exceeded_by(relief.size) {
+            return Ok(false);
+        }
+        relief.by_estimate = true;
+        let compacted = compact(&self.services.compactor, grounds, self.stopper.stopped()).await;
+        let outcome = compacted.inspect_err(|_| relief.by_estimate = false)?;
+        if let Outcome::Failed(_) = outcome {
+            self.rest = Some(self.pause(grounds));
+        }
+        Ok(relief.is_relieved(&outcome))
+    }
+
+    /// Estimated tokens of a request with this history.
+    pub(super) fn estimate(&self, request: &LlmRequest) -> u64 {
+        let transcript = &self.conversation.transcript;
+        // What the last turn of an agent is told is no history.
+        let closing = request.closing.iter();
+        let more: u64 = closing.map(|message| json_size(message).units + 1).sum();
+        let tools = self.shared.offer.units(&request.tools);
+        request_tokens(&request.system, transcript.units() + more, tools)
+    }
+
+    fn rests(&self) -> bool {
+        let units = self.conversation.transcript.units();
+        let pauses = [self.rest, self.conversation.pause];
+        pauses.iter().flatten().any(|pause| pause.lasts(units))
+    }
+
+    fn pause(&self, grounds: &Grounds) -> Pause {
+        let units = self.conversation.transcript.units();
+        Pause::at(units, grounds.keep, &grounds.budget)
+    }
+
+    /// Whether a checkpoint was worth its request. Automatic compaction rests after one that did not
+    /// make the request smaller; after one that did not make it small enough, in this activity.
+    fn judge(&mut self, before: u64, after: u64, grounds: &Grounds) {
+        let pause = self.pause(grounds);
+        let is_smaller = after < before;
+        self.conversation.pause = (!is_smaller).then_some(pause);
+        self.rest = grounds.budget.is_exceeded_by(after).then_some(pause);
+        if !is_smaller {
+            let (session, growth) = (&self.session, pause.growth());
+            let message = format!(
+                "The compaction of {session} did not make its request smaller: about {before} tokens before, {after} after. Automatic compaction rests until the history has grown by {growth}"
+            );
+            let failure = Failure::new(ErrorKind::Unknown, message);
+            tell(&self.services.compactor, grounds, failure);
+        }
+    }
+}
+
+fn is_automatic(sampled: &Sampled) -> bool {
+    sampled.location.configuration.settings.compaction.auto
+}
+
+/// Makes a checkpoint that nobody asked for. A turn goes on without one.
+async fn compact(
+    compactor: &Compactor,
+    grounds: &Grounds,
+    stopped: &CancellationToken,
+) -> Result<Outcome, Stop> {
+    let outcome = compactor.compact(grounds, CompactionReason::Auto, stopped);
+    let outcome = outcome.await?;
+    match &outcome {
+        Outcome::Interrupted => return Err(Stop::Interrupted),
+        Outcome::Outdated => return Err(Stop::Outdated),
+        Outcome::Failed(failure) => {
+            let message = format!(
+                "The history of {} was not compacted: {}",
+                grounds.session.info.id, failure.message
+            );
+            let cause = failure.cause.clone();
+            tell(compactor, grounds, Failure { message, cause });
+        }
+        Outcome::Completed | Outcome::Nothing => {}
+    }
+    Ok(outcome)
+}
+
+/// Tells the log and connected clients. The turn itself does not fail by it, so no event of the
+/// session says it.
+fn tell(compactor: &Compactor, grounds: &Grounds, failure: Failure) {
+    let info = &grounds.session.info;
+    let Failure { message, cause } = failure;
+    tracing::warn!(session_id = %info.id, "{message}");
+    compactor
+        .journal
+        .announcer
+        .announce_failure(&info.id, Some(&info.location), message, cause);
+}

@@ -1,0 +1,114 @@
+//! What a Safe Provider-Turn Boundary writes, in one transaction.
+
+use opencode_schema::clock::Millis;
+use opencode_schema::event::ContextUpdated;
+use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
+
+use super::epoch::{Begins, EpochChange};
+use crate::inbox::{Attached, Promotion, promote};
+use crate::journal::append;
+use crate::provider::Fence;
+
+/// What is to be written, and what it was decided on.
+pub(super) struct Entry {
+    pub(super) fence: Fence,
+    pub(super) change: EpochChange,
+    pub(super) promotion: Promotion,
+    /// The texts of what may be promoted.
+    pub(super) attached: Attached,
+    /// Steers that are promoted at most.
+    pub(super) steer_batch: usize,
+    pub(super) time: Millis,
+}
+
+/// What was written.
+pub(super) struct Entered {
+    /// Inputs that became visible.
+    pub(super) promoted: usize,
+    /// Where the Context Epoch begins.
+    pub(super) baseline_seq: Option<u64>,
+}
+
+/// Why nothing was written.
+pub(super) enum Refusal {
+    /// The session is not what the entry was decided on any more.
+    Outdated,
+    /// The inbox contradicts the log.
+    Conflict(String),
+}
+
+impl Entry {
+    /// Whether there is nothing to write.
+    pub(super) fn is_empty(&self) -> bool {
+        self.promotion == Promotion::Nothing && self.change == EpochChange::Keep
+    }
+
+    /// Begins the first epoch, promotes, then tells the model what changed: in this order the model
+    /// reads it.
+    ///
+    /// A session may have moved, or its agent or model been switched, since the runner read it. A
+    /// runner with a former view writes nothing here.
+    pub(super) fn write(
+        self,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<Result<Entered, Refusal>, StoreError> {
+        if !self.fence.holds(&transaction.reader())? {
+            return Ok(Err(Refusal::Outdated));
+        }
+        let session = self.fence.session();
+        let mut change = Some(self.change);
+        if let Some(first) = change.take_if(|change| change.begins_first()) {
+            apply(transaction, session, first, self.time)?;
+        }
+        let (promotion, batch) = (self.promotion, self.steer_batch);
+        let promoted = match promote(transaction, session, promotion, batch, self.attached)? {
+            Ok(promoted) => promoted,
+            Err(conflict) => return Ok(Err(Refusal::Conflict(conflict.to_string()))),
+        };
+        if let Some(change) = change {
+            apply(transaction, session, change, self.time)?;
+        }
+        let baseline_seq = transaction.reader().baseline_seq(session.key)?;
+        Ok(Ok(Entered {
+            promoted,
+            baseline_seq,
+        }))
+    }
+}
+
+fn apply(
+    transaction: &mut Transaction<'_>,
+    session: &SessionRow,
+    change: EpochChange,
+    time: Millis,
+) -> Result<(), StoreError> {
+    match change {
+        EpochChange::Keep => Ok(()),
+        EpochChange::Tell { text, snapshot } => {
+            let message_id = transaction.message_id();
+            append(
+                transaction,
+                session,
+                time,
+                ContextUpdated { message_id, text },
+            )?;
+            transaction.set_snapshot(session.key, &snapshot)
+        }
+        EpochChange::Begin {
+            baseline,
+            snapshot,
+            begins,
+        } => {
+            let baseline_seq = match begins {
+                Begins::First | Begins::Now => transaction.reader().latest_seq(session.key)?,
+                Begins::At(seq) => seq,
+            };
+            let epoch = Epoch {
+                baseline,
+                snapshot,
+                baseline_seq,
+            };
+            transaction.set_epoch(session.key, &epoch)
+        }
+    }
+}

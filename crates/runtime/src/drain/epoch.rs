@@ -1,0 +1,327 @@
+//! What an observation of the System Context means for the Context Epoch of a session. Nothing here
+//! looks at the world or writes.
+
+use opencode_context::{Baseline, Observed, Reconciled, Replaced, Snapshot, Unavailable};
+use opencode_store::Epoch;
+
+use crate::error::DrainError;
+use crate::metrics::Change;
+
+/// The Context Epoch of a session as a boundary finds it.
+pub(super) struct Known {
+    pub(super) epoch: Epoch,
+    /// Entry of the newest checkpoint of the session.
+    pub(super) checkpoint: Option<u64>,
+}
+
+impl Known {
+    /// The checkpoint, if the session was compacted since the epoch began.
+    fn compacted(&self) -> Option<u64> {
+        let newer = |checkpoint: &u64| *checkpoint > self.epoch.baseline_seq;
+        self.checkpoint.filter(newer)
+    }
+}
+
+/// What a boundary does to the Context Epoch.
+#[derive(Debug, PartialEq)]
+pub(super) enum EpochChange {
+    /// The model knows what holds, or cannot be told now.
+    Keep,
+    /// It is told what changed, by a Mid-Conversation System Message.
+    Tell {
+        text: String,
+        /// What it knows then, as it is stored.
+        snapshot: String,
+    },
+    /// Another epoch begins.
+    Begin {
+        baseline: String,
+        snapshot: String,
+        begins: Begins,
+    },
+}
+
+/// Where an epoch begins: the Mid-Conversation System Messages behind that entry belong to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begins {
+    /// Before anything is promoted: the first one of the session in its Location.
+    First,
+    /// Behind everything there is.
+    Now,
+    /// At the checkpoint of a compaction.
+    At(u64),
+}
+
+impl EpochChange {
+    /// How much the model is told.
+    pub(super) fn size(&self) -> Change {
+        match self {
+            Self::Keep => Change::Nothing,
+            Self::Tell { text, .. } => Change::Told {
+                bytes: text.len() as u64,
+            },
+            Self::Begin { baseline, .. } => Change::Begun {
+                bytes: baseline.len() as u64,
+            },
+        }
+    }
+
+    /// Whether it begins the first epoch, of which everything that is promoted is a part.
+    pub(super) fn begins_first(&self) -> bool {
+        matches!(
+            self,
+            Self::Begin {
+                begins: Begins::First,
+                ..
+            }
+        )
+    }
+
+    /// What follows from an observation for a session with this epoch, or with none.
+    ///
+    /// # Errors
+    ///
+    /// There is no epoch, and none can begin because something could not be observed.
+    pub(super) fn of(observed: &Observed, known: Option<&Known>) -> Result<Self, DrainError> {
+        let Some(known) = known else {
+            let baseline = observed.initialize();
+            let baseline = baseline.map_err(|error| DrainError::Context(error.to_string()))?;
+            return begin(baseline, Begins::First);
+        };
+        let begins = known.compacted().map_or(Begins::Now, Begins::At);
+        let snapshot: Snapshot = match serde_json::from_str(&known.epoch.snapshot) {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                tracing::warn!(%error, "the Context Snapshot is not readable and is replaced");
+                // It is unknown what the model was told, so nothing may be missing.
+                let whole = observed.initialize();
+                return whole.map_or(Ok(Self::Keep), |baseline| begin(baseline, begins));
+            }
+        };
+        if begins != Begins::Now {
+            return match observed.replace(&snapshot) {
+                Replaced::Ready(baseline) => begin(baseline, begins),
+                Replaced::Blocked { unavailable } => Ok(blocked(&unavailable)),
+            };
+        }
+        match observed.reconcile(&snapshot) {
+            Reconciled::Unchanged => Ok(Self::Keep),
+            Reconciled::Updated { text, snapshot } => Ok(Self::Tell {
+                text,
+                snapshot: stored(&snapshot)?,
+            }),
+            Reconciled::ReplacementReady(baseline) => begin(baseline, begins),
+            Reconciled::ReplacementBlocked { unavailable } => Ok(blocked(&unavailable)),
+        }
+    }
+}
+
+fn begin(baseline: Baseline, begins: Begins) -> Result<EpochChange, DrainError> {
+    Ok(EpochChange::Begin {
+        snapshot: stored(&baseline.snapshot)?,
+        baseline: baseline.text,
+        begins,
+    })
+}
+
+/// The epoch stays as it is, and the next boundary tries again.
+fn blocked(unavailable: &[Unavailable]) -> EpochChange {
+    let keys: Vec<_> = unavailable.iter().map(|it| it.key.as_str()).collect();
+    tracing::warn!(?keys, "the Context Epoch cannot be replaced yet");
+    EpochChange::Keep
+}
+
+fn stored(snapshot: &Snapshot) -> Result<String, DrainError> {
+    serde_json::to_string(snapshot).map_err(|error| {
+        DrainError::Internal(format!("the Context Snapshot cannot be written: {error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use futures::future::{BoxFuture, ready};
+    use opencode_context::{Observation, Source, SystemContext};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A source of numbers that may be removed.
+    struct Number(&'static str, Observation);
+
+    impl Source for Number {
+        fn key(&self) -> &str {
+            self.0
+        }
+        fn load(&self) -> BoxFuture<'_, Observation> {
+            ready(self.1.clone()).boxed()
+        }
+        fn is_valid(&self, value: &Value) -> bool {
+            value.is_number()
+        }
+        fn baseline(&self, value: &Value) -> String {
+            format!("{} is {value}", self.0)
+        }
+        fn update(&self, _: &Value, current: &Value) -> String {
+            format!("{} is now {current}", self.0)
+        }
+        fn removed(&self, _: &Value) -> Option<String> {
+            Some(format!("{} is gone", self.0))
+        }
+    }
+
+    /// What a source of that key says: a number, that there is nothing, or that it cannot be said.
+    async fn observed(sources: &[(&'static str, Value)]) -> Observed {
+        let sources = sources.iter().map(|(key, value)| {
+            let observation = match value {
+                Value::Number(_) => Observation::Present(value.clone()),
+                Value::Null => Observation::Absent,
+                _ => Observation::Unavailable("lost".to_owned()),
+            };
+            SystemContext::make(Number(key, observation)).unwrap()
+        });
+        let context = SystemContext::combine(sources).unwrap();
+        context.observe().await
+    }
+
+    fn known(snapshot: &Value, checkpoint: Option<u64>) -> Known {
+        // What is not JSON at all stands here as a text.
+        let snapshot = match snapshot {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Known {
+            epoch: Epoch {
+                baseline: "before".to_owned(),
+                snapshot,
+                baseline_seq: 10,
+            },
+            checkpoint,
+        }
+    }
+
+    fn begins(baseline: &str, snapshot: &Value, begins: Begins) -> EpochChange {
+        EpochChange::Begin {
+            baseline: baseline.to_owned(),
+            snapshot: snapshot.to_string(),
+            begins,
+        }
+    }
+
+    fn tells(text: &str, snapshot: &Value) -> EpochChange {
+        EpochChange::Tell {
+            text: text.to_owned(),
+            snapshot: snapshot.to_string(),
+        }
+    }
+
+    fn told(number: u32) -> Value {
+        json!({"value": number, "removed": "a/a is gone"})
+    }
+
+    #[tokio::test]
+    async fn what_an_observation_means_for_an_epoch() {
+        let one = json!({"a/a": told(1)});
+        let two = json!({"a/a": told(2)});
+        let both = json!({"a/a": told(1), "a/b": {"value": 1, "removed": "a/b is gone"}});
+        let foreign = json!({"a/a": {"value": "x"}});
+        let bound = json!({"a/a": told(1), "a/z": {"value": 1}});
+        let lost = || json!("lost");
+        let now = |text: &str, snapshot| begins(text, snapshot, Begins::Now);
+        let at = |text: &str, snapshot| begins(text, snapshot, Begins::At(11));
+        for (snapshot, checkpoint, sources, expected) in [
+            (&one, None, vec![("a/a", json!(1))], EpochChange::Keep),
+            (
+                &one,
+                None,
+                vec![("a/a", json!(2))],
+                tells("a/a is now 2", &two),
+            ),
+            (
+                &one,
+                None,
+                vec![("a/a", Value::Null)],
+                tells("a/a is gone", &json!({})),
+            ),
+            (&one, None, vec![("a/a", lost())], EpochChange::Keep),
+            (
+                &one,
+                None,
+                vec![("a/a", json!(1)), ("a/b", json!(1))],
+                tells("a/b is 1", &both),
+            ),
+            (
+                &one,
+                None,
+                vec![("a/a", json!(1)), ("a/b", lost())],
+                EpochChange::Keep,
+            ),
+            // No message leads from what was told to what holds.
+            (
+                &foreign,
+                None,
+                vec![("a/a", json!(2))],
+                now("a/a is 2", &two),
+            ),
+            (&bound, None, vec![("a/a", json!(2))], now("a/a is 2", &two)),
+            (&bound, None, vec![("a/a", lost())], EpochChange::Keep),
+            // A checkpoint that is older, and one that is newer than the epoch.
+            (
+                &one,
+                Some(10),
+                vec![("a/a", json!(2))],
+                tells("a/a is now 2", &two),
+            ),
+            (
+                &one,
+                Some(11),
+                vec![("a/a", json!(1))],
+                at("a/a is 1", &one),
+            ),
+            (&one, Some(11), vec![("a/a", lost())], EpochChange::Keep),
+            (
+                &one,
+                Some(11),
+                vec![("a/a", json!(2)), ("a/b", lost())],
+                at("a/a is 2", &two),
+            ),
+            // Nobody knows what was told.
+            (
+                &json!("{"),
+                None,
+                vec![("a/a", json!(2))],
+                now("a/a is 2", &two),
+            ),
+            (
+                &json!([]),
+                Some(11),
+                vec![("a/a", json!(2))],
+                at("a/a is 2", &two),
+            ),
+            (
+                &json!("{"),
+                None,
+                vec![("a/a", json!(2)), ("a/b", lost())],
+                EpochChange::Keep,
+            ),
+        ] {
+            let known = known(snapshot, checkpoint);
+            let change = EpochChange::of(&observed(&sources).await, Some(&known)).unwrap();
+            assert_eq!(change, expected, "{snapshot} {checkpoint:?} {sources:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_first_epoch_needs_everything() {
+        let change = EpochChange::of(&observed(&[("a/a", json!(1))]).await, None);
+        let first = begins("a/a is 1", &json!({"a/a": told(1)}), Begins::First);
+        assert_eq!(change.unwrap(), first);
+        assert!(first.begins_first());
+        let blocked = EpochChange::of(&observed(&[("a/a", json!("lost"))]).await, None);
+        let message = blocked.unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "the System Context is not available yet: a/a: lost"
+        );
+    }
+}

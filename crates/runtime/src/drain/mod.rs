@@ -1,0 +1,425 @@
+//! A Session Drain: Provider Turns until nothing is left to do.
+
+mod base_instructions;
+mod boundary;
+mod calls;
+mod cleaning;
+mod compacting;
+mod conversation;
+mod dispatch;
+mod ends;
+mod entry;
+mod epoch;
+mod files;
+mod lookout;
+mod manual_compaction;
+mod nested;
+mod next;
+mod offer;
+mod prefix;
+mod prune;
+mod publisher;
+mod repetition;
+mod request;
+mod sample;
+mod services;
+mod skills;
+mod summariser;
+mod translate;
+mod turn;
+mod unread;
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use opencode_schema::event::{Interrupted, ToolFailed};
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::message::{ErrorKind, SessionErrorUnknown, SessionMessage};
+use opencode_schema::model::ModelRef;
+use opencode_schema::prompt::Delivery;
+use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOWANCE};
+use tokio_util::task::TaskTracker;
+
+use self::compacting::Answered;
+use self::conversation::{Conversation, Conversations};
+use self::lookout::Lookout;
+pub(crate) use self::next::next_request;
+use self::offer::ToolOffer;
+use self::repetition::Repetition;
+pub(crate) use self::services::Services;
+use self::unread::ToldSessions;
+use crate::compaction::Pause;
+use crate::coordinator::state::Exit;
+use crate::coordinator::{Drain, DrainExit, Stopper};
+use crate::error::DrainError;
+use crate::inbox::Promotion;
+use crate::journal::append;
+
+/// What a call says that did not come to an end.
+const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
+
+/// Why a drain ends early.
+pub(crate) enum Stop {
+    /// It was interrupted.
+    Interrupted,
+    /// The session has another Location, agent, model or Context Epoch than the turn was prepared
+    /// for. Nothing was sent.
+    Outdated,
+    /// It failed.
+    Failed(DrainError),
+    /// It failed, and its step says so.
+    Recorded(DrainError),
+}
+
+impl<E: Into<DrainError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What the drains of a host share.
+pub(crate) struct Shared {
+    lookout: Lookout,
+    offer: ToolOffer,
+    conversations: Conversations,
+    /// The sessions that know of unreadable configuration.
+    told: ToldSessions,
+    /// Where tools run, so that closing the host waits for them.
+    tasks: TaskTracker,
+}
+
+impl Shared {
+    pub(crate) fn new(tasks: TaskTracker) -> Arc<Self> {
+        Arc::new(Self {
+            lookout: Lookout::default(),
+            offer: ToolOffer::default(),
+            conversations: Conversations::default(),
+            told: ToldSessions::default(),
+            tasks,
+        })
+    }
+}
+
+/// How the drains of a host are run.
+pub(crate) fn begin_drains(services: &Arc<Services>, shared: &Arc<Shared>) -> Drain {
+    let (services, shared) = (Arc::clone(services), Arc::clone(shared));
+    Arc::new(move |session, force, stopper| {
+        let (services, shared) = (Arc::clone(&services), Arc::clone(&shared));
+        let mut runner = Runner::new(services, shared, session, stopper);
+        runner.conversation = runner.shared.conversations.take(&runner.session);
+        runner.drain(force).boxed()
+    })
+}
+
+/// One drain of one session.
+pub(crate) struct Runner {
+    services: Arc<Services>,
+    shared: Arc<Shared>,
+    session: SessionID,
+    stopper: Stopper,
+    /// The Location this drain works in, until the session moves away from it.
+    location: Option<LocationRef>,
+    conversation: Conversation,
+    /// The calls of this activity.
+    repetition: Repetition,
+    /// Automatic compaction rests in this activity, because it brought too little.
+    rest: Option<Pause>,
+    /// How often the next turn was prepared in vain.
+    outdated: u32,
+}
+
+/// A turn that must follow, because the one before called tools and waits for their results.
+struct Owed {
+    /// The model that called them.
+    to: ModelRef,
+}
+
+/// What is eligible when a drain begins.
+struct Pending {
+    steer: bool,
+    queue: bool,
+    /// A revert is staged.
+    staged: bool,
+}
+
+impl Runner {
+    fn new(
+        services: Arc<Services>,
+        shared: Arc<Shared>,
+        session: SessionID,
+        stopper: Stopper,
+    ) -> Self {
+        Self {
+            services,
+            shared,
+            session,
+            stopper,
+            location: None,
+            conversation: Conversation::default(),
+            repetition: Repetition::default(),
+            rest: None,
+            outdated: 0,
+        }
+    }
+
+    /// Drains the session. A forced drain makes at least one Provider Turn.
+    ///
+    /// Its entries in the log are about its session alone, also where a tool of another one began it.
+    #[tracing::instrument(
+        parent = None,
+        level = "error",
+        name = "session_drain",
+        skip_all,
+        fields(session_id = %self.session, location = tracing::field::Empty),
+    )]
+    async fn drain(mut self, force: bool) -> DrainExit {
+        let ended = AssertUnwindSafe(self.activities(force))
+            .catch_unwind()
+            .await;
+        if ended.is_ok() {
+            let conversation = std::mem::take(&mut self.conversation);
+            let session = self.session.clone();
+            self.shared.conversations.keep(session, conversation);
+        }
+        let mut ended = ended.unwrap_or_else(|panic| {
+            let message = format!("the Session Drain panicked: {}", panic_text(&*panic));
+            Err(DrainError::Internal(message).into())
+        });
+        if let Err(Stop::Interrupted) = ended
+            && !self.stopper.host_closes()
+            && let Err(error) = self.record_interruption().await
+        {
+            ended = Err(error.into());
+        }
+        let (error, is_recorded) = match ended {
+            Ok(exit) => return exit,
+            Err(Stop::Interrupted | Stop::Outdated) => return Exit::Interrupted,
+            Err(Stop::Failed(error)) => (error, false),
+            Err(Stop::Recorded(error)) => (error, true),
+        };
+        report(&error);
+        if let Some(cause) = error.announced().filter(|_| !is_recorded) {
+            let location = self.location.as_ref();
+            self.services.journal.announcer.announce_failure(
+                &self.session,
+                location,
+                error.to_string(),
+                cause,
+            );
+        }
+        Exit::Failed(error)
+    }
+
+    /// Runs activities: what is pending first, then one per queued input.
+    async fn activities(&mut self, force: bool) -> Result<DrainExit, Stop> {
+        let pending = self.pending().await?;
+        let has_work = pending.steer || pending.queue || force && self.has_history().await?;
+        if !has_work {
+            return Ok(Exit::Idle);
+        }
+        if pending.staged {
+            // What was reverted must not be read by the turns that follow.
+            self.services
+                .reverts
+                .commit_staged_revert(&self.session)
+                .await?;
+        }
+        self.fail_abandoned_calls().await?;
+        let mut promotion = match pending {
+            Pending { steer: true, .. } => Promotion::Steers,
+            Pending { queue: true, .. } => Promotion::QueuedThenSteers,
+            _ => Promotion::Nothing,
+        };
+        let (mut force, mut exit) = (force, Exit::Idle);
+        loop {
+            if self.activity(promotion, force).await? {
+                (force, exit) = (false, Exit::Done);
+                self.prune().await?;
+            }
+            if !self.pending().await?.queue {
+                return Ok(exit);
+            }
+            promotion = Promotion::QueuedThenSteers;
+        }
+    }
+
+    /// Runs Provider Turns until none is needed and no steer waits. Returns whether there was one.
+    ///
+    /// A forced run counts its turns from 1, too: who asks for it gives the session as many as an
+    /// input does.
+    async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, Stop> {
+        let mut promotion = first;
+        let (mut step, mut turns) = (1, 0);
+        let mut owed = None;
+        self.repetition = Repetition::default();
+        self.rest = None;
+        loop {
+            let is_owed = owed.is_some();
+            let boundary = self.boundary(promotion, owed).await?;
+            if boundary.promoted > 0 {
+                step = 1;
+            } else if !(is_owed || force && turns == 0 && self.has_history().await?) {
+                // What the turn was for has been withdrawn meanwhile.
+                return Ok(turns > 0);
+            }
+            turns += 1;
+            let Answered {
+                continues,
+                model,
+                allowed,
+            } = self.answered(boundary, step).await?;
+            let steered = self.pending().await?.steer;
+            if !continues && !steered {
+                return Ok(true);
+            }
+            if continues && !steered && allowed.is_none() && step >= TURN_ALLOWANCE {
+                let session_id = self.session.clone();
+                return Err(DrainError::StepLimit {
+                    session_id,
+                    limit: TURN_ALLOWANCE,
+                }
+                .into());
+            }
+            owed = continues.then_some(Owed { to: model });
+            promotion = Promotion::Steers;
+            step += 1;
+        }
+    }
+
+    async fn pending(&self) -> Result<Pending, Stop> {
+        if self.stopper.stopped().is_cancelled() {
+            return Err(Stop::Interrupted);
+        }
+        let id = self.session.clone();
+        let pending = self.services.journal.store.read(move |reader| {
+            let Some(session) = reader.session(&id)? else {
+                return Ok(None);
+            };
+            Ok(Some(Pending {
+                steer: reader.has_pending(session.key, Delivery::Steer)?,
+                queue: reader.has_pending(session.key, Delivery::Queue)?,
+                staged: session.info.revert.is_some(),
+            }))
+        });
+        pending
+            .await?
+            .ok_or_else(|| DrainError::SessionGone(self.session.clone()).into())
+    }
+
+    /// Whether there is anything that a request could say.
+    async fn has_history(&self) -> Result<bool, Stop> {
+        let id = self.session.clone();
+        let found = self.services.journal.store.read(move |reader| {
+            let session = reader.session(&id)?;
+            session.map_or(Ok(false), |session| says_anything(reader, session.key))
+        });
+        Ok(found.await?)
+    }
+
+    /// Records that a user stopped the work, where nothing else on record says so: before the first
+    /// output of a turn. Without it, recovery would go on with the session.
+    async fn record_interruption(&self) -> Result<(), DrainError> {
+        let (id, now) = (self.session.clone(), self.services.journal.now());
+        let recorded = self.services.journal.store.write(move |transaction| {
+            let reader = transaction.reader();
+            let Some(session) = reader.session(&id)? else {
+                return Ok(Ok(()));
+            };
+            let Some(unfinished) = reader.interruption(session.key)? else {
+                return Ok(Ok(()));
+            };
+            let message_id = Some(unfinished.message_id);
+            append(transaction, &session, now, Interrupted { message_id })?;
+            Ok(Ok::<(), DrainError>(()))
+        });
+        recorded.await?
+    }
+
+    /// Fails the tool calls that a former process, or a failed turn, left open. They are never run
+    /// again: nobody knows how far they got.
+    async fn fail_abandoned_calls(&self) -> Result<(), Stop> {
+        let (id, now) = (self.session.clone(), self.services.journal.now());
+        let failed = self.services.journal.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Ok(()));
+            };
+            fail_open_calls(transaction, &session, now).map(Ok::<(), DrainError>)
+        });
+        Ok(failed.await??)
+    }
+}
+
+/// Tells the log of a drain that failed. The session goes on with the next one, unless this is a bug.
+fn report(error: &DrainError) {
+    const FAILED: &str = "the Session Drain failed";
+    let tag = error.tag();
+    match error {
+        DrainError::Internal(_) => tracing::error!(tag, %error, "{FAILED}"),
+        _ => tracing::warn!(tag, %error, "{FAILED}"),
+    }
+}
+
+fn fail_open_calls(
+    transaction: &mut opencode_store::Transaction<'_>,
+    session: &SessionRow,
+    now: i64,
+) -> Result<(), StoreError> {
+    for call in transaction.reader().open_calls(session.key)? {
+        let payload = ToolFailed {
+            assistant_message_id: call.message_id,
+            call_id: call.call_id,
+            error: SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL),
+            result: None,
+            provider: opencode_schema::event::EventProvider {
+                executed: call.provider_executed,
+                metadata: None,
+            },
+        };
+        append(transaction, session, now, payload)?;
+    }
+    Ok(())
+}
+
+/// Whether a run of a session has anything to send: a history, or input that waits.
+pub(crate) fn has_work(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+    Ok(reader.has_pending(session, Delivery::Steer)?
+        || reader.has_pending(session, Delivery::Queue)?
+        || says_anything(reader, session)?)
+}
+
+/// Whether a session has more than records of switches, and of changes that nobody was told of.
+fn says_anything(reader: &Reader<'_>, session: i64) -> Result<bool, StoreError> {
+    const PAGE: usize = 16;
+    let mut anchor = None;
+    loop {
+        let page = reader.messages(session, Order::Ascending, anchor.as_ref(), PAGE)?;
+        if page.iter().any(|(_, message)| says_something(message)) {
+            return Ok(true);
+        }
+        match page.last() {
+            Some((seq, _)) if page.len() == PAGE => {
+                let (at, before) = (*seq, false);
+                anchor = Some(Anchored { at, before });
+            }
+            _ => return Ok(false),
+        }
+    }
+}
+
+fn says_something(message: &SessionMessage) -> bool {
+    !matches!(
+        message,
+        SessionMessage::AgentSwitched { .. }
+            | SessionMessage::ModelSwitched { .. }
+            | SessionMessage::System { .. }
+    )
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it does not say why")
+}

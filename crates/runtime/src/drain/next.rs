@@ -1,0 +1,387 @@
+//! The request that the next Provider Turn would send, for somebody who looks.
+//!
+//! It is made by what makes requests: the boundary decides and writes, the history is read, and then
+//! the transaction is taken back. So nothing is stored, nothing is sent, and nothing can differ from
+//! what a turn does.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use opencode_context::Snapshot;
+use opencode_llm::protocol::adapter;
+use opencode_llm::{GenerationControls, JsonMap, LlmRequest, ToolChoice};
+use opencode_location::catalogue::shown_object;
+use opencode_location::secret::Redactor;
+use opencode_schema::Record;
+use opencode_schema::clock::Millis;
+use opencode_schema::id::SessionID;
+use opencode_schema::inspection::{
+    CanonicalRequest, ContextEpochView, ContextSourceView, ProviderRequestView, RequestEstimate,
+    RequestPrefix,
+};
+use opencode_schema::prompt::Delivery;
+use opencode_store::{Reader, SessionRow, StoreError, Transaction};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::boundary::{Boundary, Obstacle, Survey};
+use super::conversation::ConversationRead;
+use super::entry::{Entered, Refusal};
+use super::epoch::{EpochChange, Known};
+use super::services::Services;
+use super::{Runner, Shared, Stop, fail_open_calls};
+use crate::compaction::Grounds;
+use crate::coordinator::Coordinator;
+use crate::error::{DrainError, RuntimeError};
+use crate::inbox::Promotion;
+use crate::json::json_size;
+use crate::revert::record_reverted;
+
+/// Name of the operation in failures.
+const SERVICE: &str = "session.request";
+
+/// A larger request is not shown.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// How a look at the boundary goes about it.
+struct Look {
+    survey: Survey,
+    /// A drain works on the session, and what it has under way goes on.
+    is_running: bool,
+    steer_batch: usize,
+    now: Millis,
+}
+
+/// What the next request is made of, beside its history.
+struct Next {
+    boundary: Boundary,
+    is_last: bool,
+    baseline_seq: u64,
+    sources: Vec<ContextSourceView>,
+}
+
+/// What is seen in the transaction that is taken back.
+struct Seen {
+    look: Look,
+    baseline: String,
+    baseline_seq: u64,
+    sources: Vec<ContextSourceView>,
+    read: ConversationRead,
+    promoted: usize,
+}
+
+/// The request that the next Provider Turn of a session would send. While the session runs, that is
+/// the turn after the one that is under way, as if that ended now.
+///
+/// # Errors
+///
+/// There is no such session, or it could not begin a turn now.
+pub(crate) async fn next_request(
+    services: &Arc<Services>,
+    shared: &Arc<Shared>,
+    coordinator: &Coordinator,
+    session: &SessionID,
+) -> Result<ProviderRequestView, RuntimeError> {
+    let is_running = coordinator.active().contains(session);
+    let (services, shared) = (Arc::clone(services), Arc::clone(shared));
+    let stopper = coordinator.onlooker(session);
+    let closing = stopper.stopped().clone();
+    let mut runner = Runner::new(services, shared, session.clone(), stopper);
+    let looking = async {
+        loop {
+            match runner.next(is_running).await {
+                // A caller changed the session meanwhile.
+                Err(Stop::Outdated) => runner.location = None,
+                other => break other,
+            }
+        }
+    };
+    let found = closing.run_until_cancelled(looking).await;
+    let next = found.unwrap_or(Err(Stop::Interrupted)).map_err(refused)?;
+    runner.view(next)
+}
+
+fn refused(stop: Stop) -> RuntimeError {
+    match stop {
+        Stop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
+        Stop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
+        Stop::Failed(error) | Stop::Recorded(error) => unavailable(error.to_string()),
+        Stop::Interrupted | Stop::Outdated => RuntimeError::Closed,
+    }
+}
+
+fn unavailable(message: String) -> RuntimeError {
+    let service = SERVICE;
+    RuntimeError::Unavailable { service, message }
+}
+
+/// Nothing is made of a request whose messages alone are too large.
+fn check_size(bytes: usize) -> Result<(), RuntimeError> {
+    if bytes <= MAX_BYTES {
+        return Ok(());
+    }
+    Err(unavailable(format!(
+        "the request has more than {MAX_BYTES} bytes as JSON, and no more than that are shown"
+    )))
+}
+
+impl Runner {
+    async fn next(&mut self, is_running: bool) -> Result<Next, Stop> {
+        let survey = match self.survey(Promotion::QueuedThenSteers).await {
+            Ok(survey) => survey,
+            Err(Obstacle::Stop(stop)) => return Err(stop),
+            Err(Obstacle::Unresolved { error, .. }) => return Err(error.into()),
+        };
+        let target = survey.target();
+        // The bulk of the history is read beside the writer.
+        self.read_history(survey.here.session.key, target.clone())
+            .await?;
+        let reading = self.conversation.reading(&target);
+        let look = Look {
+            survey,
+            is_running,
+            steer_batch: self.services.steer_batch,
+            now: self.services.journal.now(),
+        };
+        let looked = self.services.journal.store.write(move |transaction| {
+            let seen = look.see(transaction, reading)?;
+            Ok(Err::<Infallible, _>(seen))
+        });
+        let seen = match looked.await? {
+            Err(seen) => seen?,
+            Ok(never) => match never {},
+        };
+        let Seen {
+            look,
+            baseline,
+            baseline_seq,
+            sources,
+            read,
+            promoted,
+        } = seen;
+        let changes = self.conversation.update(read, target);
+        let allowed = look.survey.here.sampled.steps();
+        let is_last = !is_running && allowed.is_some_and(|allowed| allowed <= 1);
+        Ok(Next {
+            boundary: look
+                .survey
+                .boundary(baseline, Some(baseline_seq), changes, promoted),
+            is_last,
+            baseline_seq,
+            sources,
+        })
+    }
+
+    fn view(&self, next: Next) -> Result<ProviderRequestView, RuntimeError> {
+        let Next {
+            boundary,
+            is_last,
+            baseline_seq,
+            sources,
+        } = next;
+        check_size(self.conversation.transcript.bytes())?;
+        let sampled = &boundary.sampled;
+        let tools = sampled.tools(&self.services.tools, boundary.offers_tools(is_last));
+        let request = self.request(&boundary, &tools, is_last);
+        let prefix = adapter(request.model.protocol).prefix(&request, None);
+        let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
+        let grounds = Grounds::of(&boundary.fence, sampled, &request.model);
+        let mut view = ProviderRequestView {
+            agent: sampled.id.clone(),
+            model: boundary.model_ref.clone(),
+            epoch: ContextEpochView {
+                baseline: boundary.baseline.text.to_string(),
+                baseline_seq,
+                sources,
+            },
+            history: self.conversation.transcript.range(),
+            tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+            estimate: RequestEstimate {
+                tokens: self.estimate(&request),
+                window: grounds.budget.window,
+                reserve: grounds.budget.reserve,
+            },
+            prefix: RequestPrefix {
+                sha256: prefix.prefix.sha256,
+                bytes: prefix.prefix.bytes,
+            },
+            request: canonical(&request),
+        };
+        clean(&mut view, &sampled.location.secrets);
+        check_size(json_size(&view).bytes)?;
+        Ok(view)
+    }
+}
+
+impl Look {
+    /// Does what a boundary does, in a transaction that must be taken back.
+    fn see(
+        mut self,
+        transaction: &mut Transaction<'_>,
+        reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
+    ) -> Result<Result<Seen, Stop>, StoreError> {
+        let id = &self.survey.here.session.info.id;
+        let Some(session) = transaction.reader().session(id)? else {
+            return Ok(Err(DrainError::SessionGone(id.clone()).into()));
+        };
+        if !self.is_running {
+            self.begin_drain(transaction, &session)?;
+        }
+        let known = known(&transaction.reader(), session.key)?;
+        let promotion = self.promotion(&transaction.reader(), session.key)?;
+        let attached = std::mem::take(&mut self.survey.here.attached);
+        let (batch, now) = (self.steer_batch, self.now);
+        let survey = &self.survey;
+        let decided = survey.decide(known.as_ref(), promotion, attached, batch, now);
+        let (entry, baseline) = match decided {
+            Ok(decided) => decided,
+            Err(error) => return Ok(Err(error.into())),
+        };
+        let sources = self.sources(known.as_ref(), &entry.change);
+        let promoted = match entry.write(transaction)? {
+            Ok(Entered { promoted, .. }) => promoted,
+            Err(Refusal::Outdated) => return Ok(Err(Stop::Outdated)),
+            Err(Refusal::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
+        };
+        let reader = transaction.reader();
+        let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();
+        let read = reading(&reader, session.key)?;
+        Ok(Ok(Seen {
+            look: self,
+            baseline,
+            baseline_seq,
+            sources,
+            read,
+            promoted,
+        }))
+    }
+
+    /// What a drain does before its first boundary.
+    fn begin_drain(
+        &self,
+        transaction: &mut Transaction<'_>,
+        session: &SessionRow,
+    ) -> Result<(), StoreError> {
+        if let Some(revert) = &session.info.revert {
+            let message_id = revert.message_id.clone();
+            record_reverted(transaction, session, self.now, message_id)?;
+        }
+        fail_open_calls(transaction, session, self.now)
+    }
+
+    /// What the next boundary promotes.
+    fn promotion(&self, reader: &Reader<'_>, session: i64) -> Result<Promotion, StoreError> {
+        if self.is_running || reader.has_pending(session, Delivery::Steer)? {
+            return Ok(Promotion::Steers);
+        }
+        let is_queued = reader.has_pending(session, Delivery::Queue)?;
+        Ok(match is_queued {
+            true => Promotion::QueuedThenSteers,
+            false => Promotion::Nothing,
+        })
+    }
+
+    /// The Context Sources, compared with what the model was told before.
+    fn sources(&self, known: Option<&Known>, change: &EpochChange) -> Vec<ContextSourceView> {
+        use opencode_context::Standing;
+        use opencode_schema::inspection::ContextSourceState as State;
+        let snapshot = known.and_then(|known| serde_json::from_str(&known.epoch.snapshot).ok());
+        let snapshot: Snapshot = snapshot.unwrap_or_default();
+        let begins = matches!(change, EpochChange::Begin { .. });
+        let compared = self.survey.observed.compare(&snapshot);
+        let views = compared.map(|(key, standing, bytes)| ContextSourceView {
+            key: key.to_owned(),
+            state: match standing {
+                // Whatever it is, the baseline of this request tells it.
+                Standing::Changed if begins => State::Current,
+                Standing::Current => State::Current,
+                Standing::Changed => State::Changed,
+                Standing::Unavailable => State::Unavailable,
+                Standing::Absent => State::Absent,
+            },
+            bytes: bytes as u64,
+        });
+        views.collect()
+    }
+}
+
+/// Nothing of it is sent, so nothing of it need hold secrets.
+fn clean(view: &mut ProviderRequestView, secrets: &Redactor) {
+    secrets.clean(&mut view.epoch.baseline);
+    let request = &mut view.request;
+    request.system.iter_mut().for_each(|it| secrets.clean(it));
+    let records = request.messages.iter_mut().chain(&mut request.tools);
+    for record in records.chain([&mut request.options]) {
+        secrets.clean_members(record);
+    }
+}
+
+fn known(reader: &Reader<'_>, session: i64) -> Result<Option<Known>, StoreError> {
+    let checkpoint = reader.checkpoint(session)?;
+    let epoch = reader.epoch(session)?;
+    Ok(epoch.map(|epoch| Known { epoch, checkpoint }))
+}
+
+/// The request in the words of no provider, without its address and its headers.
+fn canonical(request: &LlmRequest) -> CanonicalRequest {
+    let messages = request.messages.iter().chain(&request.closing);
+    let choice = request.tool_choice.as_ref();
+    CanonicalRequest {
+        system: request
+            .system
+            .iter()
+            .map(|it| it.text.to_string())
+            .collect(),
+        messages: messages.map(record).collect(),
+        tools: request.tools.iter().map(record).collect(),
+        tool_choice: choice.map(|choice| match choice {
+            ToolChoice::Auto => "auto".to_owned(),
+            ToolChoice::None => "none".to_owned(),
+            ToolChoice::Required => "required".to_owned(),
+            ToolChoice::Tool(name) => name.clone(),
+        }),
+        options: shown_object(&options(request)),
+    }
+}
+
+fn options(request: &LlmRequest) -> JsonMap {
+    let sources = [&request.model.provider_options, &request.provider_options];
+    let namespaces = sources.into_iter().flat_map(|options| options.keys());
+    let provider = namespaces.map(|name| {
+        let options = request.effective_options(name);
+        (name.clone(), Value::Object(options))
+    });
+    let provider: JsonMap = provider.collect();
+    let all = [
+        ("generation", sampling(&request.effective_generation())),
+        ("provider", provider),
+        ("body", request.effective_overlay()),
+    ];
+    let given = all.into_iter().filter(|(_, options)| !options.is_empty());
+    let given = given.map(|(name, options)| (name.to_owned(), Value::Object(options)));
+    given.collect()
+}
+
+fn sampling(controls: &GenerationControls) -> JsonMap {
+    let all = json!({
+        "maxTokens": controls.max_tokens,
+        "temperature": controls.temperature,
+        "topP": controls.top_p,
+        "topK": controls.top_k,
+        "frequencyPenalty": controls.frequency_penalty,
+        "presencePenalty": controls.presence_penalty,
+        "seed": controls.seed,
+        "stop": controls.stop,
+    });
+    let mut given = record(&all);
+    given.retain(|_, value| !value.is_null());
+    given
+}
+
+/// A value of the vocabulary, all of which are objects.
+fn record(value: &impl Serialize) -> Record {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(members)) => members,
+        _ => Record::new(),
+    }
+}

@@ -1,0 +1,317 @@
+//! From what the provider says to events: order, open fragments, and what commits together.
+//!
+//! Durable events are collected and committed in one go, before a fragment that follows them is
+//! announced and before a tool that they record is started.
+
+use std::sync::Arc;
+
+use opencode_llm::BlockId;
+use opencode_location::secret::Redactor;
+use opencode_schema::Record;
+use opencode_schema::event::{
+    LiveEvent, ReasoningDelta, ReasoningEnded, ReasoningStarted, SessionEvent, StepFailed,
+    StepStarted, TextDelta, TextEnded, TextStarted, ToolInputDelta, ToolInputEnded,
+    ToolInputStarted,
+};
+use opencode_schema::id::MessageID;
+use opencode_schema::message::{
+    PAUSED_TURN, PROVIDER_METADATA, ProviderMetadata, SessionErrorUnknown,
+};
+use opencode_schema::model::ModelRef;
+use opencode_store::{Draft, SessionRow};
+use serde_json::Value;
+
+use super::cleaning::clean;
+use crate::error::DrainError;
+use crate::journal::Journal;
+
+/// A block that began and has not ended.
+struct Fragment {
+    id: BlockId,
+    kind: FragmentKind,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FragmentKind {
+    Text,
+    Reasoning,
+    ToolInput,
+}
+
+/// The events of one Provider Turn.
+pub(super) struct Publisher {
+    journal: Arc<Journal>,
+    session: SessionRow,
+    agent: String,
+    model: ModelRef,
+    message_id: MessageID,
+    started: bool,
+    open: Vec<Fragment>,
+    drafts: Vec<Draft>,
+    /// The files as the step found them.
+    snapshot: Option<String>,
+    /// What the end of the step says of its request.
+    report: Option<Record>,
+    /// Where calls read whose settlement is collected.
+    explored: Vec<String>,
+    /// Removes secrets from what is recorded.
+    secrets: Redactor,
+}
+
+impl Publisher {
+    pub(super) fn new(
+        journal: Arc<Journal>,
+        session: SessionRow,
+        agent: String,
+        model: ModelRef,
+        secrets: Redactor,
+    ) -> Self {
+        let message_id = MessageID::generate(&journal.ids);
+        Self {
+            journal,
+            session,
+            agent,
+            model,
+            message_id,
+            started: false,
+            open: Vec::new(),
+            drafts: Vec::new(),
+            snapshot: None,
+            report: None,
+            explored: Vec::new(),
+            secrets,
+        }
+    }
+
+    pub(super) fn message_id(&self) -> &MessageID {
+        &self.message_id
+    }
+
+    /// Whether the provider has given anything that is on record.
+    pub(super) fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// The snapshot of the files that the step begins with.
+    pub(super) fn remember_snapshot(&mut self, snapshot: Option<String>) {
+        self.snapshot = snapshot;
+    }
+
+    /// What the end of the step is to say of its request.
+    pub(super) fn remember_report(&mut self, report: Option<Record>) {
+        self.report = report;
+    }
+
+    /// The end of the step is to say that the provider paused it, and that the next turn goes on.
+    pub(super) fn remember_pause(&mut self) {
+        let additive = self.report.get_or_insert_default();
+        additive.insert(PAUSED_TURN.to_owned(), true.into());
+    }
+
+    /// Collects a durable event.
+    pub(super) fn push(&mut self, payload: impl Into<SessionEvent>) {
+        let mut payload = payload.into();
+        clean(&mut payload, &self.secrets);
+        let mut draft = Draft::new(self.journal.now(), payload);
+        if let SessionEvent::StepEnded(_) | SessionEvent::StepFailed(_) = draft.payload {
+            draft.metadata = self.report.take();
+        }
+        self.drafts.push(draft);
+    }
+
+    /// Collects where a call read, to be committed with its settlement.
+    pub(super) fn remember_explored(&mut self, explored: Vec<String>) {
+        self.explored.extend(explored);
+    }
+
+    /// The step begins with the first output, finish or failure, whichever comes first.
+    pub(super) fn ensure_step(&mut self) {
+        if !self.started {
+            self.started = true;
+            let snapshot = self.snapshot.take();
+            self.push(StepStarted {
+                assistant_message_id: self.message_id.clone(),
+                agent: self.agent.clone(),
+                model: self.model.clone(),
+                snapshot,
+            });
+        }
+    }
+
+    /// Ends what is open and fails the step, which begins with this if it had not begun.
+    pub(super) fn fail_step(&mut self, error: SessionErrorUnknown) {
+        self.end_all();
+        self.ensure_step();
+        self.push(StepFailed {
+            assistant_message_id: self.message_id.clone(),
+            error,
+        });
+    }
+
+    /// Commits what is collected.
+    pub(super) async fn flush(&mut self) -> Result<(), DrainError> {
+        if self.drafts.is_empty() {
+            return Ok(());
+        }
+        let drafts = std::mem::take(&mut self.drafts);
+        let explored = std::mem::take(&mut self.explored);
+        self.journal.commit(&self.session, drafts, explored).await
+    }
+
+    pub(super) fn begin_text(&mut self, id: BlockId) {
+        self.ensure_step();
+        self.push(TextStarted {
+            assistant_message_id: self.message_id.clone(),
+            text_id: id.to_string(),
+        });
+        self.open(id, FragmentKind::Text);
+    }
+
+    pub(super) fn begin_reasoning(&mut self, id: BlockId, metadata: Option<ProviderMetadata>) {
+        self.ensure_step();
+        self.push(ReasoningStarted {
+            assistant_message_id: self.message_id.clone(),
+            reasoning_id: id.to_string(),
+            provider_metadata: metadata,
+        });
+        self.open(id, FragmentKind::Reasoning);
+    }
+
+    pub(super) fn begin_tool_input(&mut self, id: BlockId, name: &str) {
+        self.ensure_step();
+        self.push(ToolInputStarted {
+            assistant_message_id: self.message_id.clone(),
+            call_id: id.to_string(),
+            name: name.to_owned(),
+        });
+        self.open(id, FragmentKind::ToolInput);
+    }
+
+    /// Adds to an open fragment and announces the piece, after what precedes it is committed.
+    pub(super) async fn append(
+        &mut self,
+        kind: FragmentKind,
+        id: &BlockId,
+        delta: String,
+    ) -> Result<(), DrainError> {
+        self.flush().await?;
+        if let Some(fragment) = self.find(kind, id) {
+            fragment.text.push_str(&delta);
+            let event = self.delta(kind, id, delta);
+            self.journal.announcer.announce(
+                &self.session.info.id,
+                &self.session.info.location,
+                event,
+            );
+        }
+        Ok(())
+    }
+
+    /// Ends an open fragment with its whole text. One that is not open is left alone.
+    pub(super) fn end(
+        &mut self,
+        kind: FragmentKind,
+        id: &BlockId,
+        metadata: Option<ProviderMetadata>,
+    ) {
+        let found = self
+            .open
+            .iter()
+            .rposition(|it| it.kind == kind && it.id == *id);
+        if let Some(at) = found {
+            let fragment = self.open.remove(at);
+            self.push_end(fragment, metadata);
+        }
+    }
+
+    /// Ends everything that is open, in the order in which it began.
+    pub(super) fn end_all(&mut self) {
+        for fragment in std::mem::take(&mut self.open) {
+            self.push_end(fragment, None);
+        }
+    }
+
+    fn open(&mut self, id: BlockId, kind: FragmentKind) {
+        self.open.push(Fragment {
+            id,
+            kind,
+            text: String::new(),
+        });
+    }
+
+    fn find(&mut self, kind: FragmentKind, id: &BlockId) -> Option<&mut Fragment> {
+        self.open
+            .iter_mut()
+            .rev()
+            .find(|it| it.kind == kind && it.id == *id)
+    }
+
+    fn push_end(&mut self, fragment: Fragment, provider_metadata: Option<ProviderMetadata>) {
+        let assistant_message_id = self.message_id.clone();
+        let (id, text) = (fragment.id.to_string(), fragment.text);
+        let event: SessionEvent = match fragment.kind {
+            FragmentKind::Text => {
+                let ended = TextEnded {
+                    assistant_message_id,
+                    text_id: id,
+                    text,
+                };
+                self.push(ended);
+                if let (Some(metadata), Some(draft)) = (provider_metadata, self.drafts.last_mut()) {
+                    let mut attached = of_text(&metadata);
+                    self.secrets.clean_members(&mut attached);
+                    draft.metadata = Some(attached);
+                }
+                return;
+            }
+            FragmentKind::Reasoning => ReasoningEnded {
+                assistant_message_id,
+                reasoning_id: id,
+                text,
+                provider_metadata,
+            }
+            .into(),
+            FragmentKind::ToolInput => ToolInputEnded {
+                assistant_message_id,
+                call_id: id,
+                text,
+            }
+            .into(),
+        };
+        self.push(event);
+    }
+
+    fn delta(&self, kind: FragmentKind, id: &BlockId, delta: String) -> LiveEvent {
+        let assistant_message_id = self.message_id.clone();
+        let id = id.to_string();
+        match kind {
+            FragmentKind::Text => TextDelta {
+                assistant_message_id,
+                text_id: id,
+                delta,
+            }
+            .into(),
+            FragmentKind::Reasoning => ReasoningDelta {
+                assistant_message_id,
+                reasoning_id: id,
+                delta,
+            }
+            .into(),
+            FragmentKind::ToolInput => ToolInputDelta {
+                assistant_message_id,
+                call_id: id,
+                delta,
+            }
+            .into(),
+        }
+    }
+}
+
+/// The metadata of a text's end, whose own members have no place for what its provider attached.
+fn of_text(metadata: &ProviderMetadata) -> Record {
+    let members = metadata.iter();
+    let members = members.map(|(name, more)| (name.clone(), more.clone().into()));
+    let attached = Value::Object(members.collect());
+    Record::from_iter([(PROVIDER_METADATA.to_owned(), attached)])
+}

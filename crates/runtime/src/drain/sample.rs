@@ -1,0 +1,132 @@
+//! Agent and model of a Provider Turn, as they are chosen at one moment. They hold for the whole
+//! turn: what it advertises, executes and permits is that of the same agent.
+
+use std::sync::Arc;
+
+use opencode_location::agents::AgentResolutionError;
+use opencode_location::catalogue::{ModelResolutionError, ResolvedModelOutcome};
+use opencode_location::location::Location;
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::model::ModelRef;
+use opencode_schema::permission::{PermissionRule, is_denied_everywhere};
+use opencode_store::SessionRow;
+use opencode_tools::{Materialized, Registry};
+
+use crate::agents::agent_of;
+use crate::asks::permissions::Judge;
+use crate::error::DrainError;
+use crate::subagents::subagents;
+
+/// Diagnostics of the configuration that go with a failure at most.
+const MAX_DIAGNOSTICS: usize = 10;
+
+/// Why a turn cannot be sampled.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SampleError {
+    /// The session has no agent.
+    #[error(transparent)]
+    Agent(#[from] AgentResolutionError),
+    /// Its model cannot be called.
+    #[error(transparent)]
+    Model(#[from] ModelResolutionError),
+}
+
+/// What a turn is to run with.
+pub(crate) struct Sampled {
+    /// The agent's name, whether or not there is such an agent.
+    pub(super) id: String,
+    /// Why there is no such agent, or why it cannot be the default one.
+    missing: Option<AgentResolutionError>,
+    /// The session's choice, else the agent's; none leaves it to the Location.
+    pub(super) model: Option<ModelRef>,
+    pub(super) location: Arc<Location>,
+    /// The permission rules of the session itself.
+    permission: Arc<[PermissionRule]>,
+}
+
+impl Sampled {
+    /// `tolerates_unknown` lets a session run whose agent does not exist.
+    pub(crate) fn of(
+        session: &SessionRow,
+        location: Arc<Location>,
+        tolerates_unknown: bool,
+    ) -> Self {
+        let id = agent_of(&session.info, &location);
+        let agent = location.agents.resolve(session.info.agent.as_deref());
+        let chosen = || agent.as_ref().ok()?.model.clone();
+        let model = session.info.model.clone().or_else(chosen);
+        Self {
+            id,
+            missing: agent.err().filter(|error| {
+                let is_unknown = matches!(error, AgentResolutionError::Unknown { .. });
+                !(is_unknown && tolerates_unknown)
+            }),
+            model,
+            location,
+            permission: Arc::from(&*session.permission),
+        }
+    }
+
+    /// The model to call. Neither the agent nor the model is replaced by another one.
+    pub(crate) fn resolve(&self) -> Result<ResolvedModelOutcome, SampleError> {
+        if let Some(error) = &self.missing {
+            return Err(error.clone().into());
+        }
+        Ok(self.location.catalogue.resolve(self.model.as_ref())?)
+    }
+
+    /// What is known of the agent. A session that runs with an unknown one has neither prompt nor tools.
+    pub(super) fn agent(&self) -> Option<&AgentInfo> {
+        self.location.agents.get(&self.id)
+    }
+
+    /// Provider Turns that the agent allows an input; none leaves it to the runtime.
+    pub(super) fn steps(&self) -> Option<u32> {
+        self.agent()?.steps
+    }
+
+    /// The tools that the agent is shown; none if the turn offers none. Being shown authorises
+    /// nothing.
+    pub(super) fn tools(&self, tools: &Registry, offered: bool) -> Materialized {
+        let judge = self.judge();
+        let rules = judge.rules();
+        tools
+            .materialize(|action| offered && !is_denied_everywhere(action, &rules))
+            .listing(subagents(&judge))
+    }
+
+    /// Whether the agent may give tasks to subagents.
+    pub(super) fn delegates(&self) -> bool {
+        !is_denied_everywhere("task", &self.judge().rules())
+    }
+
+    /// Whose rules hold for what the turn does.
+    pub(super) fn judge(&self) -> Judge {
+        Judge {
+            location: Arc::clone(&self.location),
+            agent: self.id.clone(),
+            session: Arc::clone(&self.permission),
+        }
+    }
+
+    /// Why agent or model cannot be resolved, with what is wrong in the configuration: a document
+    /// that was dropped is the likeliest cause.
+    pub(crate) fn explain(&self, error: &SampleError) -> DrainError {
+        let mut text = error.to_string();
+        let diagnostics = &self.location.configuration.diagnostics;
+        // That the default agent or model cannot be used is the same once more.
+        let others = diagnostics.iter().filter(|it| !it.message.ends_with(&text));
+        let diagnostics: Vec<_> = others.collect();
+        for diagnostic in diagnostics.iter().take(MAX_DIAGNOSTICS) {
+            text += &format!("\n{diagnostic}");
+        }
+        if diagnostics.len() > MAX_DIAGNOSTICS {
+            let more = diagnostics.len() - MAX_DIAGNOSTICS;
+            text += &format!("\n{more} more; location.diagnostics lists them all");
+        }
+        match error {
+            SampleError::Agent(_) => DrainError::Agent(text),
+            SampleError::Model(_) => DrainError::Model(text),
+        }
+    }
+}

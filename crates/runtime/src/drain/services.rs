@@ -1,0 +1,41 @@
+//! The collaborators of a Session Drain.
+
+use std::sync::Arc;
+
+use opencode_location::locations::Locations;
+use opencode_tools::{Registry, SearchServices, Web};
+
+use crate::agents::unknown::UnknownAgents;
+use crate::asks::permissions::Permissions;
+use crate::asks::questions::Questions;
+use crate::compaction::Compactor;
+use crate::journal::Journal;
+use crate::metrics::Metrics;
+use crate::provider::Provider;
+use crate::revert::Reverts;
+use crate::sessions::todos::TodoLists;
+use crate::snapshots::SnapshotStores;
+use crate::sources::Sources;
+use crate::tasks::TaskSessions;
+
+/// The services of the host that its drains use.
+pub(crate) struct Services {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) locations: Arc<Locations>,
+    pub(crate) unknown_agents: Arc<UnknownAgents>,
+    pub(crate) sources: Sources,
+    pub(crate) provider: Arc<Provider>,
+    pub(crate) compactor: Compactor,
+    pub(crate) reverts: Arc<Reverts>,
+    pub(crate) snapshots: Arc<SnapshotStores>,
+    pub(crate) tools: Arc<Registry>,
+    pub(crate) permissions: Arc<Permissions>,
+    pub(crate) questions: Arc<Questions>,
+    pub(crate) tasks: Arc<TaskSessions>,
+    pub(crate) todos: Arc<TodoLists>,
+    pub(crate) web: Arc<dyn Web>,
+    pub(crate) search: Arc<SearchServices>,
+    pub(crate) metrics: Metrics,
+    /// Largest number of steers that one boundary promotes.
+    pub(crate) steer_batch: usize,
+}

@@ -1,0 +1,26 @@
+//! The skills that the agent of a Provider Turn may load.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use opencode_location::skills::available;
+use opencode_schema::skill::SkillInfo;
+use opencode_tools::Skills;
+
+use crate::asks::permissions::Judge;
+
+/// The skills of a Location, for one agent in one session.
+pub(super) struct TurnSkills {
+    /// The agent, and whose rules hold.
+    pub(super) judge: Judge,
+}
+
+impl Skills for TurnSkills {
+    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<SkillInfo>> {
+        async move {
+            let skills = self.judge.location.skills.observe().await;
+            let mut available = available(&skills, &self.judge.rules()).into_iter();
+            available.find(|skill| skill.name == name).cloned()
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,71 @@
+//! The model, text and request settings that summaries of a session are written with.
+
+use std::sync::Arc;
+
+use opencode_llm::{ResolvedModel, SystemPart};
+use opencode_location::catalogue::{RequestDomains, request_domains};
+use opencode_schema::agent::AgentInfo;
+use opencode_schema::session::SessionInfo;
+
+use super::request::headers;
+use super::sample::Sampled;
+use crate::compaction::Summariser;
+use crate::history::estimate::Budget;
+
+/// The agent whose model, text and request settings summaries take.
+const AGENT: &str = "compaction";
+
+/// The model that summarises for a turn of `model`, or why it cannot be used. Where the agent
+/// `compaction` says nothing of its requests, they are those of the session's agent.
+pub(super) fn summariser(
+    session: &SessionInfo,
+    sampled: &Sampled,
+    model: &Arc<ResolvedModel>,
+    budget: Budget,
+) -> Result<Summariser, String> {
+    let agent = sampled.location.agents.get(AGENT);
+    let text = agent.and_then(|agent| agent.system.as_deref());
+    let text = text.filter(|text| !text.trim().is_empty());
+    let system = text.map(SystemPart::new).into_iter().collect();
+    let Some(agent) = agent.filter(|agent| has_requests_of_its_own(agent)) else {
+        return Ok(Summariser {
+            model: Arc::clone(model),
+            system,
+            headers: headers(session, sampled.agent()),
+            settings: RequestDomains::default(),
+            budget,
+        });
+    };
+    let model = model_of(agent, sampled, model)?;
+    let settings = request_domains(&agent.request.body, model.protocol);
+    let asked = settings.generation.max_tokens;
+    let configuration = &sampled.location.configuration.settings;
+    let budget = Budget::of(&model, asked.or(model.generation.max_tokens), configuration);
+    Ok(Summariser {
+        model,
+        system,
+        headers: headers(session, Some(agent)),
+        settings,
+        budget,
+    })
+}
+
+fn has_requests_of_its_own(agent: &AgentInfo) -> bool {
+    let request = &agent.request;
+    agent.model.is_some() || !request.headers.is_empty() || !request.body.is_empty()
+}
+
+/// The model of the agent, which no other one replaces, or that of the session if it names none.
+fn model_of(
+    agent: &AgentInfo,
+    sampled: &Sampled,
+    model: &Arc<ResolvedModel>,
+) -> Result<Arc<ResolvedModel>, String> {
+    let Some(chosen) = &agent.model else {
+        return Ok(Arc::clone(model));
+    };
+    let resolved = sampled.location.catalogue.resolve(Some(chosen));
+    resolved
+        .map(|resolved| resolved.model)
+        .map_err(|error| format!("the model of the agent {AGENT} cannot be used: {error}"))
+}

@@ -1,0 +1,88 @@
+//! What the model crate says, in the vocabulary of events.
+
+use opencode_llm::{
+    LlmError, ProviderMetadata as Attached, ToolContent as LlmContent, ToolResultValue, Usage,
+};
+use opencode_schema::message::{PAUSED_TURN, ProviderMetadata, SessionErrorUnknown, ToolContent};
+use opencode_schema::session::{CacheTokens, Tokens};
+use serde_json::{Value, json};
+
+use super::calls::Hosted;
+use crate::provider::cause_of;
+
+/// Whether a provider paused its answer, by what it attached to the finish.
+pub(super) fn is_paused(attached: Option<&Attached>) -> bool {
+    let mut namespaces = attached.into_iter().flat_map(|it| it.values());
+    namespaces.any(|members| members[PAUSED_TURN] == true)
+}
+
+pub(super) fn tokens_of(usage: Option<&Usage>) -> Tokens {
+    let counts = usage.map(Usage::counts).unwrap_or_default();
+    Tokens {
+        input: counts.input,
+        output: counts.output,
+        reasoning: counts.reasoning,
+        cache: CacheTokens {
+            read: counts.cache_read,
+            write: counts.cache_write,
+        },
+    }
+}
+
+/// The outcome of a call that the provider ran. Its result is stored as it came, because only so can
+/// it be sent back; what others read of it is what the adapter says, else what can be told from it.
+pub(super) fn hosted(
+    result: ToolResultValue,
+    output: Option<Box<opencode_llm::ToolOutput>>,
+    metadata: Option<ProviderMetadata>,
+) -> Hosted {
+    let native = serde_json::to_value(&result).ok();
+    let (structured, content) = match (output, result) {
+        (_, ToolResultValue::Error(value)) => {
+            let text = value.as_str().map(str::to_owned);
+            return Hosted::Failed {
+                message: text.unwrap_or_else(|| value.to_string()),
+                result: native,
+                metadata,
+            };
+        }
+        (Some(output), _) => (output.structured, output.content),
+        (None, ToolResultValue::Json(value)) => (value, Vec::new()),
+        (None, ToolResultValue::Text(text)) => (json!({}), vec![LlmContent::Text { text }]),
+        (None, ToolResultValue::Content(content)) => (json!({}), content),
+    };
+    Hosted::Success {
+        structured,
+        content: content.into_iter().map(content_of).collect(),
+        result: native,
+        metadata,
+    }
+}
+
+/// The failure of a call that the provider ran, where it gave no result at all.
+pub(super) fn hosted_failure(
+    message: String,
+    error: Option<Value>,
+    metadata: Option<ProviderMetadata>,
+) -> Hosted {
+    let native = error.map(ToolResultValue::Error);
+    Hosted::Failed {
+        message,
+        result: native.and_then(|native| serde_json::to_value(native).ok()),
+        metadata,
+    }
+}
+
+fn content_of(content: LlmContent) -> ToolContent {
+    match content {
+        LlmContent::Text { text } => ToolContent::Text { text },
+        LlmContent::File { uri, mime, name } => ToolContent::File { uri, mime, name },
+    }
+}
+
+pub(super) fn step_error(error: &LlmError, provider_id: &str) -> SessionErrorUnknown {
+    SessionErrorUnknown {
+        cause: Some(cause_of(error, provider_id)),
+        ..SessionErrorUnknown::new(error.to_string())
+    }
+}

@@ -1,0 +1,497 @@
+//! One Provider Turn: a request, what comes back, and the settlement of both.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use opencode_llm::{FinishReason, LlmError, LlmEvent};
+use opencode_schema::event::StepEnded;
+use opencode_schema::message::{ErrorCause, ErrorKind, SessionErrorUnknown};
+use opencode_schema::session::Tokens;
+use opencode_tools::ToolCall;
+
+use super::boundary::Boundary;
+use super::calls::{Calls, LocalCalls, shared_context};
+use super::compacting::Relief;
+use super::ends::{Finish, Refusal, StreamEnd, Turned};
+use super::files::StepFiles;
+use super::publisher::{FragmentKind, Publisher};
+use super::repetition::Repetition;
+use super::translate::{hosted, hosted_failure, is_paused, step_error, tokens_of};
+use super::{INTERRUPTED_CALL, Runner, Stop};
+use crate::compaction::Grounds;
+use crate::coordinator::Stopper;
+use crate::error::DrainError;
+use crate::history::lowering::from_llm;
+use crate::json::escaped_bytes;
+use crate::provider::{Answer, AskError};
+use crate::provider::{cause_of, kind_of};
+use crate::snapshots::StepSnapshot;
+
+const INTERRUPTED_TURN: &str = "Provider turn interrupted";
+/// Bytes of one answer at most: an endless stream must not fill the memory.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+const NO_FINISH: &str = "The provider ended its answer without saying that it was done";
+const NO_HOSTED_RESULT: &str = "Provider did not return a tool result";
+
+/// What a turn has so far.
+struct Turn<'a> {
+    /// Stops the drain when somebody declines a call.
+    stopper: &'a Stopper,
+    /// Notices when the model repeats itself.
+    repetition: &'a mut Repetition,
+    publisher: Publisher,
+    calls: Calls,
+    files: StepFiles,
+    finish: Option<Finish>,
+    /// The provider reported a failure inside its stream; the rest is ignored.
+    provider_failed: bool,
+    /// A refusal for the request's size is held back.
+    recovers: bool,
+    /// Bytes of text, reasoning and arguments so far.
+    received: usize,
+    /// Provider and protocol, for failures.
+    route: String,
+    /// The catalogue's id of the provider.
+    provider_id: String,
+}
+
+impl Runner {
+    /// Runs one turn, with no tools if it is the last that the agent allows.
+    pub(super) async fn turn(
+        &mut self,
+        boundary: Boundary,
+        is_last: bool,
+        relief: &mut Relief,
+    ) -> Result<Turned, Stop> {
+        let sampled = &boundary.sampled;
+        let offers_tools = boundary.offers_tools(is_last);
+        let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
+        let grounds = Grounds::of(&boundary.fence, sampled, &boundary.model.model);
+        let request = self.request(&boundary, &tools, is_last);
+        if self.relieve(&boundary, &request, &grounds, relief).await? {
+            return Ok(Turned::Anew);
+        }
+        let capturing = self.begin_step(&boundary.sampled.location);
+        let report = self.report(&boundary, &request);
+        let recovers = relief.recovers(&boundary);
+        let cost = boundary.model.cost.clone();
+        let (services, stopped) = (Arc::clone(&self.services), self.stopper.stopped().clone());
+        let local = if is_last {
+            LocalCalls::Refused
+        } else {
+            LocalCalls::Run(tools, self.shared.tasks.clone())
+        };
+        // The files are captured once everything else is ready, right before the request goes out.
+        // Whoever interrupts the session does not wait for that.
+        let Some(found) = stopped.run_until_cancelled(capturing).await else {
+            return Err(Stop::Interrupted);
+        };
+        self.pass(&boundary.fence).await?;
+        // From here to the request there is no await: what a caller does now applies to the next turn.
+        self.conversation.sent = report.sent.or(self.conversation.sent.take());
+        let fence = boundary.fence.clone();
+        let secrets = boundary.sampled.location.secrets.clone();
+        let mut turn = self.begun(boundary, local, recovers);
+        turn.publisher.remember_report(report.record);
+        turn.begin(found);
+        let stream = services.provider.ask(request, fence, secrets);
+        let mut end = turn.follow(stream).await?;
+        if let StreamEnd::Overflow(refusal) = end {
+            if relief
+                .recover(&services.compactor, &grounds, &stopped)
+                .await?
+            {
+                return Ok(Turned::Anew);
+            }
+            end = turn.concede(refusal).await?;
+        }
+        let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
+        Ok(Turned::Settled { continues })
+    }
+
+    /// A turn of which nothing has happened yet.
+    fn begun(&mut self, boundary: Boundary, local: LocalCalls, recovers: bool) -> Turn<'_> {
+        let route = boundary.model.model.route();
+        let provider_id = boundary.model.model.provider_id.clone();
+        let Boundary {
+            session,
+            sampled,
+            model,
+            model_ref,
+            ..
+        } = boundary;
+        let publisher = Publisher::new(
+            Arc::clone(&self.services.journal),
+            session.clone(),
+            sampled.id.clone(),
+            model_ref,
+            sampled.location.secrets.clone(),
+        );
+        let context = shared_context(
+            &self.services,
+            &session,
+            &sampled,
+            &model.selection,
+            publisher.message_id(),
+            &self.stopper,
+        );
+        Turn {
+            stopper: &self.stopper,
+            repetition: &mut self.repetition,
+            publisher,
+            calls: Calls::new(local, context),
+            files: StepFiles::new(&self.services.snapshots, &self.shared.tasks),
+            finish: None,
+            provider_failed: false,
+            recovers,
+            received: 0,
+            route,
+            provider_id,
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// Notes the files as the step finds them.
+    fn begin(&mut self, found: Option<StepSnapshot>) {
+        let snapshot = self.files.begin(found);
+        self.publisher.remember_snapshot(snapshot);
+    }
+
+    /// Reads the stream to its end while calls run and settle beside it.
+    async fn follow(&mut self, mut stream: Answer) -> Result<StreamEnd, Stop> {
+        let cancelled = self.calls.cancelled().clone();
+        loop {
+            // A stream that always has more must not keep its thread from everybody else.
+            tokio::task::coop::consume_budget().await;
+            tokio::select! {
+                biased;
+                () = cancelled.cancelled() => {
+                    drop(stream);
+                    self.publisher.end_all();
+                    self.publisher.flush().await?;
+                    return Ok(StreamEnd::Interrupted);
+                }
+                settled = self.calls.next() => self.settled(settled).await?,
+                batch = stream.next() => match batch {
+                    Some(Ok(events)) => {
+                        if let Some(end) = self.take(events).await? {
+                            return Ok(end);
+                        }
+                    }
+                    Some(Err(AskError::Outdated)) => return Err(Stop::Outdated),
+                    Some(Err(AskError::Failed(error)))
+                        if self.holds_back(error.is_context_overflow()) =>
+                    {
+                        return Ok(StreamEnd::Overflow(Refusal::Error(error)));
+                    }
+                    Some(Err(AskError::Failed(error))) => return Ok(StreamEnd::Failed(error)),
+                    None if self.finish.is_none() => {
+                        let error = LlmError::invalid_output(&self.route, NO_FINISH);
+                        return Ok(StreamEnd::Failed(error));
+                    }
+                    None => return Ok(StreamEnd::Complete),
+                },
+            }
+        }
+    }
+
+    /// Takes what one piece of the stream brought. What it records commits together, then the
+    /// calls it recorded start. Returns the end of the stream if it is in there.
+    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, Stop> {
+        let mut end = None;
+        for event in events {
+            if self.holds_back(event.is_context_overflow()) {
+                return Ok(Some(StreamEnd::Overflow(Refusal::Event(event))));
+            }
+            let failed = match self.count(&event) {
+                Some(error) => Some(error),
+                None => self.apply(event).await?,
+            };
+            end = match failed {
+                Some(error) => Some(StreamEnd::Failed(error)),
+                // Whatever follows says nothing any more.
+                None => self.provider_failed.then_some(StreamEnd::Complete),
+            };
+            if end.is_some() {
+                break;
+            }
+        }
+        self.publisher.flush().await?;
+        self.calls.start();
+        Ok(end)
+    }
+
+    /// Whether a failure is no outcome yet: it speaks of the request's size, and nothing is on
+    /// record.
+    fn holds_back(&self, is_overflow: bool) -> bool {
+        is_overflow && self.recovers && !self.publisher.has_started()
+    }
+
+    /// Takes a refusal for what it is.
+    async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, Stop> {
+        match refusal {
+            Refusal::Error(error) => Ok(StreamEnd::Failed(error)),
+            Refusal::Event(event) => {
+                self.recovers = false;
+                let end = self.take(vec![event]).await?;
+                Ok(end.unwrap_or(StreamEnd::Complete))
+            }
+        }
+    }
+
+    /// Counts what the provider sends, and refuses what no answer can need.
+    fn count(&mut self, event: &LlmEvent) -> Option<LlmError> {
+        if let LlmEvent::TextDelta { text, .. }
+        | LlmEvent::ReasoningDelta { text, .. }
+        | LlmEvent::ToolInputDelta { text, .. } = event
+        {
+            self.received += escaped_bytes(text);
+        }
+        (self.received > MAX_ANSWER).then(|| {
+            let message = format!("The provider sent more than {MAX_ANSWER} bytes in one answer");
+            LlmError::invalid_output(&self.route, message)
+        })
+    }
+
+    async fn apply(&mut self, event: LlmEvent) -> Result<Option<LlmError>, DrainError> {
+        let publisher = &mut self.publisher;
+        match event {
+            LlmEvent::StepStart { .. } | LlmEvent::Finish { .. } => {}
+            LlmEvent::TextStart { id, .. } => publisher.begin_text(id),
+            LlmEvent::TextDelta { id, text, .. } => {
+                publisher.append(FragmentKind::Text, &id, text).await?;
+            }
+            LlmEvent::TextEnd {
+                id,
+                provider_metadata,
+            } => publisher.end(FragmentKind::Text, &id, from_llm(provider_metadata)),
+            LlmEvent::ReasoningStart {
+                id,
+                provider_metadata,
+            } => {
+                publisher.begin_reasoning(id, from_llm(provider_metadata));
+            }
+            LlmEvent::ReasoningDelta { id, text, .. } => {
+                publisher.append(FragmentKind::Reasoning, &id, text).await?;
+            }
+            LlmEvent::ReasoningEnd {
+                id,
+                provider_metadata,
+            } => {
+                publisher.end(FragmentKind::Reasoning, &id, from_llm(provider_metadata));
+            }
+            LlmEvent::ToolInputStart { id, name, .. } => {
+                self.calls.begin(&id);
+                publisher.begin_tool_input(id, &name);
+            }
+            LlmEvent::ToolInputDelta { id, text, .. } => {
+                publisher.append(FragmentKind::ToolInput, &id, text).await?;
+            }
+            LlmEvent::ToolInputEnd { id, .. } => publisher.end(FragmentKind::ToolInput, &id, None),
+            call @ (LlmEvent::ToolCall { .. }
+            | LlmEvent::ToolResult { .. }
+            | LlmEvent::ToolError { .. }) => return Ok(self.apply_call(call)),
+            LlmEvent::StepFinish {
+                reason,
+                usage,
+                provider_metadata,
+                ..
+            } => {
+                if let Some(id) = self.calls.incomplete() {
+                    let message =
+                        format!("The provider finished its answer inside the tool call {id}");
+                    let error = LlmError::invalid_output(&self.route, message);
+                    return Ok(Some(error.ended_by(Some(reason))));
+                }
+                publisher.ensure_step();
+                publisher.end_all();
+                self.finish = Some(Finish {
+                    reason,
+                    usage,
+                    is_paused: is_paused(provider_metadata.as_ref()) && self.calls.may_run(),
+                });
+            }
+            LlmEvent::ProviderError {
+                message,
+                kind,
+                retryable,
+                ..
+            } => {
+                let cause = ErrorCause {
+                    kind: kind_of(kind),
+                    status: None,
+                    retryable,
+                    retry_after_ms: None,
+                    provider_id: Some(self.provider_id.clone()),
+                };
+                publisher.fail_step(SessionErrorUnknown {
+                    cause: Some(cause),
+                    ..SessionErrorUnknown::new(message)
+                });
+                self.provider_failed = true;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Records a complete call, or the outcome of one that the provider ran itself.
+    fn apply_call(&mut self, event: LlmEvent) -> Option<LlmError> {
+        let (id, outcome) = match event {
+            LlmEvent::ToolCall {
+                id,
+                name,
+                input,
+                provider_executed,
+                provider_metadata,
+            } => {
+                if self.calls.is_repeated(&id) {
+                    let message =
+                        format!("The provider repeated the tool call {id} in one message");
+                    return Some(LlmError::invalid_output(&self.route, message));
+                }
+                if !self.calls.is_begun(&id) {
+                    // Some protocols give a call whole; its record has a beginning all the same.
+                    self.calls.begin(&id);
+                    self.publisher.begin_tool_input(Arc::clone(&id), &name);
+                }
+                self.publisher.end(FragmentKind::ToolInput, &id, None);
+                let metadata = from_llm(provider_metadata);
+                let repeated = self.repetition.count(&name, &input);
+                let call = ToolCall {
+                    name: name.to_string(),
+                    input,
+                    repeated,
+                };
+                let called = self.calls.record(&id, call, provider_executed, metadata);
+                self.publisher.push(called);
+                if let Some(refused) = self.calls.refuse(&id) {
+                    self.publisher.push(refused);
+                }
+                return None;
+            }
+            LlmEvent::ToolResult {
+                id,
+                result,
+                output,
+                provider_metadata,
+                ..
+            } => (id, hosted(result, output, from_llm(provider_metadata))),
+            LlmEvent::ToolError {
+                id,
+                message,
+                error,
+                provider_metadata,
+                ..
+            } => {
+                let metadata = from_llm(provider_metadata);
+                (id, hosted_failure(message, error, metadata))
+            }
+            _ => return None,
+        };
+        if let Some(event) = self.calls.settle_hosted(&id, outcome) {
+            self.publisher.push(event);
+        }
+        None
+    }
+
+    /// Records a call that settled, and those that have settled by now: while one commit is under
+    /// way, many settle.
+    async fn settled(&mut self, settled: super::calls::Settled) -> Result<(), DrainError> {
+        let mut next = Some(settled);
+        while let Some(settled) = next {
+            if let Some(event) = settled.event {
+                self.publisher.push(event);
+                self.publisher.remember_explored(settled.explored);
+            }
+            if settled.declined {
+                self.stopper.decline();
+            }
+            next = self.calls.next_ready();
+        }
+        self.publisher.flush().await
+    }
+
+    fn fail_calls(&mut self, hosted_only: bool, error: &SessionErrorUnknown) {
+        for event in self.calls.fail_unsettled(hosted_only, error) {
+            self.publisher.push(event);
+        }
+    }
+
+    /// Everything after the stream: the calls settle, then the step ends in one durable outcome.
+    async fn settle(mut self, end: StreamEnd, cost: impl Fn(&Tokens) -> f64) -> Result<bool, Stop> {
+        if let StreamEnd::Failed(error) = &end {
+            self.publisher.end_all();
+            let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
+            self.fail_calls(true, &lost);
+            self.publisher
+                .fail_step(step_error(error, &self.provider_id));
+            self.publisher.flush().await?;
+        }
+        while self.calls.any_running() {
+            let settled = self.calls.next().await;
+            self.settled(settled).await?;
+        }
+        let interrupted = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_CALL);
+        let is_paused = self.finish.as_ref().is_some_and(|it| it.is_paused);
+        let was_stopped = self.calls.cancelled().is_cancelled();
+        // After a broken stream a call whose arguments never became complete stays open: the next
+        // drain fails it, as it does after a crash.
+        if was_stopped || self.provider_failed {
+            self.fail_calls(false, &interrupted);
+        }
+        if self.finish.is_some() && !self.provider_failed {
+            self.publisher.flush().await?;
+            let (ran, stopped) = (self.calls.any_local(), self.stopper.stopped());
+            self.files.end(ran, stopped).await;
+        }
+        self.end_step(&end, cost);
+        let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
+        self.fail_calls(true, &lost);
+        self.publisher.flush().await?;
+        match end {
+            StreamEnd::Failed(error) => {
+                let message = error.to_string();
+                Err(DrainError::Provider {
+                    message,
+                    cause: Some(cause_of(&error, &self.provider_id)),
+                }
+                .into())
+            }
+            _ if was_stopped => Err(Stop::Interrupted),
+            _ => Ok(!self.provider_failed && (is_paused || self.calls.any_local())),
+        }
+    }
+
+    /// The durable end of the step, unless it has failed already or never began.
+    fn end_step(&mut self, end: &StreamEnd, cost: impl Fn(&Tokens) -> f64) {
+        if self.provider_failed || matches!(end, StreamEnd::Failed(_)) {
+            return;
+        }
+        let Some(finished) = self.finish.take() else {
+            if self.publisher.has_started() {
+                let error = SessionErrorUnknown::of(ErrorKind::Interrupted, INTERRUPTED_TURN);
+                self.publisher.fail_step(error);
+            }
+            return;
+        };
+        if finished.is_paused {
+            self.publisher.remember_pause();
+        }
+        let tokens = tokens_of(finished.usage.as_ref());
+        let finish = match finished.reason {
+            FinishReason::Stop if self.calls.any_local() => FinishReason::ToolCalls,
+            other => other,
+        };
+        let assistant_message_id = self.publisher.message_id().clone();
+        let (snapshot, files) = self.files.changes();
+        self.publisher.push(StepEnded {
+            assistant_message_id,
+            finish: finish.as_str().to_owned(),
+            cost: cost(&tokens),
+            tokens,
+            snapshot,
+            files,
+        });
+    }
+}

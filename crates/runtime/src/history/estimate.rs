@@ -1,0 +1,297 @@
+//! How large a request is for its model, estimated without writing it.
+
+use opencode_llm::{Message, Part, ResolvedModel, SystemPart, ToolContent, ToolResultValue};
+use opencode_location::config::Settings;
+
+use crate::json::json_size;
+
+/// UTF-16 units of JSON text that count as one token.
+pub(crate) const UNITS_PER_TOKEN: u64 = 4;
+
+/// Units that an attached file counts for at most. Models are charged about 1,600 tokens for an
+/// image, however many bytes its base64 has; counted by those, one screenshot would push a whole
+/// conversation out. Of a file that no model reads, its name alone is sent.
+const MAX_FILE_UNITS: u64 = 6_400;
+
+/// Tokens of a summary at most.
+const MAX_SUMMARY: u64 = 4_096;
+
+/// Tokens of a text of that many UTF-16 units, by the estimate that every decision about sizes is
+/// made by.
+pub(crate) const fn tokens(units: u64) -> u64 {
+    (units + UNITS_PER_TOKEN / 2) / UNITS_PER_TOKEN
+}
+
+/// Tokens of a request whose messages and whose tools have so many units, each with a comma behind
+/// it: those of its JSON text `{system, messages, tools}`.
+pub(crate) fn request_tokens(system: &[SystemPart], messages: u64, tools: u64) -> u64 {
+    const FRAME: u64 = r#"{"system":,"messages":,"tools":}"#.len() as u64;
+    let array = |elements: u64| 2 + elements.saturating_sub(1);
+    tokens(FRAME + json_size(system).units + array(messages) + array(tools))
+}
+
+/// UTF-16 units of a text.
+pub(crate) fn units(text: &str) -> u64 {
+    text.encode_utf16().count() as u64
+}
+
+/// UTF-16 units of a text inside JSON.
+pub(crate) fn json_units(text: &str) -> u64 {
+    text.chars().map(json_units_of).sum()
+}
+
+/// The same of a character.
+pub(crate) const fn json_units_of(character: char) -> u64 {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..' ' => 6,
+        _ => character.len_utf16() as u64,
+    }
+}
+
+/// What a file counts for that is sent as this.
+pub(crate) fn file_units(data: &str) -> u64 {
+    data.len() as u64 - surplus(data)
+}
+
+/// What a message counts for whose JSON text has so many UTF-16 units.
+pub(crate) fn counted_units(message: &Message, units: u64) -> u64 {
+    let files = message.content.iter().map(|part| match part {
+        Part::Media(media) => surplus(&media.data),
+        Part::ToolResult(result) => match &result.result {
+            ToolResultValue::Content(content) => content.iter().map(surplus_of).sum(),
+            _ => 0,
+        },
+        _ => 0,
+    });
+    units.saturating_sub(files.sum())
+}
+
+fn surplus_of(content: &ToolContent) -> u64 {
+    match content {
+        ToolContent::Text { .. } => 0,
+        ToolContent::File { uri, .. } => surplus(uri),
+    }
+}
+
+/// What of a file does not count.
+fn surplus(data: &str) -> u64 {
+    // Base64 is the same in JSON, and each of its bytes is one unit.
+    (data.len() as u64).saturating_sub(MAX_FILE_UNITS)
+}
+
+/// What a model takes, and what of it is kept free. All of it in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// The whole context window; 0 if nobody knows.
+    pub(crate) window: u64,
+    /// What is kept free of it for the answer.
+    pub(crate) reserve: u64,
+    /// The longest summary.
+    pub(crate) summary: u64,
+}
+
+impl Budget {
+    /// The budget of requests to a model that ask for answers of at most `max_tokens`.
+    pub(crate) fn of(model: &ResolvedModel, max_tokens: Option<u64>, settings: &Settings) -> Self {
+        let most = settings.output_token_max.unwrap_or(u64::MAX);
+        let allowance = max_tokens.unwrap_or(model.limits.output).min(most);
+        let asked = Some(allowance).filter(|tokens| *tokens > 0);
+        Self {
+            window: model.limits.context,
+            reserve: allowance.max(settings.compaction.buffer_tokens),
+            summary: asked.unwrap_or(MAX_SUMMARY).min(MAX_SUMMARY),
+        }
+    }
+
+    /// How much of so many tokens that should stay in their own words does. Where the window has no
+    /// room for the longest summary and an answer as long beside it, that is half of the window at
+    /// most, or every later request would be refused.
+    pub(crate) fn kept(&self, keep: u64) -> u64 {
+        let beside = 2 * self.summary;
+        if self.window > 0 && keep.saturating_add(beside) >= self.window {
+            keep.min(self.window / 2)
+        } else {
+            keep
+        }
+    }
+
+    /// Whether a request of so many tokens leaves less free than it should.
+    pub(crate) const fn is_exceeded_by(&self, tokens: u64) -> bool {
+        self.window > 0 && tokens.saturating_add(self.reserve) > self.window
+    }
+
+    /// Whether a request for a summary fits, as far as the window is known.
+    pub(crate) const fn has_room_for_summary_of(&self, tokens: u64) -> bool {
+        self.window == 0 || tokens.saturating_add(self.summary) <= self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opencode_llm::{Media, ProtocolId, ToolResultPart};
+    use opencode_location::config::Compaction;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn four_units_are_a_token_and_halves_are_rounded_up() {
+        let sizes = [0, 1, 2, 5, 6, 9, 10];
+        assert_eq!(sizes.map(tokens), [0, 0, 1, 1, 2, 2, 3]);
+        // What is no character of the basic plane counts twice, as it does in JavaScript.
+        assert_eq!(["", "ä", "😀"].map(units), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_text_counts_as_it_is_written_in_json() {
+        let characters = (0..0x300).filter_map(char::from_u32).chain(['漢', '😀']);
+        for character in characters {
+            let text = character.to_string();
+            let written = json_size(&text).units - 2;
+            assert_eq!(json_units(&text), written, "{character:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_counts_as_its_text() {
+        let system = [SystemPart::new("Be \"terse\" 😀.")];
+        let message = |text: &str| Message::user([Part::text(text)]);
+        for messages in [
+            vec![],
+            vec![message("a")],
+            vec![message("ä\n"), message("b")],
+        ] {
+            let tools = vec![json!({"name": "t"}); messages.len()];
+            let text = json!({"system": system, "messages": messages, "tools": tools}).to_string();
+            let counted = |sizes: &mut dyn Iterator<Item = u64>| sizes.map(|it| it + 1).sum();
+            let messages = counted(&mut messages.iter().map(|it| json_size(it).units));
+            let tools = counted(&mut tools.iter().map(|it| json_size(it).units));
+            let counted = request_tokens(&system, messages, tools);
+            assert_eq!(counted, tokens(units(&text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_count_as_what_they_cost_and_not_as_what_they_weigh() {
+        let media = |mime: &str, data: &str| {
+            Message::user([
+                Part::text("See:"),
+                Part::Media(Media {
+                    media_type: mime.to_owned(),
+                    data: data.to_owned(),
+                    filename: None,
+                }),
+            ])
+        };
+        let result = |mime: &str, data: &str| {
+            let file = ToolContent::File {
+                uri: data.to_owned(),
+                mime: mime.to_owned(),
+                name: None,
+            };
+            Message::tool([Part::ToolResult(ToolResultPart {
+                id: "c".to_owned(),
+                name: "read".to_owned(),
+                result: ToolResultValue::Content(vec![file]),
+                provider_executed: false,
+                provider_metadata: None,
+            })])
+        };
+        let (small, large) = ("A".repeat(6_400), "A".repeat(10_000));
+        for message in [media, result] {
+            for (mime, data, expected) in [
+                ("image/png", &small, 20_000),
+                ("image/png", &large, 16_400),
+                ("application/pdf", &large, 16_400),
+                // It is named and not sent.
+                ("text/plain", &large, 16_400),
+            ] {
+                assert_eq!(
+                    counted_units(&message(mime, data), 20_000),
+                    expected,
+                    "{mime}"
+                );
+            }
+        }
+        assert_eq!(
+            counted_units(&Message::user([Part::text(large)]), 20_000),
+            20_000
+        );
+    }
+
+    #[test]
+    fn an_answer_or_the_buffer_is_kept_free_whichever_is_more() {
+        let budget = |context, output, asked, most, buffer| {
+            let mut model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://x");
+            (model.limits.context, model.limits.output) = (context, output);
+            let settings = Settings {
+                output_token_max: most,
+                compaction: Compaction {
+                    buffer_tokens: buffer,
+                    ..Compaction::default()
+                },
+                ..Settings::default()
+            };
+            let budget = Budget::of(&model, asked, &settings);
+            (budget.reserve, budget.summary)
+        };
+        for (output, asked, most, buffer, expected) in [
+            (0, None, None, 20_000, (20_000, 4_096)),
+            (32_000, None, None, 20_000, (32_000, 4_096)),
+            (32_000, Some(1_000), None, 500, (1_000, 1_000)),
+            (32_000, None, Some(3_000), 500, (3_000, 3_000)),
+            (0, None, Some(3_000), 500, (500, 4_096)),
+            (2_000, None, Some(3_000), 500, (2_000, 2_000)),
+        ] {
+            assert_eq!(budget(100_000, output, asked, most, buffer), expected);
+        }
+    }
+
+    #[test]
+    fn what_stays_is_what_the_window_holds() {
+        for (window, summary, keep, expected) in [
+            (0, 4_096, 8_000, 8_000),
+            (8_001, 0, 8_000, 8_000),
+            (8_000, 0, 8_000, 4_000),
+            (1_000, 0, 8_000, 500),
+            (16_192, 4_096, 8_000, 8_000),
+            (15_000, 4_096, 8_000, 7_500),
+            (8_192, 1_000, 8_000, 4_096),
+            (1_200, 1_000, 100, 100),
+        ] {
+            let budget = Budget {
+                window,
+                reserve: 0,
+                summary,
+            };
+            assert_eq!(budget.kept(keep), expected, "{window}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_too_little_free_exceeds_a_window_that_is_known() {
+        let budget = |window| Budget {
+            window,
+            reserve: 20,
+            summary: 10,
+        };
+        for (window, tokens, is_exceeded, has_room) in [
+            (0, u64::MAX, false, true),
+            (100, 80, false, true),
+            (100, 81, true, true),
+            (100, 90, true, true),
+            (100, 91, true, false),
+            // Nothing is ever small enough.
+            (15, 0, true, true),
+            (15, 6, true, false),
+        ] {
+            let budget = budget(window);
+            let found = (
+                budget.is_exceeded_by(tokens),
+                budget.has_room_for_summary_of(tokens),
+            );
+            assert_eq!(found, (is_exceeded, has_room), "{window} {tokens}");
+        }
+    }
+}

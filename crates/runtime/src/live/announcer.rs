@@ -1,0 +1,115 @@
+//! Events for connected clients.
+
+use std::sync::Arc;
+
+use opencode_schema::clock::Clock;
+use opencode_schema::envelope;
+use opencode_schema::event::{
+    LiveEvent, NamedError, NamedErrorData, NamedErrorTag, Notice, SessionError, SessionIdle,
+    SessionStatus, SessionStatusChanged,
+};
+use opencode_schema::id::{EventID, IdSource, SessionID};
+use opencode_schema::location::LocationRef;
+use opencode_schema::message::ErrorCause;
+use opencode_store::Committed;
+
+use super::{LiveEvents, LiveSubscription};
+
+/// Publishes events on the live stream of a host.
+pub(crate) struct Announcer {
+    live: Arc<LiveEvents>,
+    ids: Arc<IdSource>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Announcer {
+    pub(crate) fn new(ids: Arc<IdSource>, clock: Arc<dyn Clock>) -> Self {
+        let live = Arc::default();
+        Self { live, ids, clock }
+    }
+
+    /// Delivers all events from now on to one client.
+    pub(crate) fn subscribe(&self) -> LiveSubscription {
+        self.live.subscribe()
+    }
+
+    /// The text of an event about the host itself, with a new id.
+    pub(crate) fn host_event(&self, name: &str) -> String {
+        envelope::host_text(&EventID::generate(&self.ids), name)
+    }
+
+    /// Publishes that the host closes, and ends all subscriptions.
+    pub(crate) fn end(&self) {
+        self.live.publish(|| self.host_event("global.disposed"));
+        self.live.end();
+    }
+
+    /// Publishes entries that were committed, each followed by the changed session, if the entry changed it.
+    pub(crate) fn announce_committed(&self, committed: &[Committed]) {
+        for entry in committed {
+            self.live
+                .publish(|| envelope::durable_text(&entry.event, entry.location.as_ref()));
+            if let Some(updated) = &entry.updated {
+                self.live.publish(|| {
+                    let id = EventID::generate(&self.ids);
+                    envelope::updated_text(&id, &updated.location, &updated.info)
+                });
+            }
+        }
+    }
+
+    /// Publishes a live event that is never stored.
+    pub(crate) fn announce(&self, session: &SessionID, location: &LocationRef, event: LiveEvent) {
+        self.live.publish(|| {
+            let id = EventID::generate(&self.ids);
+            envelope::live_text(&id, session, self.clock.now(), Some(location), &event)
+        });
+    }
+
+    /// Notifies connected clients of the reason why a session did not run.
+    pub(crate) fn announce_failure(
+        &self,
+        session: &SessionID,
+        location: Option<&LocationRef>,
+        message: String,
+        cause: ErrorCause,
+    ) {
+        let error = NamedError {
+            name: NamedErrorTag::UnknownError,
+            data: NamedErrorData { message },
+            cause: Some(cause),
+        };
+        let failure = Notice::SessionError(SessionError {
+            session_id: session.clone(),
+            error,
+        });
+        self.notify(location, &failure);
+    }
+
+    /// Notifies connected clients that a session became busy or idle.
+    pub(crate) fn announce_status(&self, session: &SessionID, active: bool) {
+        let status = if active {
+            SessionStatus::Busy { silent_ms: None }
+        } else {
+            SessionStatus::Idle
+        };
+        self.announce_status_change(session, status);
+        if !active {
+            let session_id = session.clone();
+            self.notify(None, &Notice::SessionIdle(SessionIdle { session_id }));
+        }
+    }
+
+    /// Notifies connected clients of the status of a session.
+    pub(crate) fn announce_status_change(&self, session: &SessionID, status: SessionStatus) {
+        let session_id = session.clone();
+        let changed = SessionStatusChanged { session_id, status };
+        self.notify(None, &Notice::SessionStatusChanged(changed));
+    }
+
+    /// Sends connected clients a notice that is never stored.
+    pub(crate) fn notify(&self, location: Option<&LocationRef>, notice: &Notice) {
+        self.live
+            .publish(|| envelope::notice_text(&EventID::generate(&self.ids), location, notice));
+    }
+}

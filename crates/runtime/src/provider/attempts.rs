@@ -1,0 +1,321 @@
+//! The requests of one Provider Turn: sent again, after an announced wait, while the provider
+//! refuses them for now and has produced nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{Either, select};
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt, stream};
+use opencode_llm::{
+    EventStream, LlmError, LlmEvent, LlmRequest, ModelClient, Retry, RetryPolicy, Sources,
+};
+use opencode_location::secret::Redactor;
+use opencode_schema::clock::Millis;
+use opencode_schema::event::{Retried, RetryError, SessionStatus};
+use opencode_store::{Draft, SessionRow};
+
+use super::fence::Fence;
+use crate::error::DrainError;
+use crate::journal::Journal;
+use crate::live::Announcer;
+use crate::timer::Timer;
+
+/// How long a provider may send nothing before clients learn of it, and how often they do then.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Characters of a provider's answer that are recorded.
+const MAX_BODY: usize = 2_000;
+
+/// What a stream gives.
+type Item = Result<Vec<LlmEvent>, LlmError>;
+
+/// Why a turn has no further output.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// The provider refused the request, or the exchange broke.
+    Failed(LlmError),
+    /// A caller moved the session, or switched its agent or model, while the turn waited for the
+    /// provider. Nothing was produced, so the turn can be prepared anew.
+    Outdated,
+}
+
+/// The output of one turn.
+pub(crate) type Answer = BoxStream<'static, Result<Vec<LlmEvent>, AskError>>;
+
+/// The requests of one turn.
+struct Attempts {
+    provider: Arc<Provider>,
+    /// What the request was prepared for.
+    fence: Fence,
+    secrets: Redactor,
+    /// What is sent again; nothing once the provider has produced something.
+    request: Option<LlmRequest>,
+    stream: EventStream,
+    began: Millis,
+    retries: u32,
+}
+
+/// Sends requests to the model provider, and repeats them if the policy allows.
+pub(crate) struct Provider {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) model: Arc<dyn ModelClient>,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) timer: Arc<dyn Timer>,
+}
+
+impl Provider {
+    /// Sends a request as often as the retry policy allows. Dropping the stream ends the request
+    /// and the wait.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        request: LlmRequest,
+        fence: Fence,
+        secrets: Redactor,
+    ) -> Answer {
+        let attempts = Attempts {
+            stream: self.model.stream(request.clone()),
+            began: self.journal.now(),
+            provider: Arc::clone(self),
+            fence,
+            secrets,
+            request: Some(request),
+            retries: 0,
+        };
+        Box::pin(stream::unfold(attempts, |mut attempts| async {
+            let item = attempts.next().await?;
+            Some((item, attempts))
+        }))
+    }
+}
+
+impl Attempts {
+    async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, AskError>> {
+        let item = loop {
+            let item = self.listen().await?;
+            let Some(request) = &self.request else {
+                break item;
+            };
+            let Some(error) = refusal(&item) else {
+                if has_output(&item) {
+                    self.request = None;
+                }
+                break item.map_err(LlmError::without_output);
+            };
+            let (request, elapsed) = (request.clone(), self.elapsed());
+            let asked = error.retry_after_ms.map(Duration::from_millis);
+            let fraction = Sources::default().fraction();
+            let policy = match error.is_brief() {
+                true => self.provider.retry.brief(),
+                false => self.provider.retry,
+            };
+            let wait = match policy.next(asked, self.retries, elapsed, fraction) {
+                Retry::After(wait) => wait,
+                Retry::TooLate(wait) => break item.map_err(|error| too_late(error, wait)),
+                Retry::Never => break item,
+            };
+            match self.wait(error, &request.model.provider_id, wait).await {
+                Ok(true) => self.stream = self.provider.model.stream(request),
+                Ok(false) => return Some(Err(AskError::Outdated)),
+                // The store that fails fails the record of the refusal too, which says why.
+                Err(_) => break item,
+            }
+        };
+        Some(item.map_err(AskError::Failed))
+    }
+
+    /// The next item. Tells clients when the provider sends nothing for long.
+    async fn listen(&mut self) -> Option<Item> {
+        let mut silent = Duration::ZERO;
+        let mut next = self.stream.next();
+        if let Some(item) = (&mut next).now_or_never() {
+            return item;
+        }
+        loop {
+            match select(next, self.provider.timer.after(SILENCE)).await {
+                Either::Left((item, _)) => {
+                    if !silent.is_zero() {
+                        announce_busy(&self.provider.journal.announcer, self.fence.session(), None);
+                    }
+                    return item;
+                }
+                Either::Right(((), waiting)) => {
+                    silent += SILENCE;
+                    announce_busy(
+                        &self.provider.journal.announcer,
+                        self.fence.session(),
+                        Some(silent),
+                    );
+                    next = waiting;
+                }
+            }
+        }
+    }
+
+    /// Lets a wait pass, recorded and announced unless it is brief. Returns whether the fence holds
+    /// after it, as before the first request.
+    async fn wait(
+        &mut self,
+        refused: Refused,
+        provider: &str,
+        wait: Duration,
+    ) -> Result<bool, DrainError> {
+        self.retries += 1;
+        // It counts from here, so that it ends when it is said to.
+        let passed = self.provider.timer.after(wait);
+        if refused.is_brief() {
+            passed.await;
+            return self.fence.is_current(&self.provider.journal).await;
+        }
+        let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        let next = self.provider.journal.now().saturating_add(millis);
+        let error = refused.recorded(next, provider, &self.secrets);
+        let status = SessionStatus::Retry {
+            attempt: self.retries,
+            message: error.message.clone(),
+            next,
+        };
+        let retried = Retried {
+            attempt: self.retries,
+            error,
+        };
+        let drafts = vec![Draft::new(self.provider.journal.now(), retried)];
+        let session = self.fence.session();
+        self.provider
+            .journal
+            .commit(session, drafts, Vec::new())
+            .await?;
+        let id = &session.info.id;
+        self.provider
+            .journal
+            .announcer
+            .announce_status_change(id, status);
+        passed.await;
+        announce_busy(&self.provider.journal.announcer, session, None);
+        self.fence.is_current(&self.provider.journal).await
+    }
+
+    fn elapsed(&self) -> Duration {
+        let elapsed = self.provider.journal.now().saturating_sub(self.began);
+        Duration::from_millis(u64::try_from(elapsed).unwrap_or(0))
+    }
+}
+
+fn announce_busy(announcer: &Announcer, session: &SessionRow, silent: Option<Duration>) {
+    let silent_ms = silent.map(|silent| u64::try_from(silent.as_millis()).unwrap_or(u64::MAX));
+    let status = SessionStatus::Busy { silent_ms };
+    announcer.announce_status_change(&session.info.id, status);
+}
+
+/// A refusal that may pass.
+struct Refused {
+    message: String,
+    reason: opencode_llm::ErrorKind,
+    status: Option<u16>,
+    retry_after_ms: Option<u64>,
+    headers: BTreeMap<String, String>,
+    body: Option<String>,
+}
+
+impl Refused {
+    fn of(error: &LlmError) -> Self {
+        let http = error.http();
+        let headers = http.map(|http| http.response_headers.as_slice());
+        let headers = headers.unwrap_or_default().iter();
+        let said = headers.filter(|(name, _)| speaks_of_limits(name));
+        Self {
+            message: error.to_string(),
+            reason: error.kind(),
+            status: error.status(),
+            retry_after_ms: error.retry_after_ms(),
+            headers: said.cloned().collect(),
+            body: http.map(|http| http.body.chars().take(MAX_BODY).collect()),
+        }
+    }
+
+    /// Whether the server failed, without a word about load or time. That passes at once or not at
+    /// all, so it is not worth a long wait.
+    fn is_brief(&self) -> bool {
+        let failed = |status: u16| status >= 500 && !matches!(status, 503 | 529);
+        self.status.is_some_and(failed) && self.retry_after_ms.is_none()
+    }
+
+    /// What is recorded of it, without the Location's secrets.
+    fn recorded(self, next: Millis, provider: &str, secrets: &Redactor) -> RetryError {
+        let clean = |mut text: String| {
+            secrets.clean(&mut text);
+            text
+        };
+        let headers = self.headers.into_iter();
+        let headers: BTreeMap<_, _> = headers.map(|(name, value)| (name, clean(value))).collect();
+        let metadata = [
+            (RetryError::NEXT, next.to_string()),
+            ("providerID", provider.to_owned()),
+            ("reason", self.reason.as_str().to_owned()),
+        ];
+        let metadata = metadata.map(|(name, value)| (name.to_owned(), value));
+        RetryError {
+            message: clean(self.message),
+            status_code: self.status,
+            is_retryable: true,
+            response_headers: (!headers.is_empty()).then_some(headers),
+            response_body: self.body.filter(|body| !body.is_empty()).map(clean),
+            metadata: Some(metadata.into()),
+        }
+    }
+}
+
+/// Whether a response header says when to come back, or whose request it was.
+fn speaks_of_limits(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["retry-after", "x-ratelimit-", "anthropic-ratelimit-"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || matches!(name.as_str(), "request-id" | "x-request-id")
+}
+
+/// The refusal in an item, if it may pass and the item holds nothing else.
+fn refusal(item: &Item) -> Option<Refused> {
+    match item {
+        Err(error) => error.retryable().then(|| Refused::of(error)),
+        Ok(events) => {
+            let (last, before) = events.split_last()?;
+            let LlmEvent::ProviderError {
+                message,
+                kind,
+                retryable: true,
+                ..
+            } = last
+            else {
+                return None;
+            };
+            let is_first = before.iter().all(is_beginning);
+            is_first.then(|| Refused {
+                message: message.clone(),
+                reason: *kind,
+                status: None,
+                retry_after_ms: None,
+                headers: BTreeMap::new(),
+                body: None,
+            })
+        }
+    }
+}
+
+fn has_output(item: &Item) -> bool {
+    let events = item.as_ref().map(Vec::as_slice).unwrap_or_default();
+    !events.iter().all(is_beginning)
+}
+
+const fn is_beginning(event: &LlmEvent) -> bool {
+    matches!(event, LlmEvent::StepStart { .. })
+}
+
+fn too_late(error: LlmError, wait: Duration) -> LlmError {
+    let seconds = wait.as_millis().div_ceil(1000);
+    let sentence = format!(
+        "The provider asks to wait {seconds} seconds, which is longer than the option retry.maxElapsedMs allows; prompt again after that"
+    );
+    error.explained(&sentence)
+}

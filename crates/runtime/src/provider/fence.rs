@@ -1,0 +1,92 @@
+//! The fence of a Provider Turn: it is dispatched for the Location, agent, model and Context Epoch that
+//! its session has, or not at all.
+//!
+//! A turn is prepared from a view of the session. History, estimate and the snapshot of the files
+//! take time, and a caller may move the session or switch its agent or model meanwhile. So the
+//! runner compares the view with the session once more, in a transaction of the one writer that
+//! writes nothing. Moves and switches are transactions of the same writer, so each one is ordered:
+//!
+//! - One that came before the comparison is seen by it. The turn returns to the boundary, keeps
+//!   what it promoted, and is prepared anew. Nothing was sent.
+//! - One that comes after it finds a turn that has begun: between the answer of the writer and the
+//!   request there is no await, and no other condition. As any switch during a turn, it applies to
+//!   the next one.
+//!
+//! The log needs no entry for the beginning: `session.next.step.started` comes with the first output,
+//! by contract, and no decision depends on the order of a move and of a request without output.
+
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::model::ModelRef;
+use opencode_store::{Reader, SessionRow, StoreError};
+
+use crate::error::{DrainError, RuntimeError};
+use crate::journal::Journal;
+
+/// What a Provider Turn was prepared for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fence {
+    session: SessionRow,
+    /// Where the Context Epoch began. A session that moves loses its epoch, also if it comes back.
+    baseline_seq: Option<u64>,
+}
+
+/// What must be the same for the whole turn.
+fn chosen(session: &SessionRow) -> (i64, &LocationRef, Option<&String>, Option<&ModelRef>) {
+    let info = &session.info;
+    let (agent, model) = (info.agent.as_ref(), info.model.as_ref());
+    (session.key, &info.location, agent, model)
+}
+
+impl Fence {
+    pub(crate) fn new(session: &SessionRow, baseline_seq: Option<u64>) -> Self {
+        Self {
+            session: session.clone(),
+            baseline_seq,
+        }
+    }
+
+    pub(crate) fn session(&self) -> &SessionRow {
+        &self.session
+    }
+
+    pub(crate) fn baseline_seq(&self) -> Option<u64> {
+        self.baseline_seq
+    }
+
+    /// Whether the session is still what the turn was prepared for.
+    pub(crate) fn holds(&self, reader: &Reader<'_>) -> Result<bool, StoreError> {
+        let Some(now) = reader.session(&self.session.info.id)? else {
+            return Ok(false);
+        };
+        Ok(chosen(&now) == chosen(&self.session)
+            && reader.baseline_seq(now.key)? == self.baseline_seq)
+    }
+}
+
+impl Fence {
+    /// Whether the session is what a request was prepared for, in a transaction of the writer.
+    pub(crate) async fn is_current(&self, journal: &Journal) -> Result<bool, DrainError> {
+        let fence = self.clone();
+        let compared = journal.store.write(move |transaction| {
+            let holds = fence.holds(&transaction.reader())?;
+            Ok(Ok::<bool, DrainError>(holds))
+        });
+        compared.await?
+    }
+
+    /// What a request for the session would be prepared for now.
+    pub(crate) async fn of(journal: &Journal, id: &SessionID) -> Result<Self, RuntimeError> {
+        let wanted = id.clone();
+        let found = journal.store.read(move |reader| {
+            let Some(session) = reader.session(&wanted)? else {
+                return Ok(None);
+            };
+            let baseline_seq = reader.baseline_seq(session.key)?;
+            Ok(Some(Fence::new(&session, baseline_seq)))
+        });
+        found
+            .await?
+            .ok_or_else(|| RuntimeError::SessionNotFound(id.clone()))
+    }
+}

@@ -1,0 +1,11 @@
+//! Requests to the model provider.
+
+mod attempts;
+mod cause;
+mod fence;
+#[cfg(test)]
+mod fence_interleavings;
+
+pub(crate) use self::attempts::{Answer, AskError, Provider};
+pub(crate) use self::cause::{cause_of, kind_of};
+pub(crate) use self::fence::Fence;

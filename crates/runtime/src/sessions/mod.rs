@@ -1,0 +1,236 @@
+//! Creation of sessions, and changes of their agent or model.
+
+mod reads;
+mod relocation;
+mod slug;
+pub(crate) mod todos;
+
+use std::sync::Arc;
+
+use opencode_location::directory::normalise;
+use opencode_location::location::LocationError;
+use opencode_location::locations::Locations;
+use opencode_schema::event::{
+    AgentSwitched, ModelSwitched, RecordedRule, SessionCreated, SessionRecord,
+};
+use opencode_schema::id::SessionID;
+use opencode_schema::location::LocationRef;
+use opencode_schema::model::ModelRef;
+use opencode_schema::permission::PermissionRule;
+use opencode_schema::session::{SessionInfo, SessionTime, default_child_title, default_title};
+use opencode_store::{Draft, StoreError};
+
+use crate::error::{RuntimeError, check_new_id};
+use crate::journal::Journal;
+use crate::journal::append;
+use slug::slug;
+
+/// A request to create a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateSession {
+    /// The caller's id. If a session with this id exists, it is returned unchanged.
+    pub id: Option<SessionID>,
+    /// The initial agent.
+    pub agent: Option<String>,
+    /// The initial model.
+    pub model: Option<ModelRef>,
+    /// The Location of the session. The directory may not exist yet.
+    pub location: LocationRef,
+}
+
+/// Data that a session receives from the parent session that creates it for a task.
+pub(crate) struct Descent {
+    /// The parent session.
+    pub(crate) parent_id: SessionID,
+    /// The title; without one, the session gets the default title of child sessions.
+    pub(crate) title: Option<String>,
+    /// The session's own permission rules.
+    pub(crate) permission: Vec<PermissionRule>,
+}
+
+/// Maximum size in bytes of a name. The agent or model is looked up only when it is used.
+const MAX_NAME_BYTES: usize = 1024;
+
+fn check_agent(agent: &str) -> Result<(), RuntimeError> {
+    check_name("agent", agent)
+}
+
+fn check_model(model: &ModelRef) -> Result<(), RuntimeError> {
+    let variant = model.variant.as_deref().unwrap_or_default();
+    [&*model.id, &*model.provider_id, variant]
+        .into_iter()
+        .try_for_each(|name| check_name("model", name))
+}
+
+fn check_name(field: &'static str, name: &str) -> Result<(), RuntimeError> {
+    let (bytes, limit) = (name.len(), MAX_NAME_BYTES);
+    if bytes > limit {
+        return Err(RuntimeError::NameTooLong {
+            field,
+            bytes,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+/// The sessions of a host: their creation, their choices and their lists.
+pub(crate) struct Sessions {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) locations: Arc<Locations>,
+}
+
+impl Sessions {
+    pub(crate) async fn create_session(
+        &self,
+        request: CreateSession,
+    ) -> Result<SessionInfo, RuntimeError> {
+        self.create(request, None).await
+    }
+
+    /// Creates a session that carries out a task of another session.
+    pub(crate) async fn create_child(
+        &self,
+        request: CreateSession,
+        descent: Descent,
+    ) -> Result<SessionInfo, RuntimeError> {
+        self.create(request, Some(descent)).await
+    }
+
+    async fn create(
+        &self,
+        request: CreateSession,
+        descent: Option<Descent>,
+    ) -> Result<SessionInfo, RuntimeError> {
+        if let Some(id) = &request.id {
+            let wanted = id.clone();
+            let found = self
+                .journal
+                .store
+                .read(move |reader| reader.session(&wanted))
+                .await?;
+            if let Some(session) = found {
+                return Ok(session.info);
+            }
+            check_new_id(id.as_str())?;
+        }
+        request.agent.as_deref().map_or(Ok(()), check_agent)?;
+        request.model.as_ref().map_or(Ok(()), check_model)?;
+        let directory = normalise(&request.location.directory).map_err(LocationError::from)?;
+        let project = self.locations.projects().resolve(&directory).await;
+        let now = self.journal.now();
+        let (parent_id, title, permission) = match descent {
+            None => (None, default_title(now), None),
+            Some(descent) => (
+                Some(descent.parent_id),
+                descent.title.unwrap_or_else(|| default_child_title(now)),
+                Some(descent.permission).filter(|rules| !rules.is_empty()),
+            ),
+        };
+        let permission = permission.map(|rules| rules.into_iter().map(RecordedRule::from));
+        let record = SessionRecord {
+            id: request
+                .id
+                .unwrap_or_else(|| SessionID::generate(&self.journal.ids)),
+            slug: slug(&self.journal.ids),
+            path: Some(project.subpath(&directory)).filter(|path| !path.is_empty()),
+            project_id: project.id,
+            workspace_id: request.location.workspace_id.clone(),
+            directory: directory.clone(),
+            parent_id,
+            title,
+            agent: request.agent,
+            model: request.model,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            time: SessionTime {
+                created: now,
+                updated: now,
+                archived: None,
+            },
+            permission: permission.map(Iterator::collect),
+            cost: None,
+            tokens: None,
+            revert: None,
+        };
+        let location = LocationRef {
+            directory,
+            workspace_id: request.location.workspace_id,
+        };
+        let created = self.journal.store.write(move |transaction| {
+            let id = record.id.clone();
+            // If several callers create a session with the same id, the first one creates it and the others get it.
+            if let Some(session) = transaction.reader().session(&id)? {
+                return Ok(Ok(session.info));
+            }
+            transaction.add_project(&record.project_id, &project.directory, now)?;
+            let draft = Draft::new(now, SessionCreated { info: record });
+            if let Err(conflict) = transaction.append(&id, Some(&location), draft)? {
+                return Err(StoreError::Database(conflict.to_string()));
+            }
+            let session = transaction.reader().session(&id)?;
+            Ok(session
+                .map(|session| session.info)
+                .ok_or(RuntimeError::SessionNotFound(id)))
+        });
+        created.await?
+    }
+
+    /// Selects the agent from the next Provider Turn on. Recorded even if nothing changes.
+    pub(crate) async fn switch_agent(
+        &self,
+        id: &SessionID,
+        agent: String,
+    ) -> Result<(), RuntimeError> {
+        let (id, now) = (id.clone(), self.journal.now());
+        let switched = self.journal.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(id)));
+            };
+            if let Err(error) = check_agent(&agent) {
+                return Ok(Err(error));
+            }
+            let message_id = transaction.message_id();
+            append(
+                transaction,
+                &session,
+                now,
+                AgentSwitched { message_id, agent },
+            )?;
+            Ok(Ok(()))
+        });
+        switched.await?
+    }
+
+    /// Selects the model from the next Provider Turn on. Not recorded if nothing changes.
+    pub(crate) async fn switch_model(
+        &self,
+        id: &SessionID,
+        model: ModelRef,
+    ) -> Result<(), RuntimeError> {
+        let (id, now) = (id.clone(), self.journal.now());
+        let switched = self.journal.store.write(move |transaction| {
+            let Some(session) = transaction.reader().session(&id)? else {
+                return Ok(Err(RuntimeError::SessionNotFound(id)));
+            };
+            if let Err(error) = check_model(&model) {
+                return Ok(Err(error));
+            }
+            let same = session
+                .info
+                .model
+                .as_ref()
+                .is_some_and(|it| it.same_selection(&model));
+            if !same {
+                let message_id = transaction.message_id();
+                append(
+                    transaction,
+                    &session,
+                    now,
+                    ModelSwitched { message_id, model },
+                )?;
+            }
+            Ok(Ok(()))
+        });
+        switched.await?
+    }
+}

@@ -1,0 +1,75 @@
+//! The agents that take tasks, and what a model is told of them.
+
+use opencode_schema::agent::{AgentInfo, AgentMode};
+use opencode_schema::permission::{PermissionEffect, evaluate};
+
+use crate::asks::permissions::Judge;
+
+/// Agents that are listed. The list is part of what a request begins with, so it stays short.
+const MAX_LISTED: usize = 50;
+
+/// Characters of a mentioned name that are repeated.
+const MAX_NAME: usize = 200;
+
+/// Characters of a description that are shown.
+const MAX_DESCRIPTION: usize = 300;
+
+/// Whether the agent is there for tasks.
+pub(crate) fn takes_tasks(agent: &AgentInfo) -> bool {
+    agent.mode != AgentMode::Primary && !agent.hidden
+}
+
+/// The agents that the tool for tasks is described with: those that take tasks, without those that
+/// the rules deny. The same agents under the same rules give the same text: it stands before
+/// everything that a provider keeps of a conversation.
+pub(crate) fn subagents(judge: &Judge) -> String {
+    let rules = judge.rules();
+    let is_denied = |id: &str| evaluate("task", id, &rules) == PermissionEffect::Deny;
+    let agents = judge.location.agents.list().iter();
+    let mut agents: Vec<_> = agents
+        .filter(|agent| takes_tasks(agent) && !is_denied(&agent.id))
+        .collect();
+    agents.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    if agents.is_empty() {
+        return "\n\nNo agent is available at the moment.".to_owned();
+    }
+    let mut text = "\n\nAvailable agents:".to_owned();
+    for agent in agents.iter().take(MAX_LISTED) {
+        text += &line(agent);
+    }
+    if agents.len() > MAX_LISTED {
+        text += &format!("\n{} more", agents.len() - MAX_LISTED);
+    }
+    text
+}
+
+/// The guidance for an agent that a prompt mentions.
+pub(crate) fn mention(judge: &Judge, name: &str) -> String {
+    let agents = judge.location.agents.list();
+    let found = agents
+        .iter()
+        .find(|agent| agent.id == name && takes_tasks(agent));
+    let name: String = name.chars().take(MAX_NAME).collect();
+    let Some(agent) = found else {
+        return format!(
+            "The user mentions the agent {name:?}, but no agent of that name takes tasks."
+        );
+    };
+    match evaluate("task", &agent.id, &judge.rules()) {
+        PermissionEffect::Deny => format!(
+            "The user mentions the agent {name:?}, but the permission rules do not allow tasks for it."
+        ),
+        _ => format!(
+            "The user mentions the agent {name:?}. Give it the work that the prompt asks of it, with the tool task."
+        ),
+    }
+}
+
+fn line(agent: &AgentInfo) -> String {
+    let Some(description) = &agent.description else {
+        return format!("\n- {}", agent.id);
+    };
+    let words: Vec<_> = description.split_whitespace().collect();
+    let description: String = words.join(" ").chars().take(MAX_DESCRIPTION).collect();
+    format!("\n- {}: {description}", agent.id)
+}
