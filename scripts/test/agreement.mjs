@@ -10,6 +10,7 @@ import { mustBeEmpty, runChecks } from "./checks.mjs";
 import { checkConfiguration } from "./configuration.mjs";
 import { documentChecks } from "./documents.mjs";
 import { checkLicences } from "./licences.mjs";
+import { checkRooms } from "./rooms.mjs";
 
 /** @type {import("./report.mjs").Stage} */
 export const agreement = {
@@ -25,6 +26,7 @@ export const agreement = {
         ["every dependency has its reason", checkDependencies],
         ["the type of the configuration has every name that is read", checkConfiguration],
         ["every crate has a licence that is allowed", checkLicences],
+        ["crates and modules import only those below them", checkRooms],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
         ...documentChecks,

@@ -5,6 +5,7 @@ import { readDepInfo } from "../lib/addon.mjs";
 import { BuildProgress, formatLeft } from "../lib/build-progress.mjs";
 import { Failure } from "../lib/failure.mjs";
 import { run } from "../lib/process.mjs";
+import { listViolations } from "../lib/rooms.mjs";
 import { node } from "../lib/tools.mjs";
 import { parseStages } from "./arguments.mjs";
 import { runChecks } from "./checks.mjs";
@@ -27,6 +28,7 @@ export const scripts = {
         ["durations are rounded", rounds],
         ["the sources of a library", depInfo],
         ["lines arrive whole", wholeLines],
+        ["an import that runs up is found", importsUp],
       ],
       say,
     ),
@@ -150,4 +152,33 @@ async function wholeLines() {
   const lines = [];
   await run(node("--eval", program), { onLine: (line) => lines.push(line) });
   assert.deepEqual(lines, ["one", "two", "three"]);
+}
+
+function importsUp() {
+  const sources = [
+    { path: "lib.rs", text: "mod low;\nmod high;\npub struct Root;\n#[cfg(test)]\nmod tests;\n" },
+    {
+      path: "low.rs",
+      text: "use std::fmt;\n// use crate::high::Comment;\n#[cfg(test)]\nmod inner {\n    use crate::high::Test;\n}\n",
+    },
+    { path: "high/mod.rs", text: "mod part;\nuse crate::low::Low;\n" },
+    { path: "high/part.rs", text: "use super::High;\n" },
+    { path: "tests.rs", text: "use crate::high::High;\n" },
+  ];
+  assert.deepEqual(listViolations(sources, ["low", "high"]), []);
+  assert.deepEqual(listViolations(sources, ["high", "low"]), ["high/mod.rs of high imports low"]);
+  assert.deepEqual(listViolations(sources, ["low", "high", "gone"]), ["the module gone does not exist"]);
+  assert.deepEqual(listViolations(sources, ["low"]).slice(0, 1), ["the module high is not listed"]);
+  for (const text of [
+    "use super::high::High;",
+    "use crate::{low::Low, high::{self, High}};",
+    "fn run(it: crate::high::High) {}",
+    "use crate::Root;",
+  ]) {
+    const changed = sources.map((source) => (source.path === "low.rs" ? { ...source, text } : source));
+    const target = text.includes("Root") ? "the root of the crate" : "high";
+    assert.deepEqual(listViolations(changed, ["low", "high"]), [`low.rs of low imports ${target}`], text);
+  }
+  const deep = [...sources, { path: "low/deep.rs", text: "use super::super::high::High;" }];
+  assert.deepEqual(listViolations(deep, ["low", "high"]), ["low/deep.rs of low imports high"]);
 }
