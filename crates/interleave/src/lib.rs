@@ -30,7 +30,7 @@ const SCHEDULES: usize = 250;
 const PREEMPTIONS: usize = 3;
 
 /// Runs a test case under two kinds of schedules: random order, and few preemptions at random
-/// critical points. A failure prints the schedule, which `shuttle::replay` repeats.
+/// points. A failure prints the schedule, which `shuttle::replay` repeats.
 pub fn check(story: impl Fn() + Send + Sync + Copy + 'static) {
     shuttle::check_random(story, SCHEDULES);
     shuttle::check_pct(story, SCHEDULES, PREEMPTIONS);
