@@ -65,8 +65,7 @@ impl SystemContext {
         self.sources.iter().map(|source| source.key())
     }
 
-    /// Observes every source once, all of them concurrently. The order in which they answer has no
-    /// effect.
+    /// Observes every source once, all of them concurrently. The order in which they answer has no effect.
     pub async fn observe(&self) -> Observed {
         Observed::new(join_all(self.sources.iter().map(see)).await)
     }

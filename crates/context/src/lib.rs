@@ -20,10 +20,9 @@
 //! *unavailable*: the last information that the model received stays valid. No epoch begins without
 //! an unavailable source, unless the source is not required.
 //!
-//! A present source must have a text. A source breaks this contract if one of its texts is empty,
-//! if its value is larger than [`MAX_VALUE_BYTES`], or if it rejects its own value. It then counts
-//! as unavailable, with the reason, so that the model neither misses information nor receives an
-//! empty text.
+//! A present source must have a text. A source breaks this contract if one of its texts is empty, if its
+//! value is larger than [`MAX_VALUE_BYTES`], or if it rejects its own value. It then counts as
+//! unavailable, with the reason, so that the model neither misses information nor receives an empty text.
 //!
 //! This crate does not depend on sessions, databases or models.
 

@@ -55,11 +55,9 @@ pub enum Reconciled {
         /// The information that the model has after the message.
         snapshot: Snapshot,
     },
-    /// No message can update the information that the model has: a new baseline replaces the former
-    /// one.
+    /// No message can update the information that the model has: a new baseline replaces the former one.
     ReplacementReady(Baseline),
-    /// A new baseline is needed, but it would lack information that the model has. The epoch stays
-    /// as it is.
+    /// A new baseline is needed, but it would lack information that the model has. The epoch stays as it is.
     ReplacementBlocked {
         /// The sources that the model knows and that could not be observed, in order.
         unavailable: Vec<Unavailable>,
@@ -206,8 +204,7 @@ impl Observed {
         foreign || irrevocable()
     }
 
-    /// Returns the texts for new and changed values, in order, and records these values in the
-    /// snapshot.
+    /// Returns the texts for new and changed values, in order, and records these values in the snapshot.
     fn changes(&self, snapshot: &mut Snapshot) -> Vec<String> {
         let mut texts = Vec::new();
         for (source, told) in self.present() {

@@ -65,8 +65,7 @@ impl Registry {
         self.lock().is_empty()
     }
 
-    /// Combines all contributions and `own`, the runtime's contributions, in ascending order of
-    /// their keys.
+    /// Combines all contributions and `own`, the runtime's contributions, in ascending order of their keys.
     ///
     /// # Errors
     ///
@@ -121,8 +120,7 @@ pub struct Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let ended = self.registry.lock().remove(&self.key);
-        // The destructors of its sources are foreign code, which must not run while the lock is
-        // held.
+        // The destructors of its sources are foreign code, which must not run while the lock is held.
         drop(ended);
     }
 }

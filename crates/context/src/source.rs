@@ -22,9 +22,8 @@ pub enum Observation {
 
 /// A Context Source: one subject that the model is informed about.
 pub trait Source: Send + Sync {
-    /// The stable name of the source, `<namespace>/<name>`. Both parts consist of lower-case
-    /// letters, digits and `._-`; the name may contain `/` too. Both parts begin with a letter or a
-    /// digit.
+    /// The stable name of the source, `<namespace>/<name>`. Both parts consist of lower-case letters,
+    /// digits and `._-`; the name may contain `/` too. Both parts begin with a letter or a digit.
     fn key(&self) -> &str;
 
     /// True if no Context Epoch may begin without the source. A source that is not required is left
@@ -47,9 +46,8 @@ pub trait Source: Send + Sync {
     /// the current value, not the former one. If it is empty, the baseline text is sent instead.
     fn update(&self, previous: &Value, current: &Value) -> String;
 
-    /// The text that tells the model, after the source is gone, that its information is no longer
-    /// valid. It is stored with the value. If a source without this text is gone, a new baseline
-    /// replaces the former one.
+    /// The text that tells the model, after the source is gone, that its information is no longer valid. It is
+    /// stored with the value. If a source without this text is gone, a new baseline replaces the former one.
     fn removed(&self, _value: &Value) -> Option<String> {
         None
     }
@@ -64,8 +62,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Renders the texts of the source for a value. Fails with the rule of the contract that the
-    /// source breaks.
+    /// Renders the texts of the source for a value. Fails with the rule of the contract that the source breaks.
     pub(crate) fn by(source: &dyn Source, value: Value) -> Result<Self, String> {
         if exceeds(&value, MAX_VALUE_BYTES) {
             return Err(format!(

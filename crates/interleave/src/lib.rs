@@ -1,10 +1,8 @@
-//! Synchronization primitives whose scheduler chooses the next thread or task at every use of
-//! shared state.
+//! Synchronization primitives with a scheduler that chooses the next thread or task at every use of shared state.
 //!
-//! Only tests depend on this crate. A module for concurrent use imports its primitives from
-//! `super::sync`. Its crate provides the real primitives there. A test module includes the same
-//! file a second time and provides these primitives instead, so the tests check the code that runs
-//! in production:
+//! Only tests depend on this crate. A module for concurrent use imports its primitives from `super::sync`.
+//! Its crate provides the real primitives there. A test module includes the same file a second time and
+//! provides these primitives instead, so the tests check the code that runs in production:
 //!
 //! ```text
 //! use opencode_interleave as sync;

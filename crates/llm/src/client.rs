@@ -12,8 +12,7 @@ use crate::request::LlmRequest;
 /// empty. The last item is an error or a batch that ends with a terminal event.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Vec<LlmEvent>, LlmError>> + Send>>;
 
-/// A source of model replies: the HTTP client, a model written in JavaScript, or a script in a
-/// test.
+/// A source of model replies: the HTTP client, a model written in JavaScript, or a script in a test.
 pub trait ModelClient: Send + Sync {
     /// Starts a request when the stream is first polled. Dropping the stream aborts the request
     /// without further events.

@@ -33,7 +33,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// The name stored with a finished step.
+    /// Returns the name that is stored with a finished step.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,8 +1,7 @@
 //! The canonical model request and event stream, and one adapter per wire protocol.
 //!
-//! The runner builds an [`LlmRequest`], passes it to a [`ModelClient`] and reads [`LlmEvent`]s.
-//! Only this crate knows the wire format of each provider, the framing of its stream and the names
-//! of its failures.
+//! The runner builds an [`LlmRequest`], passes it to a [`ModelClient`] and reads [`LlmEvent`]s. Only this
+//! crate knows the wire format of each provider, the framing of its stream and the names of its failures.
 //!
 //! This crate must not depend on sessions, storage, running tools, configuration files or the HTTP
 //! interface of OpenCode. It reads the certificate store and the proxy settings when the first

@@ -43,8 +43,7 @@ impl ProtocolId {
         Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 
-    /// Returns the base URL that applies without configuration. `None` for a protocol without a
-    /// usual server.
+    /// Returns the base URL that applies without configuration. `None` for a protocol without a usual server.
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
         match self {
@@ -77,8 +76,7 @@ pub struct ResolvedModel {
     pub limits: Limits,
     /// Sampling defaults. The request overrides them field by field.
     pub generation: GenerationControls,
-    /// Model Request Options by namespace, with camelCase keys. The adapter translates them to wire
-    /// fields.
+    /// Model Request Options by namespace, with camelCase keys. The adapter translates them to wire fields.
     pub provider_options: JsonMap,
     /// Wire fields that are merged verbatim into the body, after all others.
     pub body: JsonMap,
@@ -91,8 +89,7 @@ pub struct ResolvedModel {
 }
 
 impl ResolvedModel {
-    /// Creates a model with nothing configured except its address. The wire name is also the
-    /// catalogue name.
+    /// Creates a model with nothing configured except its address. The wire name is also the catalogue name.
     #[must_use]
     pub fn new(
         provider_id: impl Into<String>,
@@ -217,13 +214,11 @@ impl Capabilities {
 /// Deviations of one server from its protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compatibility {
-    /// True if the request may ask the server for a usage chunk. Some servers refuse the unknown
-    /// option.
+    /// True if the request may ask the server for a usage chunk. Some servers refuse the unknown option.
     pub usage_chunk: bool,
     /// The role of system text. If absent, the adapter decides.
     pub system_role: Option<SystemRole>,
-    /// The member of an assistant message that carries replayed reasoning. If absent, the adapter
-    /// decides.
+    /// The member of an assistant message that carries replayed reasoning. If absent, the adapter decides.
     pub reasoning_field: Option<String>,
     /// The subset of JSON Schema that the server accepts. If absent, it is guessed from the names
     /// of model and provider.

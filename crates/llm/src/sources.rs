@@ -61,8 +61,7 @@ impl Sources {
 impl Default for Sources {
     /// The randomness and the clock of the operating system.
     fn default() -> Self {
-        // Both uses are not relevant to security, so a machine without entropy only loses the
-        // jitter.
+        // Both uses are not relevant to security, so a machine without entropy only loses the jitter.
         Self::new(|| getrandom::u64().unwrap_or(0), SystemTime::now)
     }
 }

@@ -44,8 +44,7 @@ pub(crate) struct SseFraming {
 }
 
 impl SseFraming {
-    /// Takes the next bytes and calls `on_frame` with every frame that they complete. Skips frames
-    /// without data.
+    /// Takes the next bytes and calls `on_frame` with every frame that they complete. Skips frames without data.
     ///
     /// # Errors
     ///

@@ -2,9 +2,8 @@
 
 use crate::event::ProviderMetadata;
 
-/// Token counts as reported by a provider. Input includes the cached part and output includes
-/// reasoning, regardless of the convention of the provider. A count that the provider did not
-/// report is `None`.
+/// Token counts as reported by a provider. Input includes the cached part and output includes reasoning,
+/// regardless of the convention of the provider. A count that the provider did not report is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// All input tokens.

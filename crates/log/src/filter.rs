@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::entry::Level;
 
-/// The targets of entries: the parts of a host. Moving a file inside a crate does not change its
-/// target.
+/// The targets of entries: the parts of a host. Moving a file inside a crate does not change its target.
 pub const TARGETS: [&str; 15] = [
     "opencode::context",
     "opencode::guard",

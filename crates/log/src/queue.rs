@@ -69,9 +69,8 @@ impl Queue {
 }
 
 impl Entries {
-    /// Returns the queued entries, at most [`MAX_BATCH`]. Waits if the queue is empty. Returns
-    /// `None` at the end. If entries were dropped, an entry with their number follows the entries
-    /// before them.
+    /// Returns the queued entries, at most [`MAX_BATCH`]. Waits if the queue is empty. Returns `None`
+    /// at the end. If entries were dropped, an entry with their number follows the entries before them.
     pub async fn next(&self) -> Option<Vec<Entry>> {
         loop {
             if let Some(taken) = self.take() {

@@ -222,7 +222,7 @@ proptest! {
         prop_assert_eq!(combined.err(), taken.then_some(refused));
     }
 
-    /// The removal of a source is sent once. When the source comes back, its complete text is sent.
+    /// The removal of a source is sent once. When the source is present again, its full text is sent.
     #[test]
     fn what_is_removed_and_restored_is_told_again(value in value()) {
         let source = Fixed::present("core/a", value.clone());

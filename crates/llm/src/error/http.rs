@@ -8,8 +8,7 @@ use super::rate_limit::RateLimits;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
 use crate::redact::{Redactor, Secrets};
 
-/// Maximum length, in characters, of a body that the message shows. Longer bodies are usually HTML
-/// pages.
+/// Maximum length, in characters, of a body that the message shows. Longer bodies are usually HTML pages.
 const SHOWN_CHARS: usize = 500;
 
 /// Headers in which providers send the identifier of a request, in order of preference.
@@ -62,9 +61,9 @@ pub struct HttpContext {
     pub body: String,
     /// True if the body was longer.
     pub body_truncated: bool,
-    /// The identifier that the provider gives the request.
+    /// The identifier that the provider assigned to the request.
     pub request_id: Option<String>,
-    /// The rate limits the provider announced.
+    /// The rate limits that the provider announced.
     pub rate_limits: RateLimits,
 }
 
@@ -86,8 +85,7 @@ impl HttpFailure<'_> {
             .with_http(self.context(&redactor, &body))
     }
 
-    /// Returns the message about an HTML page if the body is one. The message does not contain the
-    /// page.
+    /// Returns the message about an HTML page if the body is one. The message does not contain the page.
     fn page(&self) -> Option<String> {
         let url = Url::parse(self.url).ok()?;
         let page = is_page(self.header("content-type"), self.body.as_bytes());

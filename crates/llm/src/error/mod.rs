@@ -1,8 +1,7 @@
 //! Failures of a model request.
 //!
 //! A failure that the provider reports inside a running stream is an event
-//! ([`LlmEvent::ProviderError`](crate::LlmEvent)). Every other failure ends the stream with an
-//! [`LlmError`].
+//! ([`LlmEvent::ProviderError`](crate::LlmEvent)). Every other failure ends the stream with an [`LlmError`].
 
 mod classify;
 mod http;
@@ -107,7 +106,7 @@ pub enum AuthenticationKind {
     Expired,
     /// It does not permit this request.
     InsufficientPermissions,
-    /// The provider does not say.
+    /// The provider does not name the problem.
     Unknown,
 }
 
@@ -210,8 +209,7 @@ impl LlmError {
         Self::new(reason, message)
     }
 
-    /// Creates the failure of provider output that violates its protocol, with the undecodable
-    /// data.
+    /// Creates the failure of provider output that violates its protocol, with the undecodable data.
     #[must_use]
     pub fn undecodable(route: &str, message: impl Into<String>, raw: &[u8]) -> Self {
         let reason = LlmErrorReason::InvalidProviderOutput {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::{merge_metadata, shown};
 use crate::event::{BlockId, ProviderMetadata};
 
-/// Maximum number of open blocks. A linear search is fast for the few blocks that a provider
-/// interleaves.
+/// Maximum number of open blocks. A linear search is fast for the few blocks that a provider interleaves.
 const MAX_OPEN_BLOCKS: usize = 256;
 
 /// Open blocks of one kind, in order of their starts.

@@ -27,9 +27,8 @@ use tools::Tools;
 /// Checks, completes and forwards the events of one step.
 ///
 /// It adds events that adapters may omit: the opening `step-start`, and the ends of blocks that are
-/// open when the step finishes. It drops empty deltas but keeps their metadata. It adds the
-/// metadata of the whole block to the end of each block. After a terminal event or a failure it
-/// forwards nothing.
+/// open when the step finishes. It drops empty deltas but keeps their metadata. It adds the metadata of
+/// the whole block to the end of each block. After a terminal event or a failure it forwards nothing.
 #[derive(Debug)]
 pub struct Lifecycle {
     route: Arc<str>,

@@ -160,8 +160,7 @@ fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversa
 }
 
 impl<F: Form> Written<F> {
-    /// Returns the approximate size in bytes. Excludes the tool definitions, which the Location
-    /// owns.
+    /// Returns the approximate size in bytes. Excludes the tool definitions, which the Location owns.
     fn bytes(&self) -> usize {
         self.transcript.bytes() + self.tally.bytes() + self.tools.wire.capacity()
     }

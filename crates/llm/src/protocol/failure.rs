@@ -38,8 +38,7 @@ pub(super) fn event(error: &Value) -> LlmEvent {
     }
 }
 
-/// Returns the event for a value that may report an error, in its member `error` or in its own
-/// members.
+/// Returns the event for a value that may report an error, in its member `error` or in its own members.
 pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
     let value = match value {
         Value::Array(values) => values.first()?,

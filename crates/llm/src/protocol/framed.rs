@@ -34,8 +34,7 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Parses the data of a frame. If it contains unpaired surrogates, `mended` receives the
-    /// repaired data.
+    /// Parses the data of a frame. If it contains unpaired surrogates, `mended` receives the repaired data.
     pub(super) fn parse<'f, T: Deserialize<'f>>(
         &mut self,
         data: &'f [u8],

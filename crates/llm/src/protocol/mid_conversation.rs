@@ -17,9 +17,8 @@ pub(super) fn texts(content: &[Part]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Wraps the pieces of a Mid-Conversation System Message for a user message, one line per piece.
-/// The tags separate it from the text of the user, and escaping prevents the text from closing
-/// them.
+/// Wraps the pieces of a Mid-Conversation System Message for a user message, one line per piece. The
+/// tags separate it from the text of the user, and escaping prevents the text from closing them.
 pub fn wrap_system_message<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::from("<system-update>\n");
     for (n, text) in pieces.into_iter().enumerate() {

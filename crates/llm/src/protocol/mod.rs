@@ -36,14 +36,12 @@ use crate::sources::Sources;
 /// The text of a user message that a server requires and the history does not contain.
 const CONTINUE: &str = "Continue.";
 
-/// A request in the format of its protocol. The transport adds address, credentials and configured
-/// headers.
+/// A request in the format of its protocol. The transport adds address, credentials and configured headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireRequest {
     /// The path, which is appended to the base address of the model.
     pub path: String,
-    /// Headers that the protocol requires, except the content type. Configured headers replace
-    /// them.
+    /// Headers that the protocol requires, except the content type. Configured headers replace them.
     pub headers: Vec<(String, String)>,
     /// Headers with lists of values. Configured values are added to them.
     pub lists: Vec<(String, String)>,
@@ -78,8 +76,7 @@ pub trait Protocol: Send + Sync {
 
 /// The state machine that reads one response.
 ///
-/// For any input it reaches exactly one outcome: a terminal event or an error. It ignores input
-/// after that.
+/// For any input it reaches exactly one outcome: a terminal event or an error. It ignores input after that.
 pub trait Decoder: Send {
     /// Takes the next bytes of the body and appends the events that they complete.
     ///
@@ -92,8 +89,7 @@ pub trait Decoder: Send {
     ///
     /// # Errors
     ///
-    /// The same as [`Decoder::push`]. Fails in particular if the body ended before the reply was
-    /// complete.
+    /// The same as [`Decoder::push`]. Fails in particular if the body ended before the reply was complete.
     fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError>;
 
     /// True if the outcome is reached, so that no further input is needed.

@@ -4,8 +4,7 @@ use crate::error::LlmError;
 use crate::json::deep_merge;
 use crate::request::JsonMap;
 
-/// Members that the adapter of some protocol owns. An overlay of these would contradict the output
-/// of the adapter.
+/// Members that the adapter of some protocol owns. An overlay of these would contradict the output of the adapter.
 const OWNED: [&str; 36] = [
     "content",
     "contents",

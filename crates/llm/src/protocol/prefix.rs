@@ -141,16 +141,14 @@ impl Tally {
     }
 }
 
-/// Returns the length of a prefix if the text begins with it, by its hash alone. Otherwise returns
-/// zero.
+/// Returns the length of the former prefix if its hash matches the start of the text, otherwise zero.
 fn verified(now: Pieces<'_>, former: &Prefix) -> usize {
     let bytes = usize::try_from(former.bytes).unwrap_or(usize::MAX);
     let is_same = bytes <= now.len() && now.hash_of_first(bytes) == former.sha256;
     if is_same { bytes } else { 0 }
 }
 
-/// Returns the first eight hexadecimal digits of the SHA-256 of a text, which suffice to detect a
-/// change.
+/// Returns the first eight hexadecimal digits of the SHA-256 of a text, which suffice to detect a change.
 #[must_use]
 pub fn short_hash(text: &[u8]) -> String {
     digits(&digest(&SHA256, text).as_ref()[..4])

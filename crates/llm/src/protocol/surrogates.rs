@@ -2,8 +2,7 @@
 //!
 //! JSON escapes a character outside the Basic Multilingual Plane as a pair of surrogates. Programs
 //! with UTF-16 strings may cut a text within a pair or keep an unpaired surrogate. Their output is
-//! valid JSON, but a Rust string cannot hold it. This module runs only after a text failed to
-//! parse.
+//! valid JSON, but a Rust string cannot hold it. This module runs only after a text failed to parse.
 
 /// Maximum number of cut strings per frame. No frame needs more.
 const MAX_CUTS: usize = 64;

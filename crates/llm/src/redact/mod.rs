@@ -69,8 +69,7 @@ impl Redactor {
             return None;
         }
         let build = || {
-            // Of several matches at one position, the longest wins, so that no part of a secret
-            // remains.
+            // Of several matches at one position, the longest wins, so that no part of a secret remains.
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(&*self.spellings)
@@ -157,8 +156,7 @@ impl Redactor {
         let Ok(mut parsed) = Url::parse(url) else {
             return self.text(url);
         };
-        // Both calls succeed for an address with a host. An address without a host has no user
-        // information.
+        // Both calls succeed for an address with a host. An address without a host has no user information.
         let _ = parsed.set_username("");
         let _ = parsed.set_password(None);
         let query: Vec<String> = parsed

@@ -20,8 +20,7 @@ const HARMLESS_HEADERS: [&str; 15] = [
     "x-title",
 ];
 
-/// True if a header with this name may be shown with its value. Every other header may hold a
-/// secret.
+/// True if a header with this name may be shown with its value. Every other header may hold a secret.
 #[must_use]
 pub fn is_harmless_header(name: &str) -> bool {
     HARMLESS_HEADERS

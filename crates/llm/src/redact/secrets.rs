@@ -23,8 +23,7 @@ const SHORTEST: usize = 8;
 /// as a word, for example `production` or `lm-studio`.
 const LONGEST_WORD: usize = 12;
 
-/// Maximum size of all spellings of a redactor, in bytes. Real configurations need a thousandth of
-/// it.
+/// Maximum size of all spellings of a redactor, in bytes. Real configurations need a thousandth of it.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// The secret strings: keys, headers and parts of addresses.

@@ -13,8 +13,7 @@ use crate::event::ProviderMetadata;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// A Mid-Conversation System Message. The system text at the start of a request is not a
-    /// message.
+    /// A Mid-Conversation System Message. The system text at the start of a request is not a message.
     System,
     /// The user, or text that is sent in the role of the user.
     User,
@@ -92,8 +91,7 @@ impl Message {
         self.role == other.role && Arc::ptr_eq(&self.content, &other.content)
     }
 
-    /// Checks that the role may carry all parts. Adapters call it for every message that they
-    /// write.
+    /// Checks that the role may carry all parts. Adapters call it for every message that they write.
     ///
     /// # Errors
     ///
@@ -142,7 +140,7 @@ impl Role {
 pub enum Part {
     /// Text.
     Text(TextPart),
-    /// A file the user attached.
+    /// A file that the user attached.
     Media(Media),
     /// The reasoning of the model.
     Reasoning(ReasoningPart),
@@ -184,8 +182,7 @@ pub struct TextPart {
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
-/// A file. If the model cannot read it, the adapter sends a sentence that says so; the request does
-/// not fail.
+/// A file. If the model cannot read it, the adapter sends a sentence that says so; the request does not fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Media {

@@ -101,8 +101,7 @@ impl LlmRequest {
     }
 }
 
-/// One piece of system text. The text is shared, because a baseline is long and is part of every
-/// request.
+/// One piece of system text. The text is shared, because a baseline is long and is part of every request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SystemPart {
     /// The text.

@@ -27,8 +27,7 @@ pub(super) struct Call {
     body: Bytes,
 }
 
-/// The data of a request that is needed while its answer is read. Excludes the body, which can be
-/// large.
+/// The data of a request that is needed while its answer is read. Excludes the body, which can be large.
 pub(super) struct Target {
     pub(super) route: String,
     /// Provider and model in the catalogue, as `provider/model`.
@@ -213,8 +212,7 @@ impl Target {
     }
 }
 
-/// Returns the innermost cause. The outer errors only repeat the address, which may contain a
-/// secret.
+/// Returns the innermost cause. The outer errors only repeat the address, which may contain a secret.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -1,5 +1,4 @@
-//! Requests to servers that are not model servers, with the same certificates and proxies as
-//! requests to models.
+//! Requests to servers that are not model servers, with the same certificates and proxies as requests to models.
 
 use std::time::Duration;
 
@@ -38,8 +37,7 @@ pub struct HttpResponse {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The decompressed body. Empty if the status is not a success, because the body is then not
-    /// read.
+    /// The decompressed body. Empty if the status is not a success, because the body is then not read.
     pub body: Vec<u8>,
 }
 
@@ -84,8 +82,7 @@ impl HttpDownloads {
     ///
     /// # Errors
     ///
-    /// Fails if the server cannot be reached, breaks off, or sends more than `limit` bytes,
-    /// announced or not.
+    /// Fails if the server cannot be reached, breaks off, or sends more than `limit` bytes, announced or not.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, DownloadError> {
         let client = self.clients.get(&request.address).await;
         let client = client.map_err(DownloadError)?;

@@ -80,8 +80,7 @@ impl Default for HttpModelClient {
 impl ModelClient for HttpModelClient {
     fn stream(&self, request: LlmRequest) -> EventStream {
         let shared = Arc::clone(&self.shared);
-        // This stream contains the whole exchange and spawns no task, so dropping it closes the
-        // connection.
+        // This stream contains the whole exchange and spawns no task, so dropping it closes the connection.
         stream::once(async move { shared.open(request).await })
             .map_ok(|reply| {
                 stream::unfold(reply, |mut reply| async move {

@@ -14,14 +14,12 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// Reads the proxies from the usual variables. Lower-case names take precedence over upper-case
-    /// ones.
+    /// Reads the proxies from the usual variables. Lower-case names take precedence over upper-case ones.
     pub fn from_variables<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         let named = |lower: &str, upper: &str| variable(lower).or_else(|| variable(upper));
         let all = named("all_proxy", "ALL_PROXY");
         Self {
-            // Ignores `HTTP_PROXY`: a server that passes request headers as variables lets clients
-            // set it.
+            // Ignores `HTTP_PROXY`: a server that passes request headers as variables lets clients set it.
             http: variable("http_proxy").or(all).map(str::to_owned),
             https: named("https_proxy", "HTTPS_PROXY")
                 .or(all)

@@ -9,9 +9,8 @@ use crate::error::{BEGINNING, LlmError, is_page};
 use crate::event::LlmEvent;
 use crate::protocol::Decoder;
 
-/// Maximum time to read the rest of a complete reply. Its last bytes have usually arrived already.
-/// A connection that is read to the end can be reused; otherwise the next turn needs a new
-/// handshake.
+/// Maximum time to read the rest of a complete reply. Its last bytes have usually arrived already. A
+/// connection that is read to the end can be reused; otherwise the next turn needs a new handshake.
 const DRAIN: Duration = Duration::from_millis(50);
 
 /// A response that is decoded into events. Dropping it aborts the exchange.

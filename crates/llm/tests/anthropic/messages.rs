@@ -440,8 +440,7 @@ fn a_paused_answer_ends_its_request_and_no_later_one() {
         let request = request(vec![question(), paused]);
         assert_eq!(wire_messages(&request), json!(expected), "{name}");
     }
-    // The result of the call arrives with the next answer or never. Later requests do not contain
-    // the call.
+    // The result of the call arrives with the next answer or never. Later requests do not contain the call.
     let [unanswered, _] = hosted("t", None);
     let parts = [answered.to_vec(), vec![unanswered]].concat();
     let request = request(vec![

@@ -1,5 +1,4 @@
-//! The parts of a request other than the conversation: sampling, thinking, tools, cache marks,
-//! headers.
+//! The parts of a request other than the conversation: sampling, thinking, tools, cache marks, headers.
 
 use opencode_llm::{GenerationControls, HttpOverlay};
 

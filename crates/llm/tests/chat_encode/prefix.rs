@@ -93,8 +93,7 @@ fn a_different_conversation_is_not_continued() {
 fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
     for provider in ["mock", "mistral"] {
         let model = model(|model| model.provider_id = provider.into());
-        // The image of a tool result waits for the end of a sequence that another result may
-        // extend.
+        // The image of a tool result waits for the end of a sequence that another result may extend.
         check_prefix_grows(&model, &long_conversation());
     }
 }

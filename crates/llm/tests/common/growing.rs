@@ -1,5 +1,4 @@
-//! Properties of prefixes for every protocol: each request of a conversation continues the former
-//! one.
+//! Properties of prefixes for every protocol: each request of a conversation continues the former one.
 
 use std::sync::Arc;
 

@@ -28,8 +28,7 @@ fn options() -> HttpOptions {
     HttpOptions {
         // The middle of the range, so that waits have no jitter.
         sources: Sources::new(|| 1 << 63, || SystemTime::UNIX_EPOCH),
-        // A paused clock jumps to the next timer when no task can run, so only the tested timers
-        // may exist.
+        // A paused clock jumps to the next timer when no task can run, so only the tested timers may exist.
         connect_timeout: None,
         ..HttpOptions::default()
     }

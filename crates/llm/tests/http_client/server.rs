@@ -19,8 +19,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Answers each request with the next script. Closes the connection if a script does not
-    /// announce its length.
+    /// Answers each request with the next script. Closes the connection if a script does not announce its length.
     pub(super) async fn start(scripts: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1/", listener.local_addr().unwrap());

@@ -1,5 +1,4 @@
-//! The parts of a request other than the conversation: sampling, reasoning, tools, contents of the
-//! answer.
+//! The parts of a request other than the conversation: sampling, reasoning, tools, contents of the answer.
 
 use opencode_llm::{GenerationControls, HttpOverlay};
 

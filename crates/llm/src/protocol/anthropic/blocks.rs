@@ -71,8 +71,7 @@ impl Blocks {
         if self.blocks.len() >= MAX_BLOCKS {
             return Err(Self::refused(index, sink));
         }
-        // Some servers restart the indices at zero. A reused index gets a block name that is unique
-        // in the step.
+        // Some servers restart the indices at zero. A reused index gets a block name that is unique in the step.
         let name = if is_reused {
             format!("{index}-{}", self.blocks.len())
         } else {
@@ -213,8 +212,7 @@ impl Blocks {
         })
     }
 
-    /// Handles a result. The result of a provider-executed call arrives whole. Blocks of other
-    /// types are ignored.
+    /// Handles a result. The result of a provider-executed call arrives whole. Blocks of other types are ignored.
     fn result(
         &mut self,
         kind: String,
@@ -308,8 +306,7 @@ impl Thinking {
         })
     }
 
-    /// Ends the block. The server expects a signature back even if the reasoning has no visible
-    /// text.
+    /// Ends the block. The server expects a signature back even if the reasoning has no visible text.
     fn complete(mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.signature.is_some() {
             self.begin(sink)?;

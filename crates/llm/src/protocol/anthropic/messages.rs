@@ -76,8 +76,7 @@ impl Form for Style {
         }
     }
 
-    /// Newer models refuse an assistant message at the end of a request, so the closing message is
-    /// a user message.
+    /// Newer models refuse an assistant message at the end of a request, so the closing message is a user message.
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         let text = mid_conversation::wrapped(&message.content);
         let mut writer = Writer { style: self, page };
@@ -371,8 +370,7 @@ enum Thought {
     Text(Value),
 }
 
-/// Converts reasoning. The server accepts only reasoning that it signed; other reasoning becomes
-/// text.
+/// Converts reasoning. The server accepts only reasoning that it signed; other reasoning becomes text.
 fn thought(part: &ReasoningPart) -> Thought {
     let metadata = part.provider_metadata.as_ref();
     if let Some(data) = text_member(metadata, "redactedData") {

@@ -136,10 +136,9 @@ impl Calls {
 }
 
 impl Call {
-    /// True if the delta belongs to this call. A new identifier with a known index starts another
-    /// call, unless the known identifier is generated here and the delta has no name. A delta
-    /// without an identifier starts another call if it has a name and the input before it is
-    /// complete.
+    /// True if the delta belongs to this call. A new identifier with a known index starts another call,
+    /// unless the known identifier is generated here and the delta has no name. A delta without an
+    /// identifier starts another call if it has a name and input, and the input of this call is complete.
     fn is_continued_by(&self, fragment: &Fragment) -> bool {
         match &fragment.id {
             None => fragment.name.is_none() || fragment.input.is_empty() || !self.is_whole(),

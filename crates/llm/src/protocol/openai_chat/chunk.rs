@@ -1,8 +1,7 @@
 //! The shape of a stream chunk, tolerant of the variations of servers.
 //!
-//! Every member may be missing or null, and unknown members are skipped. Text of events is
-//! deserialized directly into the string that the event owns. Rarely needed parts are kept as
-//! slices of the input.
+//! Every member may be missing or null, and unknown members are skipped. Text of events is deserialized
+//! directly into the string that the event owns. Rarely needed parts are kept as slices of the input.
 
 use std::fmt;
 

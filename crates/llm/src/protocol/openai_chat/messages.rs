@@ -248,8 +248,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the text of a result. Tool messages cannot carry files, so files wait for the end of
-    /// the sequence.
+    /// Returns the text of a result. Tool messages cannot carry files, so files wait for the end of the sequence.
     fn result_text(&mut self, result: &ToolResultPart) -> String {
         let pieces = match result.result.as_text() {
             Ok(text) => return text.into_owned(),
@@ -335,9 +334,8 @@ impl Open {
     }
 }
 
-/// True for reasoning that another protocol produced, even for a model of the same name. It must
-/// not be replayed as reasoning of this protocol. Reasoning without metadata is plain text and
-/// suits every protocol.
+/// True for reasoning that another protocol produced, even for a model of the same name. It must not be
+/// replayed as reasoning of this protocol. Reasoning without metadata is plain text and suits every protocol.
 fn is_foreign(part: &ReasoningPart) -> bool {
     part.provider_metadata.as_ref().is_some_and(|metadata| {
         !metadata.is_empty() && !OWN_NAMESPACES.iter().any(|own| metadata.contains_key(*own))

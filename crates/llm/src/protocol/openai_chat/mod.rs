@@ -2,8 +2,7 @@
 //!
 //! - `dialect`: the deviations of one server, derived once from the model.
 //! - `body`, `messages`, `user`: request to JSON.
-//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of known
-//!   deviations.
+//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of known deviations.
 
 mod body;
 mod calls;

@@ -6,8 +6,7 @@ use super::NAMESPACE;
 use crate::json::count;
 use crate::usage::Usage;
 
-/// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in
-/// different members.
+/// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in different members.
 pub(super) fn parse(raw: &str) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
     let report = raw.as_object()?;

@@ -79,8 +79,7 @@ pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a
         .collect()
 }
 
-/// Returns text-only content as one string. Texts are concatenated directly; a note has its own
-/// lines.
+/// Returns text-only content as one string. Texts are concatenated directly; a note has its own lines.
 pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
     let mut out = String::new();
     let mut after_note = false;

@@ -281,8 +281,7 @@ impl ResponseFrames {
         Ok(&mut self.texts[at])
     }
 
-    /// Handles text. The text stays open until the step ends, because more of it may follow other
-    /// items.
+    /// Handles text. The text stays open until the step ends, because more of it may follow other items.
     fn say(&mut self, id: &str, delta: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let stores = self.stores;
         let text = self.text(id, None, sink)?;

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the tool of an item and its input, or `None` if the item is not a provider-executed
-/// call.
+/// Returns the tool of an item and its input, or `None` if the item is not a provider-executed call.
 pub(super) fn call(kind: &str, item: &Value) -> Option<(String, Value)> {
     let name = kind
         .strip_suffix("_call")

@@ -1,7 +1,6 @@
 //! The items of a conversation.
 //!
-//! The last user message stays open, because a Mid-Conversation System Message may be appended to
-//! it.
+//! The last user message stays open, because a Mid-Conversation System Message may be appended to it.
 
 use serde_json::{Value, json};
 
@@ -16,8 +15,7 @@ use crate::request::{
     ToolResultPart, ToolResultValue,
 };
 
-/// Maximum length of a call identifier, in characters. The server refuses longer ones, which other
-/// servers create.
+/// Maximum length of a call identifier, in characters. The server refuses longer ones, which other servers create.
 const MAX_CALL_ID: usize = 64;
 
 /// State between two messages.

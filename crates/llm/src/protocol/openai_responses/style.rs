@@ -71,8 +71,7 @@ impl Replay {
     }
 }
 
-/// True if the provider stores the items of its answers. It does so only if the configuration asks
-/// for it.
+/// True if the provider stores the items of its answers. It does so only if the configuration asks for it.
 pub(super) fn stores(request: &LlmRequest) -> bool {
     let options = request.effective_options(NAMESPACE);
     option(&options, "store").is_some_and(|store| *store != Value::Bool(false))

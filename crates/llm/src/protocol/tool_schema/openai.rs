@@ -75,8 +75,7 @@ fn below_root(schema: &Value, depth: usize) -> Value {
     schema
 }
 
-/// Removes `null` branches. A single remaining branch replaces the choice; the other members of the
-/// schema stay.
+/// Removes `null` branches. A single remaining branch replaces the choice; the other members of the schema stay.
 fn drop_null_branches(members: &mut JsonMap) {
     let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
         return;
