@@ -1,4 +1,4 @@
-//! Sources in the order in which they are told.
+//! An ordered list of Context Sources.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use futures::future::join_all;
 use crate::observed::{Observed, Seen, State};
 use crate::source::{Observation, Source, Told, is_key};
 
-/// How long a source may take to be observed.
+/// Maximum time that the observation of one source may take.
 pub const LOAD_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why sources cannot be combined.
+/// Reasons why sources cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CombineError {
-    /// Two have the same key.
+    /// Two sources have the same key.
     #[error("two Context Sources have the key {0}")]
     Duplicate(String),
     /// A key does not have the form `<namespace>/<name>`.
@@ -25,18 +25,18 @@ pub enum CombineError {
     Key(String),
 }
 
-/// Sources in the order in which they are told. The default has none.
+/// Context Sources in the order of their texts. The default has no sources.
 #[derive(Clone, Default)]
 pub struct SystemContext {
     sources: Vec<Arc<dyn Source>>,
 }
 
 impl SystemContext {
-    /// The context of one source.
+    /// Creates a context of one source.
     ///
     /// # Errors
     ///
-    /// Its key has not the form of one.
+    /// Fails if the key of the source does not have the form of a key.
     pub fn make(source: impl Source + 'static) -> Result<Self, CombineError> {
         if !is_key(source.key()) {
             return Err(CombineError::Key(source.key().to_owned()));
@@ -46,11 +46,11 @@ impl SystemContext {
         })
     }
 
-    /// One context of several, in their order.
+    /// Combines several contexts into one, in their order.
     ///
     /// # Errors
     ///
-    /// Names the first key that occurs twice.
+    /// Fails with the first key that occurs twice.
     pub fn combine(contexts: impl IntoIterator<Item = Self>) -> Result<Self, CombineError> {
         let sources: Vec<_> = contexts.into_iter().flat_map(|it| it.sources).collect();
         let mut seen = HashSet::with_capacity(sources.len());
@@ -60,13 +60,12 @@ impl SystemContext {
         }
     }
 
-    /// The keys of its sources, in order.
+    /// Returns the keys of the sources, in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| source.key())
     }
 
-    /// Observes every source once, all of them concurrently. Which answers first makes no
-    /// difference.
+    /// Observes every source once, all of them concurrently. The order in which they answer has no effect.
     pub async fn observe(&self) -> Observed {
         Observed::new(join_all(self.sources.iter().map(see)).await)
     }
@@ -87,7 +86,7 @@ async fn see(source: &Arc<dyn Source>) -> Seen {
     };
     if let State::Unavailable(reason) = &state {
         let key = source.key();
-        // Nobody waits for the others, and they may be unavailable boundary after boundary.
+        // The other sources do not block an epoch, and they may be unavailable at every boundary.
         match source.is_required() {
             true => tracing::warn!(key, "Context Source unavailable: {reason}"),
             false => tracing::debug!(key, "Context Source unavailable: {reason}"),

@@ -1,28 +1,30 @@
-//! System Context: what the model is told about its surroundings, made of independent sources.
+//! System Context: the text that informs the model about its environment, composed from independent
+//! Context Sources.
 //!
-//! A [`Source`] observes one thing and renders it. A [`SystemContext`] combines sources in an order
-//! that is kept. Observing it loads every source once, concurrently, and gives an [`Observed`], from
-//! which everything else follows without looking again:
+//! A [`Source`] observes one subject and renders it as text. A [`SystemContext`] combines sources
+//! in a fixed order. Observing it loads every source once, concurrently, and returns an
+//! [`Observed`]. All further results derive from it without another observation:
 //!
 //! - [`Observed::initialize`] begins a Context Epoch: the Baseline System Context, which is the
-//!   exact text sent, and the Context Snapshot, which is what that text was made from.
-//! - [`Observed::reconcile`] compares with the snapshot and gives the text that tells the model what
-//!   changed, or the baseline that has to take the place of the former one.
-//! - [`Observed::replace`] gives that baseline whatever has changed.
+//!   exact text sent, and the Context Snapshot, which holds the values behind that text.
+//! - [`Observed::reconcile`] compares the observation with the snapshot. It returns the text that
+//!   tells the model the changes, or a new baseline that must replace the former one.
+//! - [`Observed::replace`] returns that new baseline regardless of the changes.
 //!
-//! A [`Registry`] collects what others contribute to the context of one place.
+//! A [`Registry`] collects the contributions to the context of one Location.
 //!
-//! # Three answers
+//! # States of a source
 //!
-//! A source that can be observed is *present* with a value. One that has nothing to tell is *absent*,
-//! exactly as if it took no part. One that cannot be observed now is *unavailable*: what the model
-//! was last told stays in force, and no epoch begins without it, unless it is not required.
+//! A source that can be observed is *present* with a value. A source without information is
+//! *absent*, exactly as if it were not part of the context. A source that cannot be observed now is
+//! *unavailable*: the last information that the model received stays valid. No epoch begins without
+//! an unavailable source, unless the source is not required.
 //!
-//! A present source owes a text. One whose texts are empty, whose value is larger than
-//! [`MAX_VALUE_BYTES`] or is none by its own judgement breaks its contract and counts as
-//! unavailable, with the reason, so that neither silence nor an empty text reaches the model.
+//! A present source must have a text. A source breaks this contract if one of its texts is empty, if its
+//! value is larger than [`MAX_VALUE_BYTES`], or if it rejects its own value. It then counts as
+//! unavailable, with the reason, so that the model neither misses information nor receives an empty text.
 //!
-//! This crate knows no session, no database and no model.
+//! This crate does not depend on sessions, databases or models.
 
 mod combined;
 mod observed;

@@ -1,19 +1,19 @@
-//! One observation, and what follows from it. Nothing here looks at the world.
+//! One observation and the results that derive from it. This module performs no I/O.
 
 use std::sync::Arc;
 
 use crate::snapshot::{Admitted, Baseline, Snapshot};
 use crate::source::{Source, Told, is_blank};
 
-/// Between the texts of two sources.
+/// Separator between the texts of two sources.
 const SEPARATOR: &str = "\n\n";
 
-/// All sources of a context as they were at one moment, in their order.
+/// The observed state of all sources of a context, in their order.
 pub struct Observed {
     seen: Vec<Seen>,
 }
 
-/// One source as it was.
+/// The observed state of one source.
 pub(crate) struct Seen {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) state: State,
@@ -29,64 +29,62 @@ pub(crate) enum State {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {reason}")]
 pub struct Unavailable {
-    /// Its key.
+    /// The key of the source.
     pub key: String,
-    /// Why, for the user.
+    /// The reason, for the user.
     pub reason: String,
 }
 
-/// No Context Epoch can begin: some required sources could not be observed.
+/// No Context Epoch can begin, because some required sources could not be observed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the System Context is not available yet: {}", listed(unavailable))]
 pub struct InitializationBlocked {
-    /// Those sources, in order.
+    /// The unavailable required sources, in order.
     pub unavailable: Vec<Unavailable>,
 }
 
-/// How an observation compares with a Context Snapshot.
+/// Result of comparing an observation with a Context Snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reconciled {
-    /// The model knows everything already.
+    /// The information that the model has is current.
     Unchanged,
-    /// The model has to be told something.
+    /// The model needs an update.
     Updated {
         /// The text of one Mid-Conversation System Message.
         text: String,
-        /// What the model knows once it was told.
+        /// The information that the model has after the message.
         snapshot: Snapshot,
     },
-    /// What the model was told cannot be brought up to date by a message: a new baseline takes its
-    /// place.
+    /// No message can update the information that the model has: a new baseline replaces the former one.
     ReplacementReady(Baseline),
-    /// The same, but the new baseline would lack something the model was told. The epoch stays as it
-    /// is.
+    /// A new baseline is needed, but it would lack information that the model has. The epoch stays as it is.
     ReplacementBlocked {
-        /// The sources that the model was told of and that could not be observed, in order.
+        /// The sources that the model knows and that could not be observed, in order.
         unavailable: Vec<Unavailable>,
     },
 }
 
-/// How a source compares with what the model was told.
+/// State of a source compared with the information that the model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// The model knows what holds.
+    /// The model has the current value.
     Current,
-    /// The model does not know it yet.
+    /// The model does not have the current value yet.
     Changed,
-    /// Nobody knows what holds.
+    /// The current value is unknown.
     Unavailable,
-    /// There is nothing to know.
+    /// The source has no value.
     Absent,
 }
 
-/// Whether a baseline can take the place of another one.
+/// Result of replacing a baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Replaced {
-    /// It can.
+    /// The new baseline.
     Ready(Baseline),
-    /// It would lack something the model was told. The epoch stays as it is.
+    /// The new baseline would lack information that the model has. The epoch stays as it is.
     Blocked {
-        /// The sources that the model was told of and that could not be observed, in order.
+        /// The sources that the model knows and that could not be observed, in order.
         unavailable: Vec<Unavailable>,
     },
 }
@@ -96,11 +94,11 @@ impl Observed {
         Self { seen }
     }
 
-    /// The first baseline of a session.
+    /// Returns the first baseline of a session.
     ///
     /// # Errors
     ///
-    /// Names every required source that could not be observed.
+    /// Fails with every required source that could not be observed.
     pub fn initialize(&self) -> Result<Baseline, InitializationBlocked> {
         let required = |source: &dyn Source| source.is_required();
         let unavailable = self.unavailable(required);
@@ -111,7 +109,7 @@ impl Observed {
         }
     }
 
-    /// What the model has to be told, given what it knows.
+    /// Compares the observation with the information that the model has.
     pub fn reconcile(&self, known: &Snapshot) -> Reconciled {
         if self.beyond_updating(known) {
             return match self.replace(known) {
@@ -132,8 +130,8 @@ impl Observed {
         }
     }
 
-    /// The baseline that takes the place of the one that told the model what it knows. A source that
-    /// it was never told of and that cannot be observed is left out.
+    /// Returns the baseline that replaces the former one. An unavailable source is left out if the
+    /// model does not know it.
     pub fn replace(&self, known: &Snapshot) -> Replaced {
         let unavailable = self.unavailable(|source| known.contains_key(source.key()));
         if unavailable.is_empty() {
@@ -143,8 +141,8 @@ impl Observed {
         }
     }
 
-    /// Every source in its order, with how it compares with what the model was told and the bytes
-    /// that it adds to a baseline. Sources that have gone since come last.
+    /// Returns each source in order: its key, its standing and the bytes that it adds to a
+    /// baseline. Sources that are no longer part of the context come last.
     pub fn compare<'a>(
         &'a self,
         known: &'a Snapshot,
@@ -170,14 +168,14 @@ impl Observed {
         seen.chain(gone.map(|key| (key.as_str(), Standing::Absent, 0)))
     }
 
-    /// The keys of the sources that could not be observed, in their order.
+    /// Returns the keys of the sources that could not be observed, in order.
     pub fn unavailable_keys(&self) -> impl Iterator<Item = &str> {
         let seen = self.seen.iter();
         let unavailable = seen.filter(|seen| matches!(seen.state, State::Unavailable(_)));
         unavailable.map(|seen| seen.source.key())
     }
 
-    /// Everything that is present.
+    /// Returns the baseline of all present sources.
     fn baseline(&self) -> Baseline {
         let texts: Vec<_> = self
             .present()
@@ -192,8 +190,8 @@ impl Observed {
         }
     }
 
-    /// Whether no message can lead from what the model knows to what holds: it was told a value that
-    /// its source does not understand any more, or something has gone that cannot be revoked.
+    /// True if no message can update the information that the model has: a source does not accept a
+    /// value that the model received any more, or a source is gone that has no removal text.
     fn beyond_updating(&self, known: &Snapshot) -> bool {
         let foreign = self.present().any(|(source, _)| {
             let admitted = known.get(source.key());
@@ -206,7 +204,7 @@ impl Observed {
         foreign || irrevocable()
     }
 
-    /// Texts for what is new or different, in order, noted in the snapshot.
+    /// Returns the texts for new and changed values, in order, and records these values in the snapshot.
     fn changes(&self, snapshot: &mut Snapshot) -> Vec<String> {
         let mut texts = Vec::new();
         for (source, told) in self.present() {
@@ -225,13 +223,14 @@ impl Observed {
         texts
     }
 
-    /// Texts for what has gone, in ascending order of the keys, struck from the snapshot.
+    /// Returns the removal texts of the sources that are gone, in ascending order of their keys,
+    /// and removes these sources from the snapshot.
     fn removals(&self, snapshot: &mut Snapshot) -> Vec<String> {
         let gone = snapshot.extract_if(.., |key, _| self.has_gone(key));
         gone.filter_map(|(_, admitted)| admitted.removed).collect()
     }
 
-    /// Whether a source has nothing to tell now: it is absent, or takes no part.
+    /// True if a source has no information now: it is absent or not part of the context.
     fn has_gone(&self, key: &str) -> bool {
         let seen = self.seen.iter().find(|seen| seen.source.key() == key);
         seen.is_none_or(|seen| matches!(seen.state, State::Absent))
@@ -244,7 +243,7 @@ impl Observed {
         })
     }
 
-    /// Those of the sources that are missed while they are unavailable.
+    /// Returns the unavailable sources that match the predicate.
     fn unavailable(&self, is_missed: impl Fn(&dyn Source) -> bool) -> Vec<Unavailable> {
         let missed = self.seen.iter().filter_map(|seen| match &seen.state {
             State::Unavailable(reason) if is_missed(&*seen.source) => Some(Unavailable {
@@ -259,7 +258,7 @@ impl Observed {
 
 fn update(source: &dyn Source, admitted: &Admitted, told: &Told) -> String {
     let text = source.update(&admitted.value, &told.value);
-    // The complete text says what holds as well.
+    // The complete text states the current value too.
     if is_blank(&text) {
         told.baseline.clone()
     } else {

@@ -1,4 +1,4 @@
-//! What is contributed to the System Context of one place, by whoever has something to tell there.
+//! Registry of contributions to the System Context of one Location.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::combined::{CombineError, SystemContext};
 use crate::source::is_key;
 
-/// The namespace of the runtime's own sources and contributions. Nobody else may use it.
+/// The namespace of the runtime's own sources and contributions. Other code must not use it.
 pub const RESERVED_NAMESPACE: &str = "core/";
 
-/// Why a contribution is refused.
+/// Reasons why a contribution is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// There is a contribution of this key already.
+    /// Another contribution has this key.
     #[error("there is a System Context contribution {0} here already; end that one first")]
     Duplicate(String),
     /// Another contribution has a source of this key.
@@ -32,7 +32,7 @@ pub enum RegisterError {
 
 type Contributions = BTreeMap<String, SystemContext>;
 
-/// What is contributed to the System Context of one place.
+/// The contributions to the System Context of one Location.
 #[derive(Clone, Default)]
 pub struct Registry {
     contributions: Arc<Mutex<Contributions>>,
@@ -40,11 +40,11 @@ pub struct Registry {
 
 impl Registry {
     /// Adds a contribution, which lasts until the [`Registration`] is dropped. Sessions notice both
-    /// at their next Safe Provider-Turn Boundary.
+    /// changes at their next Safe Provider-Turn Boundary.
     ///
     /// # Errors
     ///
-    /// The key, or the key of one of its sources, is taken or cannot be one.
+    /// Fails if the key, or the key of one of its sources, is in use, reserved or malformed.
     pub fn register(
         &self,
         key: &str,
@@ -60,17 +60,16 @@ impl Registry {
         })
     }
 
-    /// Whether nothing is contributed.
+    /// True if there are no contributions.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// One context of everything contributed and of `own`, the runtime's contributions, in ascending
-    /// order of the contributions' keys.
+    /// Combines all contributions and `own`, the runtime's contributions, in ascending order of their keys.
     ///
     /// # Errors
     ///
-    /// Two of `own` have a source of the same key.
+    /// Fails if two sources have the same key and at least one of them belongs to `own`.
     pub fn compose(
         &self,
         own: impl IntoIterator<Item = (String, SystemContext)>,
@@ -111,7 +110,7 @@ fn admissible(
     Ok(())
 }
 
-/// The scope of a contribution: it ends when this is dropped.
+/// Handle of a contribution. Dropping it ends the contribution.
 #[must_use = "the contribution ends at once if this is dropped"]
 pub struct Registration {
     registry: Registry,
@@ -121,7 +120,7 @@ pub struct Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let ended = self.registry.lock().remove(&self.key);
-        // Its sources are somebody else's code; it does not run while the lock is held.
+        // The destructors of its sources are foreign code, which must not run while the lock is held.
         drop(ended);
     }
 }

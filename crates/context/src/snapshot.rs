@@ -1,4 +1,4 @@
-//! What the model was told, in the form in which it is stored.
+//! The information that the model received, in the form that is stored.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 
 use crate::source::{Told, is_blank};
 
-/// Context Snapshot: what the model knows, by source key.
+/// Context Snapshot: the information that the model has, by source key.
 pub type Snapshot = BTreeMap<String, Admitted>;
 
-/// A source's value at the time it was told to the model.
+/// The value of a source at the time when the model received it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Admitted {
     /// The value.
     pub value: Value,
-    /// What to tell the model when the source has gone.
+    /// The text for the model when the source is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<String>,
 }
 
 impl Admitted {
-    /// The text for the source's removal, if it can be removed.
+    /// Returns the text for the removal of the source, if the source can be removed.
     pub(crate) fn removal(&self) -> Option<&str> {
         self.removed.as_deref().filter(|text| !is_blank(text))
     }
@@ -36,10 +36,10 @@ impl From<&Told> for Admitted {
     }
 }
 
-/// The beginning of a Context Epoch.
+/// Start of a Context Epoch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Baseline {
-    /// Baseline System Context: the exact text sent, empty when no source has anything to tell.
+    /// Baseline System Context: the exact text sent. Empty if no source is present.
     pub text: String,
     /// Context Snapshot.
     pub snapshot: Snapshot,

@@ -1,59 +1,59 @@
-//! One thing worth telling the model.
+//! The trait of a Context Source.
 
 use std::io;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-/// Largest value of a source, in bytes of its JSON text. It is stored with every session that is
-/// told it, and its text is part of every request.
+/// Maximum size of the value of a source, in bytes of its JSON text. The value is stored with every
+/// session that receives it, and its text is part of every request.
 pub const MAX_VALUE_BYTES: usize = 2 * 1024 * 1024;
 
-/// What a source finds when it looks.
+/// Result of observing a source.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
-    /// There is something to tell.
+    /// The source has a value.
     Present(Value),
-    /// There is nothing to tell: as if the source took no part.
+    /// The source has no information, as if it were not part of the context.
     Absent,
-    /// It cannot be said now; the text says why, for the user.
+    /// The value is not available now. The text is the reason, for the user.
     Unavailable(String),
 }
 
-/// One thing worth telling the model.
+/// A Context Source: one subject that the model is informed about.
 pub trait Source: Send + Sync {
-    /// Its stable name, `<namespace>/<name>`: lower-case letters, digits and `._-`, in the name also
-    /// `/`; both parts begin with a letter or a digit.
+    /// The stable name of the source, `<namespace>/<name>`. Both parts consist of lower-case letters,
+    /// digits and `._-`; the name may contain `/` too. Both parts begin with a letter or a digit.
     fn key(&self) -> &str;
 
-    /// Whether no Context Epoch may begin without it. One that is not required is left out of a
-    /// baseline while it is unavailable and told once it can be observed.
+    /// True if no Context Epoch may begin without the source. A source that is not required is left
+    /// out of a baseline while it is unavailable. The model receives it once it can be observed.
     fn is_required(&self) -> bool {
         true
     }
 
-    /// Observes it, once per call. An answer that takes longer than [`crate::LOAD_PATIENCE`] counts
-    /// as unavailable.
+    /// Observes the source, once per call. A source that takes longer than [`crate::LOAD_PATIENCE`]
+    /// counts as unavailable.
     fn load(&self) -> BoxFuture<'_, Observation>;
 
-    /// Whether this is a value of the source. What an earlier version stored may be none.
+    /// True if the source accepts the value. It may reject a value that an earlier version stored.
     fn is_valid(&self, value: &Value) -> bool;
 
-    /// The complete text for a value, never empty.
+    /// The complete text for a value. Never empty.
     fn baseline(&self, value: &Value) -> String;
 
-    /// The text that tells a model which knows `previous` that `current` holds now. It states what
-    /// holds, never what held. The baseline is told in place of an empty one.
+    /// The text for a model that knows `previous`, when `current` is the value now. It states only
+    /// the current value, not the former one. If it is empty, the baseline text is sent instead.
     fn update(&self, previous: &Value, current: &Value) -> String;
 
-    /// The text that tells the model, once the source has gone, that what it said no longer holds.
-    /// It is stored with the value. A source without one cannot go: the whole baseline is replaced.
+    /// The text that tells the model, after the source is gone, that its information is no longer valid. It is
+    /// stored with the value. If a source without this text is gone, a new baseline replaces the former one.
     fn removed(&self, _value: &Value) -> Option<String> {
         None
     }
 }
 
-/// What a present source has to say.
+/// The value and the texts of a present source.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) value: Value,
@@ -62,7 +62,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// What the source says about its value, or how it breaks its contract.
+    /// Renders the texts of the source for a value. Fails with the rule of the contract that the source breaks.
     pub(crate) fn by(source: &dyn Source, value: Value) -> Result<Self, String> {
         if exceeds(&value, MAX_VALUE_BYTES) {
             return Err(format!(
@@ -106,7 +106,7 @@ pub(crate) fn is_key(key: &str) -> bool {
     })
 }
 
-/// Whether the JSON text of a value is longer than this; it is not written to find out.
+/// True if the JSON text of a value is longer than `bytes`. The text is counted, not stored.
 fn exceeds(value: &Value, bytes: usize) -> bool {
     struct Room(usize);
     impl io::Write for Room {

@@ -1,9 +1,8 @@
-//! What threads and tasks share state with, under a scheduler that chooses who goes next at every
-//! use of it.
+//! Synchronization primitives with a scheduler that chooses the next thread or task at every use of shared state.
 //!
-//! Only tests depend on it. A module made for many threads takes its primitives from `super::sync`.
-//! Its crate puts the real ones there. A test module includes the same file once more and puts
-//! these there instead, so the code that is checked is the code that runs:
+//! Only tests depend on this crate. A module for concurrent use imports its primitives from `super::sync`.
+//! Its crate provides the real primitives there. A test module includes the same file a second time and
+//! provides these primitives instead, so the tests check the code that runs in production:
 //!
 //! ```text
 //! use opencode_interleave as sync;
@@ -12,9 +11,9 @@
 //! mod events;
 //! ```
 //!
-//! What such a module takes from `tokio` directly (answers, tokens) works here too, in one piece:
-//! nobody else comes in between. [`check`] runs a story under many schedules; one in which everybody
-//! waits for somebody else fails.
+//! Types that such a module imports directly from `tokio` (answers, tokens) work here too. Each of
+//! their operations is atomic: no other thread or task runs in between. [`check`] runs a test case
+//! under many schedules; a deadlock in one of them fails the test.
 
 use shuttle::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,46 +22,46 @@ pub use shuttle::sync::atomic::AtomicU64;
 pub use shuttle::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 pub use shuttle::thread;
 
-/// Schedules of each kind that a story is run under.
+/// Number of schedules of each kind per test case.
 const SCHEDULES: usize = 250;
-/// Moments at which the worst thing happens, at most.
+/// Maximum number of preemptions per schedule with few preemptions.
 const PREEMPTIONS: usize = 3;
 
-/// Runs a story under schedules of two kinds: any order at random, and few interruptions at the
-/// worst of moments. A failure prints the schedule with which `shuttle::replay` repeats it.
+/// Runs a test case under two kinds of schedules: random order, and few preemptions at random
+/// points. A failure prints the schedule, which `shuttle::replay` repeats.
 pub fn check(story: impl Fn() + Send + Sync + Copy + 'static) {
     shuttle::check_random(story, SCHEDULES);
     shuttle::check_pct(story, SCHEDULES, PREEMPTIONS);
 }
 
-/// The signal of `tokio`, with a chance for others before each use.
+/// `tokio::sync::Notify`, with a scheduling point before each use.
 #[derive(Debug, Default)]
 pub struct Notify {
     signal: tokio::sync::Notify,
-    /// Looking at it is the chance.
+    /// Reading it is the scheduling point.
     turn: AtomicBool,
 }
 
 impl Notify {
-    /// A signal that nobody has given yet.
+    /// Creates a `Notify` without a stored notification.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Wakes one who waits, or the next who comes.
+    /// Wakes one waiting task, or the next task that waits.
     pub fn notify_one(&self) {
         self.turn.load(Ordering::SeqCst);
         self.signal.notify_one();
     }
 
-    /// Wakes those who wait.
+    /// Wakes all waiting tasks.
     pub fn notify_waiters(&self) {
         self.turn.load(Ordering::SeqCst);
         self.signal.notify_waiters();
     }
 
-    /// Waits for the signal; for `notify_waiters` from now on.
+    /// Waits for a notification. Of `notify_waiters`, only calls after this call count.
     pub fn notified(&self) -> tokio::sync::futures::Notified<'_> {
         self.turn.load(Ordering::SeqCst);
         self.signal.notified()

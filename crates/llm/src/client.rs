@@ -1,4 +1,4 @@
-//! The seam between the runner and whatever answers a model request.
+//! The interface between the runner and the source of model replies.
 
 use std::pin::Pin;
 
@@ -8,14 +8,13 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::LlmEvent;
 use crate::canonical::request::LlmRequest;
 
-/// One reply. Each item is what one piece of network input produced and is never empty; the last
-/// item is either a batch whose last event is terminal or an error, and nothing follows it.
+/// The stream of one reply. Each item holds the events of one piece of network input and is never
+/// empty. The last item is an error or a batch that ends with a terminal event.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Vec<LlmEvent>, LlmError>> + Send>>;
 
-/// Something that can answer a model request: the HTTP client, a model written in JavaScript, a
-/// script in a test.
+/// A source of model replies: the HTTP client, a model written in JavaScript, or a script in a test.
 pub trait ModelClient: Send + Sync {
-    /// Starts a request when the stream is first polled. Dropping the stream aborts it; nothing is
-    /// emitted then.
+    /// Starts a request when the stream is first polled. Dropping the stream aborts the request
+    /// without further events.
     fn stream(&self, request: LlmRequest) -> EventStream;
 }

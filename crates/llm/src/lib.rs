@@ -1,26 +1,23 @@
 //! The canonical model request and event stream, and one adapter per wire protocol.
 //!
-//! The runner builds an [`LlmRequest`], hands it to a [`ModelClient`] and reads [`LlmEvent`]s. What
-//! a provider expects on the wire, how its stream is cut into frames and how its failures are named
-//! is known here and nowhere else.
+//! The runner builds an [`LlmRequest`], passes it to a [`ModelClient`] and reads [`LlmEvent`]s. Only this
+//! crate knows the wire format of each provider, the framing of its stream and the names of its failures.
 //!
-//! This crate must not know about sessions, storage, tools that run, configuration files or the
-//! HTTP interface of OpenCode. Of the machine it reads the certificate store and the proxy
-//! settings, both when the first request needs them; the clock and randomness come from
-//! [`Sources`].
+//! This crate must not depend on sessions, storage, running tools, configuration files or the HTTP
+//! interface of OpenCode. It reads the certificate store and the proxy settings when the first
+//! request needs them. The clock and randomness come from [`Sources`].
 //!
-//! How to read it:
+//! Overview:
 //!
-//! - [`request`] and [`model`]: what goes in. [`event`] and [`usage`]: what comes out.
-//! - [`lifecycle`]: the grammar of the event stream. Every adapter emits through it, so the
-//!   consumer can rely on order and pairing whoever speaks on the other side.
-//! - [`protocol`]: the adapters, pure state machines from bytes to events. A further protocol is
-//!   one more folder there and one more arm in [`protocol::adapter`].
+//! - [`request`] and [`model`]: the input. [`event`] and [`usage`]: the output.
+//! - [`lifecycle`]: the grammar of the event stream. Every adapter emits events through it, so the
+//!   consumer can rely on their order and pairing for every provider.
+//! - [`protocol`]: the adapters, pure state machines from bytes to events. To add a protocol, add a
+//!   folder there and an arm in [`protocol::adapter`].
 //! - `sse`: framing shared by the adapters.
-//! - [`error`] and [`redact`]: what a failure says, and what it must never say.
-//! - [`transport`]: the only part with a network: request, body, cancellation by drop; and
-//!   documents that are had the same way.
-//!
+//! - [`error`] and [`redact`]: the content of failures, and the removal of secrets from them.
+//! - [`transport`]: the only part with network access: request, body and cancellation by drop. It
+//!   also downloads documents.
 //! ```no_run
 //! use std::sync::Arc;
 //!

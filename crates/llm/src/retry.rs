@@ -1,32 +1,32 @@
-//! Whether and when to send a request again that the provider refused for now.
+//! Decides if and when a request is sent again after a temporary refusal by the provider.
 
 use std::time::Duration;
 
-/// Retries of a request that was refused before it produced anything. An answer that breaks in the
-/// middle is never asked for again: what it produced is already recorded.
+/// Policy for retries of a request that failed before it produced output. An answer that breaks off
+/// in the middle is never requested again, because its output is already recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryPolicy {
-    /// From the first request to the last one.
+    /// Maximum time from the first request to the last one.
     pub max_elapsed: Duration,
-    /// Requests in all, the first one included.
+    /// Maximum number of requests, including the first one.
     pub max_attempts: u32,
-    /// The first wait where the provider names none. It doubles every time.
+    /// The first wait if the provider names none. It doubles with every retry.
     pub base: Duration,
-    /// The longest wait where the provider names none.
+    /// The longest wait if the provider names none.
     pub max_delay: Duration,
-    /// Waits that the provider does not name vary by this fraction in both directions, so that many
-    /// clients do not come back at once.
+    /// Waits that the provider does not name vary randomly by this fraction in both directions, so
+    /// that many clients do not retry at the same time.
     pub jitter: f64,
 }
 
-/// What follows a failure.
+/// The decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Another request after this wait.
+    /// Send another request after this wait.
     After(Duration),
-    /// None: the provider wants to be left alone for longer than the policy allows.
+    /// Do not retry: the provider asks for a longer wait than the policy allows.
     TooLate(Duration),
-    /// None.
+    /// Do not retry.
     Never,
 }
 
@@ -43,7 +43,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Sends every request once.
+    /// A policy without retries.
     pub const NEVER: Self = Self {
         max_elapsed: Duration::ZERO,
         max_attempts: 1,
@@ -52,7 +52,7 @@ impl RetryPolicy {
         jitter: 0.0,
     };
 
-    /// The policy for failures that no wait mends: at most three requests.
+    /// Returns the policy for failures that waiting does not resolve: at most three requests.
     #[must_use]
     pub fn brief(self) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl RetryPolicy {
         }
     }
 
-    /// What follows a failure that may pass, after so many retries and so much time.
-    /// `asked` is the wait that the provider names; `fraction` is a random number in `0.0..1.0`.
+    /// Decides after a temporary failure, from the number of retries and the elapsed time. `asked`
+    /// is the wait that the provider names. `fraction` is a random number in `0.0..1.0`.
     #[must_use]
     pub fn next(
         &self,

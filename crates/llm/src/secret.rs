@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Text that authenticates a request. `Debug` never shows it and there is no `Display`.
+/// Text that authenticates a request. `Debug` hides it, and it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 
@@ -14,7 +14,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The credential itself. Only the code that writes the request should call this.
+    /// Returns the credential. Only code that writes a request may call this.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

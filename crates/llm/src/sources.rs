@@ -1,11 +1,11 @@
-//! What the crate takes from the outside world besides the network, so that tests can decide it.
+//! External inputs other than the network, so that tests can control them.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Randomness (retry jitter, identifiers a provider forgot to send) and the wall clock (a
-/// `retry-after` date).
+/// Randomness (for retry jitter and for identifiers that a provider omits) and the wall clock (for
+/// a `retry-after` date).
 #[derive(Clone)]
 pub struct Sources {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -13,7 +13,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Sources decided by the caller.
+    /// Creates sources from functions of the caller.
     pub fn new(
         random: impl Fn() -> u64 + Send + Sync + 'static,
         now: impl Fn() -> SystemTime + Send + Sync + 'static,
@@ -24,27 +24,27 @@ impl Sources {
         }
     }
 
-    /// The current time of day.
+    /// Returns the current time of day.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         (self.now)()
     }
 
-    /// A number in `0.0..1.0`.
+    /// Returns a random number in `0.0..1.0`.
     #[must_use]
     pub fn fraction(&self) -> f64 {
-        // The upper 53 bits are what an f64 can hold exactly.
+        // An `f64` holds exactly 53 bits.
         let bits = (self.random)() >> 11;
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit an f64 exactly")]
         let numerator = bits as f64;
         numerator / 9_007_199_254_740_992.0
     }
 
-    /// A random identifier in the usual eight-four-four-four-twelve form.
+    /// Returns a random identifier in the usual eight-four-four-four-twelve form.
     #[must_use]
     pub fn uuid(&self) -> String {
         let (high, low) = ((self.random)(), (self.random)());
-        // Version 4 and the RFC variant, so that strict readers accept it.
+        // Version 4 and the RFC variant, which strict readers require.
         let high = (high & !0xf000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(
@@ -59,9 +59,9 @@ impl Sources {
 }
 
 impl Default for Sources {
-    /// The operating system's randomness and clock.
+    /// The randomness and the clock of the operating system.
     fn default() -> Self {
-        // Neither use is security relevant, so a machine without entropy only loses the jitter.
+        // Both uses are not relevant to security, so a machine without entropy only loses the jitter.
         Self::new(|| getrandom::u64().unwrap_or(0), SystemTime::now)
     }
 }

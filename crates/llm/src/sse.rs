@@ -1,14 +1,15 @@
-//! Server-sent events: from bytes to the data of each frame.
+//! Server-sent events: splits bytes into the data of frames.
 //!
-//! Only `data` matters to the protocols here; event names repeat what the data says, but for errors
-//! that a proxy adds to a stream it does not understand. The decoder is lenient where servers differ: any line end, an optional space after the colon, a byte order
-//! mark, comments as keep-alive, and a last frame without its blank line.
+//! The protocols here only need `data`, because event names repeat its content. The exception is an
+//! `error` event that a proxy adds to the stream of another server. The decoder accepts the
+//! variations of servers: any line end, an optional space after the colon, a byte order mark,
+//! comments as keep-alive, and a last frame without a blank line.
 
-/// The largest frame that is accepted. Far above what any provider sends, and a bound on what a
-/// broken one can make us hold.
+/// Maximum size of a frame, in bytes. No provider sends frames near this size; it bounds the memory
+/// that a broken server can occupy.
 pub(crate) const MAX_FRAME_BYTES: usize = 64 << 20;
 
-/// Buffers above this size are released after the frame that needed them.
+/// Larger buffers are released after the frame that needed them. In bytes.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -21,35 +22,34 @@ pub(crate) struct FrameTooLarge;
 /// One event of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
-    /// What it says; never empty.
+    /// The data. Never empty.
     pub(crate) data: &'a [u8],
-    /// It is called `error`.
+    /// True if the event is named `error`.
     pub(crate) is_error: bool,
 }
 
-/// Cuts a byte stream into frames.
+/// Splits a byte stream into frames.
 #[derive(Debug, Default)]
 pub(crate) struct SseFraming {
-    /// The beginning of a line whose end has not arrived.
+    /// The start of an incomplete line.
     partial: Vec<u8>,
-    /// The data of the frame so far, lines joined by a line feed.
+    /// The data of the current frame; lines are joined by a line feed.
     data: Vec<u8>,
     has_data: bool,
-    /// The frame so far is called `error`.
+    /// True if the current frame is named `error`.
     is_error: bool,
     past_first_line: bool,
-    /// The last chunk ended in a carriage return; a line feed that follows belongs to it.
+    /// True if the last chunk ended in a carriage return. A line feed that follows belongs to it.
     ended_in_return: bool,
 }
 
 impl SseFraming {
-    /// Takes the next bytes and calls `on_frame` with every frame they complete. Frames without
-    /// data are skipped.
+    /// Takes the next bytes and calls `on_frame` with every frame that they complete. Skips frames without data.
     ///
     /// # Errors
     ///
-    /// [`FrameTooLarge`] in the caller's error type, or the first error of `on_frame`. The framing
-    /// must not be used after either.
+    /// [`FrameTooLarge`] in the error type of the caller, or the first error of `on_frame`. After
+    /// an error, the framing must not be used again.
     pub(crate) fn push<E: From<FrameTooLarge>>(
         &mut self,
         chunk: &[u8],
@@ -76,11 +76,11 @@ impl SseFraming {
         Ok(())
     }
 
-    /// Takes the end of the stream and calls `on_frame` with a frame that lacks only its blank line.
+    /// Ends the stream. Calls `on_frame` with a last frame that lacks only its blank line.
     ///
     /// # Errors
     ///
-    /// As [`SseFraming::push`].
+    /// The same as [`SseFraming::push`].
     pub(crate) fn end<E: From<FrameTooLarge>>(
         &mut self,
         mut on_frame: impl FnMut(Frame<'_>) -> Result<(), E>,
@@ -89,7 +89,7 @@ impl SseFraming {
         self.dispatch(&mut on_frame)
     }
 
-    /// Takes the rest of a line; says whether the line was blank, which completes a frame.
+    /// Takes the rest of a line. Returns true if the line is blank, which completes a frame.
     fn complete_line(&mut self, end_of_line: &[u8]) -> Result<bool, FrameTooLarge> {
         if self.partial.is_empty() {
             return self.take_line(end_of_line);
@@ -116,7 +116,7 @@ impl SseFraming {
         let value = match line.strip_prefix(b"data") {
             Some([]) => &[],
             Some([b':', b' ', value @ ..] | [b':', value @ ..]) => value,
-            // A comment, or a field that repeats what the data says.
+            // A comment, or a field that `data` repeats.
             _ => {
                 self.is_error |= matches!(line, b"event: error" | b"event:error");
                 return Ok(false);

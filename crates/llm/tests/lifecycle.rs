@@ -170,7 +170,7 @@ fn metadata_of_a_block_is_gathered_at_its_end() {
         },
         reasoning_end("r", json!({"openai": {"signature": "s"}, "other": 1})),
     ]);
-    // The empty delta is dropped, what it carried is not.
+    // The empty delta is dropped, but its metadata is kept.
     assert_eq!(
         out,
         [

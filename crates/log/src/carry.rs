@@ -1,7 +1,8 @@
-//! Starting tasks and threads that keep the log of the code that starts them, and the span: their
-//! entries are about the same session and Location.
+//! Functions that start tasks and threads with the log and the span of the caller. Their entries
+//! belong to the same session and Location.
 //!
-//! Nothing else in a host may start one: what `tokio` and the standard library start has no log.
+//! The other code of a host must not start tasks or threads: those that `tokio` and the standard
+//! library start have no log.
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,13 +19,13 @@ use tracing::Span;
 use tracing::dispatcher::{get_default, with_default};
 use tracing::instrument::{Instrument as _, WithSubscriber as _};
 
-/// The work, with the log and the span of the caller wherever it is done.
+/// Returns the closure, wrapped to run with the log and the span of the caller on any thread.
 pub fn within<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let (log, span) = (get_default(Clone::clone), Span::current());
     move || with_default(&log, || span.in_scope(work))
 }
 
-/// `tokio::spawn`.
+/// `tokio::spawn` with the log and the span of the caller.
 pub fn spawn<F>(work: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -33,7 +34,7 @@ where
     tokio::spawn(work.in_current_span().with_current_subscriber())
 }
 
-/// `Handle::spawn`.
+/// `Handle::spawn` with the log and the span of the caller.
 pub fn spawn_on<F>(runtime: &Handle, work: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -42,7 +43,7 @@ where
     runtime.spawn(work.in_current_span().with_current_subscriber())
 }
 
-/// `TaskTracker::spawn`.
+/// `TaskTracker::spawn` with the log and the span of the caller.
 pub fn spawn_tracked<F>(tasks: &TaskTracker, work: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -51,14 +52,14 @@ where
     tasks.spawn(work.in_current_span().with_current_subscriber())
 }
 
-/// `tokio::task::spawn_blocking`.
+/// `tokio::task::spawn_blocking` with the log and the span of the caller.
 pub fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
     tokio::task::spawn_blocking(within(work))
 }
 
-/// `TaskTracker::spawn_blocking`.
+/// `TaskTracker::spawn_blocking` with the log and the span of the caller.
 pub fn spawn_blocking_tracked<T: Send + 'static>(
     tasks: &TaskTracker,
     work: impl FnOnce() -> T + Send + 'static,
@@ -66,11 +67,11 @@ pub fn spawn_blocking_tracked<T: Send + 'static>(
     tasks.spawn_blocking(within(work))
 }
 
-/// `thread::Builder::spawn`.
+/// `thread::Builder::spawn` with the log and the span of the caller.
 ///
 /// # Errors
 ///
-/// The system has no thread to give.
+/// Fails if the operating system cannot create the thread.
 pub fn spawn_thread<T: Send + 'static>(
     builder: thread::Builder,
     work: impl FnOnce() -> T + Send + 'static,

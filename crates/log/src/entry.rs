@@ -5,19 +5,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How grave an entry is.
+/// Severity of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Something failed that was not to fail.
+    /// An unexpected failure.
     Error,
-    /// Something goes on with less than it was to have.
+    /// The host continues with reduced function.
     Warn,
-    /// What an operator may want to know of a healthy host.
+    /// Information for the operator of a healthy host.
     Info,
-    /// What helps to find a defect.
+    /// Details for debugging.
     Debug,
-    /// Every step.
+    /// Every single step.
     Trace,
 }
 
@@ -33,24 +33,24 @@ impl From<tracing::Level> for Level {
     }
 }
 
-/// One entry of the log, as it crosses the border to JavaScript.
+/// One entry of the log, in the form that JavaScript receives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970-01-01 UTC.
     pub time: u64,
-    /// How grave it is.
+    /// Severity.
     pub level: Level,
-    /// The part of the host that says it: one of [`TARGETS`](crate::TARGETS).
+    /// The part of the host that logs the entry: one of [`TARGETS`](crate::TARGETS).
     pub target: String,
-    /// A sentence without values.
+    /// A sentence without variable values.
     pub message: String,
-    /// The values.
+    /// The variable values, by name.
     pub fields: Map<String, Value>,
-    /// The session that it concerns.
+    /// The session that the entry concerns.
     #[serde(rename = "sessionID", skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The Location that it concerns.
+    /// The Location that the entry concerns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<EntryLocation>,
 }
@@ -63,7 +63,7 @@ pub struct EntryLocation {
 }
 
 impl Entry {
-    /// An entry of now without fields.
+    /// Creates an entry with the current time and without fields.
     #[must_use]
     pub fn new(level: Level, target: &str, message: impl Into<String>) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl Entry {
         }
     }
 
-    /// About the bytes that it takes.
+    /// Approximate size of the entry in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 256;
         let fields = self.fields.iter();

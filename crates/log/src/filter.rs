@@ -1,10 +1,10 @@
-//! Which entries a log takes.
+//! The filter that decides which entries a log accepts.
 
 use std::collections::BTreeMap;
 
 use crate::entry::Level;
 
-/// The targets of entries: the parts of a host. They stay the same when files move.
+/// The targets of entries: the parts of a host. Moving a file inside a crate does not change its target.
 pub const TARGETS: [&str; 15] = [
     "opencode::context",
     "opencode::guard",
@@ -23,7 +23,7 @@ pub const TARGETS: [&str; 15] = [
     "opencode::tools",
 ];
 
-/// Levels: one for all targets, and exceptions from it. `None` takes nothing.
+/// A level for all targets, and exceptions by target. The level `None` accepts no entries.
 #[derive(Debug, Clone)]
 pub struct Filter {
     level: Option<Level>,
@@ -31,37 +31,37 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// A level for all targets, and exceptions.
+    /// Creates a filter from a level for all targets and exceptions by target.
     #[must_use]
     pub fn new(level: Option<Level>, targets: BTreeMap<String, Option<Level>>) -> Self {
         Self { level, targets }
     }
 
-    /// Takes nothing.
+    /// A filter that accepts no entries.
     #[must_use]
     pub fn off() -> Self {
         Self::new(None, BTreeMap::new())
     }
 
-    /// Whether it takes nothing at all.
+    /// True if the filter accepts no entries of any target.
     pub(crate) fn is_off(&self) -> bool {
         self.most().is_none()
     }
 
-    /// The level up to which it takes anything of any target.
+    /// Returns the most verbose level that the filter accepts for any target.
     pub(crate) fn most(&self) -> Option<Level> {
         self.targets.values().copied().fold(self.level, Option::max)
     }
 
-    /// Whether it takes entries of a target and a level.
+    /// True if the filter accepts entries of this target and level.
     pub(crate) fn takes(&self, target: &str, level: Level) -> bool {
         let most = self.targets.get(target).copied().unwrap_or(self.level);
         most.is_some_and(|most| level <= most)
     }
 }
 
-/// The target of a module: the part of the host that the crate is. Libraries have none: their
-/// entries may hold texts of users.
+/// Returns the target of a module, which its crate determines. Third-party libraries have no
+/// target, because their entries may contain texts of users.
 pub(crate) fn target_of(module: &str) -> Option<&'static str> {
     let name = module.split("::").next()?.strip_prefix("opencode_")?;
     let of_name = |target: &&'static str| target.strip_prefix("opencode::") == Some(name);

@@ -1,8 +1,8 @@
-//! The log of a host: what it says, where it says it, and how its tasks and threads carry it.
+//! The log of a host: its entries, its filter and its propagation to tasks and threads.
 //!
-//! Several hosts run in one process, on the same threads. Each has a [`Log`] of its own, a `tracing`
-//! dispatcher that is the default while code of that host runs. A task or a thread gets the log of
-//! the code that starts it, as long as it is started by a function of this crate.
+//! Several hosts run in one process, on the same threads. Each host has its own [`Log`], a
+//! `tracing` dispatcher that is the default while code of that host runs. A task or a thread
+//! inherits the log of the code that starts it, if a function of this crate starts it.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -27,7 +27,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use crate::collect::Collect;
 use crate::queue::Queue;
 
-/// The log of one host. A clone is the same log.
+/// The log of one host. Clones share the same log.
 #[derive(Clone, Debug)]
 pub struct Log {
     filter: Arc<Filter>,
@@ -36,7 +36,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that takes what the filter lets through, and where its entries come out.
+    /// Creates a log with a filter, and the receiver of its entries.
     #[must_use]
     pub fn new(filter: Filter) -> (Self, Entries) {
         let (queue, entries) = queue::new();
@@ -54,31 +54,31 @@ impl Log {
         (log, entries)
     }
 
-    /// A log that takes nothing and costs nothing.
+    /// A log that ignores all entries and has no cost.
     #[must_use]
     pub fn off() -> Self {
         Self::new(Filter::off()).0
     }
 
-    /// What `tracing` hands spans and events of this host to.
+    /// Returns the dispatcher that receives the `tracing` spans and events of this host.
     #[must_use]
     pub fn dispatch(&self) -> Dispatch {
         self.dispatch.clone()
     }
 
-    /// Runs a function, and everything that it starts, with this log.
+    /// Runs a function with this log. Tasks and threads that the function starts inherit the log.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         tracing::dispatcher::with_default(&self.dispatch, work)
     }
 
-    /// Takes an entry that does not come from `tracing`, if the filter lets it through.
+    /// Adds an entry that does not come from `tracing`, if the filter accepts it.
     pub fn record(&self, entry: Entry) {
         if self.filter.takes(&entry.target, entry.level) {
             self.queue.push(entry);
         }
     }
 
-    /// Takes nothing more. [`Entries`] ends after what was taken before.
+    /// Ignores all further entries. [`Entries`] still returns the entries from before, then ends.
     pub fn end(&self) {
         self.queue.end();
     }

@@ -1,4 +1,4 @@
-//! Entries on their way to the program, bounded. Who logs never waits.
+//! The bounded queue of entries for the program that embeds the host. Writers never wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use tokio::sync::Notify;
 
 use crate::entry::{Entry, Level};
 
-/// Entries that wait at most. What comes beyond them is dropped and counted.
+/// Maximum number of queued entries. Further entries are dropped and counted.
 pub const MAX_WAITING: usize = 4096;
-/// Entries that are handed over at once.
+/// Maximum number of entries per batch.
 pub const MAX_BATCH: usize = 256;
-/// Bytes that the waiting entries take at most.
+/// Maximum size of all queued entries, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// Held to push or to take; never across an await.
+    /// Locked to push or to take; never held across an await.
     waiting: Mutex<Waiting>,
     changed: Notify,
 }
@@ -29,7 +29,7 @@ struct Waiting {
     has_ended: bool,
 }
 
-/// The reading end.
+/// The receiver of the queue.
 #[derive(Debug)]
 pub struct Entries(Arc<Queue>);
 
@@ -69,8 +69,8 @@ impl Queue {
 }
 
 impl Entries {
-    /// The entries that wait, at most [`MAX_BATCH`]; waits for one if there is none. `None` is the
-    /// end. An entry that says how many were dropped follows those before them.
+    /// Returns the queued entries, at most [`MAX_BATCH`]. Waits if the queue is empty. Returns `None`
+    /// at the end. If entries were dropped, an entry with their number follows the entries before them.
     pub async fn next(&self) -> Option<Vec<Entry>> {
         loop {
             if let Some(taken) = self.take() {
@@ -80,7 +80,7 @@ impl Entries {
         }
     }
 
-    /// `None` where one has to wait; nothing at the end.
+    /// Returns `None` if the caller has to wait, and an empty list at the end.
     fn take(&self) -> Option<Vec<Entry>> {
         let mut waiting = self.0.waiting();
         let many = waiting.entries.len().min(MAX_BATCH);

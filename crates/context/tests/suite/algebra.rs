@@ -1,4 +1,4 @@
-//! Each rule by an example.
+//! One example per rule.
 
 use opencode_context::{Admitted, Baseline, Reconciled, Replaced, Snapshot, Unavailable};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What holds for every context, every observation and everything that may be stored.
+//! Properties of every context, every observation and every stored snapshot.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::support::{Fixed, context, known, observe, observed};
 
 const KEYS: [&str; 5] = ["core/a", "core/b", "core/c", "z/d", "0/e"];
 
-/// A value of a source, a number among them that many decimal digits are needed for.
+/// A value of a source. Some values are numbers that need many decimal digits.
 fn value() -> impl Strategy<Value = Value> {
     let number = any::<f64>().prop_filter("JSON has no such number", |it| it.is_finite());
     prop_oneof![
@@ -39,13 +39,13 @@ fn source(key: &'static str) -> impl Strategy<Value = Fixed> {
     })
 }
 
-/// Some of the keys, in any order.
+/// A subset of the keys, in any order.
 fn sources() -> impl Strategy<Value = Vec<Fixed>> {
     let some = proptest::sample::subsequence(KEYS.to_vec(), 0..=KEYS.len()).prop_shuffle();
     some.prop_flat_map(|keys| keys.into_iter().map(source).collect::<Vec<_>>())
 }
 
-/// The sources, all of them there to be seen.
+/// Sources without unavailable ones.
 fn available() -> impl Strategy<Value = Vec<Fixed>> {
     sources().prop_map(|mut sources| {
         sources.retain(|it| !matches!(it.observation, Observation::Unavailable(_)));
@@ -53,7 +53,7 @@ fn available() -> impl Strategy<Value = Vec<Fixed>> {
     })
 }
 
-/// What may be stored, values of older versions among it.
+/// A snapshot that may be stored, including values of older versions.
 fn snapshot() -> impl Strategy<Value = Snapshot> {
     let admitted = prop_oneof![
         8 => value(),
@@ -65,7 +65,7 @@ fn snapshot() -> impl Strategy<Value = Snapshot> {
     proptest::collection::btree_map(keys, admitted, 0..=KEYS.len())
 }
 
-/// What the model knows after this, told from what it knew before.
+/// The information that the model has after the result.
 fn after(reconciled: Reconciled, before: &Snapshot) -> Snapshot {
     match reconciled {
         Reconciled::Unchanged | Reconciled::ReplacementBlocked { .. } => before.clone(),
@@ -74,7 +74,7 @@ fn after(reconciled: Reconciled, before: &Snapshot) -> Snapshot {
     }
 }
 
-/// As it comes back from where it was stored.
+/// The snapshot after it was written as JSON and read again.
 fn stored(snapshot: &Snapshot) -> Snapshot {
     serde_json::from_str(&serde_json::to_string(snapshot).unwrap()).unwrap()
 }
@@ -122,7 +122,8 @@ proptest! {
         }
     }
 
-    /// What is known afterwards: everything present as it is, everything unavailable as it was.
+    /// Afterwards, the snapshot has the new value of every present source and the old value of
+    /// every unavailable source.
     #[test]
     fn a_snapshot_holds_what_the_model_was_told(now in sources(), before in snapshot()) {
         let present: BTreeMap<_, _> = now
@@ -151,7 +152,7 @@ proptest! {
         }
     }
 
-    /// One text per difference, each known to belong to its source.
+    /// There is one text per difference, and the text names its source.
     #[test]
     fn a_message_tells_differences_and_nothing_else(now in sources(), before in snapshot()) {
         let mut expected = Vec::new();
@@ -221,7 +222,7 @@ proptest! {
         prop_assert_eq!(combined.err(), taken.then_some(refused));
     }
 
-    /// A source that goes and comes back is revoked once and then told as it is.
+    /// The removal of a source is sent once. When the source is present again, its full text is sent.
     #[test]
     fn what_is_removed_and_restored_is_told_again(value in value()) {
         let source = Fixed::present("core/a", value.clone());

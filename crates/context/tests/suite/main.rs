@@ -1,6 +1,6 @@
-//! The crate as its users see it.
+//! Tests of the public interface of the crate.
 
-// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+// Clippy recognizes tests by `cfg(test)`, so helpers may unwrap like the tests next to them.
 
 #[cfg(test)]
 mod algebra;

@@ -1,4 +1,4 @@
-//! How sources are asked, and what becomes of those that break their contract.
+//! Tests of the observation of sources, including sources that break their contract.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,7 +38,7 @@ fn a_source_is_loaded_once_however_often_the_observation_is_used() {
     assert_eq!(loads.load(Ordering::Relaxed), 1);
 }
 
-/// Answers when it is told to, and then tells the next one.
+/// A source that answers after a signal, and then signals the next source.
 struct Chained {
     key: &'static str,
     turn: Mutex<Option<oneshot::Receiver<()>>>,
@@ -76,7 +76,7 @@ impl Source for Chained {
     }
 }
 
-/// The first waits for the last: one after the other they would never end.
+/// The first source waits for the last one, so a sequential observation would never end.
 #[test]
 fn sources_are_loaded_side_by_side_and_told_in_their_order() {
     let (tell_b, b) = oneshot::channel();
@@ -118,7 +118,7 @@ async fn a_source_that_does_not_answer_is_unavailable() {
     );
 }
 
-/// A source whose texts a test decides.
+/// A source with texts that a test chooses.
 struct Says {
     value: Value,
     baseline: &'static str,

@@ -1,4 +1,4 @@
-//! What is contributed, for how long, and in which order it is told.
+//! Tests of contributions: their lifetime and their order.
 
 use opencode_context::{RegisterError, Registry, SystemContext};
 

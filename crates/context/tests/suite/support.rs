@@ -1,4 +1,4 @@
-//! Sources whose observation a test decides.
+//! Sources with an observation that a test chooses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use opencode_context::{Admitted, Observation, Observed, Snapshot, Source, SystemContext};
 use serde_json::Value;
 
-/// A source with a fixed observation. Its values are whatever is no string.
+/// A source with a fixed observation. It accepts every value that is not a string.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     pub(crate) key: String,
@@ -55,7 +55,7 @@ impl Fixed {
         }
     }
 
-    /// What is stored of it once it was told.
+    /// The stored form of the source after the model received it.
     pub(crate) fn admitted(&self) -> Option<Admitted> {
         match &self.observation {
             Observation::Present(value) => Some(Admitted {
@@ -105,7 +105,7 @@ pub(crate) fn context(sources: impl IntoIterator<Item = Fixed>) -> SystemContext
     SystemContext::combine(each).unwrap()
 }
 
-/// What a context sees, for sources that answer at once.
+/// Observes a context with sources that answer immediately.
 pub(crate) fn observe(context: &SystemContext) -> Observed {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -118,7 +118,7 @@ pub(crate) fn observed(sources: impl IntoIterator<Item = Fixed>) -> Observed {
     observe(&context(sources))
 }
 
-/// What is stored once these sources were told.
+/// The snapshot after the model received these sources.
 pub(crate) fn known<'a>(sources: impl IntoIterator<Item = &'a Fixed>) -> Snapshot {
     let told = sources
         .into_iter()

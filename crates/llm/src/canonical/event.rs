@@ -1,4 +1,4 @@
-//! The canonical event stream: what a model did, in the words of no provider.
+//! The canonical event stream: the actions of a model, independent of the provider.
 
 use std::sync::Arc;
 
@@ -11,29 +11,29 @@ use crate::canonical::usage::Usage;
 /// Identifies a block or a tool call within one step. Shared, because every delta repeats it.
 pub type BlockId = Arc<str>;
 
-/// What a provider attached and wants back later: namespace, then members of unknown JSON. Boxed
-/// because almost no event has any.
+/// Data that a provider attached and expects back later: namespaces with members of unknown JSON.
+/// Boxed because almost no event has any.
 pub type ProviderMetadata = Box<JsonMap>;
 
-/// Why a step ended.
+/// The reason for the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason {
-    /// The model was done.
+    /// The model finished its answer.
     Stop,
     /// The output limit was reached.
     Length,
     /// The model waits for tool results.
     ToolCalls,
-    /// The provider withheld the rest.
+    /// The provider withheld the rest of the answer.
     ContentFilter,
-    /// The provider reported a failure as the reason.
+    /// The provider reported a failure as the reason for the end.
     Error,
-    /// A reason nobody told us about.
+    /// The provider gave an unknown reason or none.
     Unknown,
 }
 
 impl FinishReason {
-    /// The name stored with a finished step.
+    /// Returns the name that is stored with a finished step.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,16 +47,16 @@ impl FinishReason {
     }
 }
 
-/// The output of a provider-executed tool in the shape stored for local ones.
+/// The output of a provider-executed tool, in the stored form of local tool output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
     /// The structured value.
     pub structured: Value,
-    /// The model-visible pieces.
+    /// The pieces that the model sees.
     pub content: Vec<ToolContent>,
 }
 
-/// One event of a step. [`Lifecycle`](crate::Lifecycle) describes the order they come in.
+/// One event of a step. [`Lifecycle`](crate::Lifecycle) describes the order of events.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields mean the same in every variant")]
 pub enum LlmEvent {
@@ -73,7 +73,7 @@ pub enum LlmEvent {
         text: String,
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A text block is complete; carries the metadata of the whole block.
+    /// A text block is complete. Carries the metadata of the whole block.
     TextEnd {
         id: BlockId,
         provider_metadata: Option<ProviderMetadata>,
@@ -89,7 +89,7 @@ pub enum LlmEvent {
         text: String,
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A reasoning block is complete; carries the metadata of the whole block.
+    /// A reasoning block is complete. Carries the metadata of the whole block.
     ReasoningEnd {
         id: BlockId,
         provider_metadata: Option<ProviderMetadata>,
@@ -100,19 +100,19 @@ pub enum LlmEvent {
         name: BlockId,
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// More of that input, as raw text.
+    /// More of the tool input, as raw text.
     ToolInputDelta {
         id: BlockId,
         name: BlockId,
         text: String,
     },
-    /// The input is complete.
+    /// The tool input is complete.
     ToolInputEnd {
         id: BlockId,
         name: BlockId,
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// The call itself, with parsed input.
+    /// The tool call, with parsed input.
     ToolCall {
         id: BlockId,
         name: BlockId,
@@ -160,13 +160,13 @@ pub enum LlmEvent {
 }
 
 impl LlmEvent {
-    /// Whether nothing follows this event.
+    /// True if no event follows this event.
     #[must_use]
     pub const fn is_terminal(&self) -> bool {
         matches!(self, Self::Finish { .. } | Self::ProviderError { .. })
     }
 
-    /// Whether this is a provider failure that says the request did not fit the context window.
+    /// True if the provider reports that the request did not fit the context window.
     #[must_use]
     pub const fn is_context_overflow(&self) -> bool {
         matches!(

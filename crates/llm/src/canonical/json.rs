@@ -1,4 +1,4 @@
-//! Small helpers over JSON values that several parts of the crate share.
+//! JSON helpers that several parts of the crate share.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
         .expect("plain data with string keys always serialises into memory");
 }
 
-/// Appends the JSON text of a string without its quotes, to continue a string that is already open.
+/// Appends the JSON text of a string without its quotes, to continue an open string.
 pub(crate) fn write_unquoted(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     write(out, text);
@@ -19,7 +19,7 @@ pub(crate) fn write_unquoted(out: &mut Vec<u8>, text: &str) {
     out.pop();
 }
 
-/// Merges `over` into `base`: objects member by member, everything else replaced.
+/// Merges `over` into `base`. Objects merge member by member; all other values are replaced.
 pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
     for (key, value) in over {
         match (base.get_mut(key), value) {
@@ -31,12 +31,12 @@ pub(crate) fn deep_merge(base: &mut JsonMap, over: &JsonMap) {
     }
 }
 
-/// The largest count that is believed. No reply has a billion tokens, and the sums of a session stay
-/// exact in JavaScript for millions of such replies.
+/// The largest plausible token count. No reply has a billion tokens. With this limit, the sums of a
+/// session stay exact in JavaScript for millions of replies.
 const MAX_COUNT: u64 = 1_000_000_000;
 
-/// A count from 0 to [`MAX_COUNT`]. Some servers write it with a fraction of zero. Any other value
-/// counts as not given.
+/// Returns a count from 0 to [`MAX_COUNT`]. Accepts a zero fraction, which some servers write.
+/// Returns `None` for any other value.
 pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
     let count = value.as_u64().or_else(|| {

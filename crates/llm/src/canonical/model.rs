@@ -1,5 +1,5 @@
-//! A model ready to be called: where it lives, how to authenticate, what it can do and how its
-//! server differs.
+//! A model that is ready to be called: its address, its credential, its capabilities and the
+//! deviations of its server from the protocol.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::canonical::request::{GenerationControls, JsonMap};
 use crate::redact::{Fields, Redactor};
 use crate::secret::Secret;
 
-/// The wire protocols this crate speaks.
+/// The wire protocols that this crate implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProtocolId {
     /// OpenAI Chat Completions and everything compatible with it.
@@ -20,7 +20,7 @@ pub enum ProtocolId {
 }
 
 impl ProtocolId {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Self; 3] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
@@ -37,13 +37,13 @@ impl ProtocolId {
         }
     }
 
-    /// The protocol of that name, if this crate speaks it.
+    /// Returns the protocol with this name, if this crate implements it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 
-    /// Where its servers are unless something else is configured; `None` where anybody may run one.
+    /// Returns the base URL that applies without configuration. `None` for a protocol without a usual server.
     #[must_use]
     pub const fn default_base_url(self) -> Option<&'static str> {
         match self {
@@ -54,19 +54,19 @@ impl ProtocolId {
     }
 }
 
-/// Everything needed to call one model. Resolved once per provider turn and shared by reference.
-/// `Debug` hides credentials, in headers and parameters too.
+/// The data that a call of one model needs. Resolved once per Provider Turn and shared by
+/// reference. `Debug` hides credentials, also in headers and parameters.
 #[derive(Clone)]
 pub struct ResolvedModel {
     /// The name of the model on the wire.
     pub id: String,
     /// The provider in the catalogue.
     pub provider_id: String,
-    /// The model in the catalogue; an alias there may stand for another wire name.
+    /// The model in the catalogue. An alias in the catalogue may have a different wire name.
     pub model_id: String,
-    /// How its server is spoken to.
+    /// The wire protocol of its server.
     pub protocol: ProtocolId,
-    /// Where its server is.
+    /// The address of its server.
     pub endpoint: Endpoint,
     /// The credential.
     pub auth: Auth,
@@ -74,23 +74,22 @@ pub struct ResolvedModel {
     pub headers: Vec<(String, String)>,
     /// Token limits.
     pub limits: Limits,
-    /// Sampling defaults, overridden field by field by the request.
+    /// Sampling defaults. The request overrides them field by field.
     pub generation: GenerationControls,
-    /// Model Request Options by namespace, camelCase keys, lowered by the adapter.
+    /// Model Request Options by namespace, with camelCase keys. The adapter translates them to wire fields.
     pub provider_options: JsonMap,
-    /// Wire fields merged verbatim into the body last.
+    /// Wire fields that are merged verbatim into the body, after all others.
     pub body: JsonMap,
-    /// What the model can do.
+    /// Capabilities of the model.
     pub capabilities: Capabilities,
-    /// How its server departs from the protocol.
+    /// Deviations of its server from the protocol.
     pub compatibility: Compatibility,
-    /// Time limits, all off unless configured.
+    /// Time limits. All are off unless configured.
     pub timeouts: Timeouts,
 }
 
 impl ResolvedModel {
-    /// A model with nothing configured beyond its address. The wire name doubles as the catalogue
-    /// name.
+    /// Creates a model with nothing configured except its address. The wire name is also the catalogue name.
     #[must_use]
     pub fn new(
         provider_id: impl Into<String>,
@@ -120,7 +119,7 @@ impl ResolvedModel {
         }
     }
 
-    /// The name failures use for this model's server: provider and protocol.
+    /// Returns the name of the server of this model in failures: provider and protocol.
     #[must_use]
     pub fn route(&self) -> String {
         format!("{}/{}", self.provider_id, self.protocol.as_str())
@@ -142,10 +141,10 @@ impl fmt::Debug for ResolvedModel {
     }
 }
 
-/// The address of a model server. The adapter appends its own path to the base.
+/// The address of a model server. The adapter appends its path to the base URL.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Scheme, host and leading path; a trailing slash does not matter.
+    /// Scheme, host and leading path. A trailing slash is allowed.
     pub base_url: String,
     /// Query parameters of every request.
     pub query: Vec<(String, String)>,
@@ -161,48 +160,48 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// How a request authenticates. `Debug` hides the credential.
+/// The authentication of a request. `Debug` hides the credential.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
-    /// No credential, as local servers accept.
+    /// No credential. Local servers accept this.
     #[default]
     None,
     /// `authorization: Bearer <secret>`.
     Bearer(Secret),
-    /// The secret as the value of a header of its own.
+    /// The secret as the value of a configurable header.
     Header {
-        /// The header.
+        /// The name of the header.
         name: String,
         /// Its value.
         secret: Secret,
     },
 }
 
-/// Token limits of a model; zero means unknown.
+/// Token limits of a model. Zero means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The whole context window.
     pub context: u64,
-    /// The part of it that input may use, where the provider says so.
+    /// The part of the context window that input may use, if the provider states it.
     pub input: Option<u64>,
-    /// The longest answer.
+    /// Maximum number of output tokens.
     pub output: u64,
 }
 
-/// What a model can do, as the catalogue says.
+/// Capabilities of a model according to the catalogue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It can call tools.
+    /// The model can call tools.
     pub tools: bool,
-    /// It thinks before it answers.
+    /// The model reasons before it answers.
     pub reasoning: bool,
-    /// Kinds of input it reads: `text`, `image`, `pdf`, `audio`, `video`. Empty means unknown:
-    /// images are tried then, everything less common is not.
+    /// Kinds of input that the model reads: `text`, `image`, `pdf`, `audio`, `video`. Empty means
+    /// unknown: then only text and images are sent.
     pub input: Vec<String>,
 }
 
 impl Capabilities {
-    /// Whether input of that kind may be sent.
+    /// True if input of this kind may be sent.
     #[must_use]
     pub fn reads(&self, kind: &str) -> bool {
         if self.input.is_empty() {
@@ -212,20 +211,20 @@ impl Capabilities {
     }
 }
 
-/// How one server departs from the protocol it claims to speak.
+/// Deviations of one server from its protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compatibility {
-    /// Whether the server may be asked for a usage chunk; some refuse the unknown option.
+    /// True if the request may ask the server for a usage chunk. Some servers refuse the unknown option.
     pub usage_chunk: bool,
-    /// The role system text is sent with; decided by the adapter when absent.
+    /// The role of system text. If absent, the adapter decides.
     pub system_role: Option<SystemRole>,
-    /// The member of an assistant message that carries replayed reasoning; decided by the adapter
-    /// when absent.
+    /// The member of an assistant message that carries replayed reasoning. If absent, the adapter decides.
     pub reasoning_field: Option<String>,
-    /// The subset of JSON Schema the server accepts; guessed from the names when absent.
+    /// The subset of JSON Schema that the server accepts. If absent, it is guessed from the names
+    /// of model and provider.
     pub tool_schema: Option<ToolSchema>,
-    /// Whether the server takes system text in the middle of a conversation; decided by the adapter
-    /// when absent. Where it does not, such text comes wrapped in a user message.
+    /// True if the server accepts system text in the middle of a conversation. If absent, the
+    /// adapter decides. If false, such text is sent wrapped in a user message.
     pub mid_conversation_system: Option<bool>,
 }
 
@@ -246,14 +245,14 @@ impl Default for Compatibility {
 pub enum SystemRole {
     /// The classic role.
     System,
-    /// The role reasoning models of OpenAI expect.
+    /// The role that reasoning models of OpenAI expect.
     Developer,
-    /// For servers without either.
+    /// For servers that support neither of the other roles.
     User,
 }
 
 impl SystemRole {
-    /// The role on the wire.
+    /// Returns the role on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -264,10 +263,10 @@ impl SystemRole {
     }
 }
 
-/// Subsets of JSON Schema that some models insist on.
+/// Subsets of JSON Schema that some models require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolSchema {
-    /// Whatever the protocol itself accepts.
+    /// Everything that the protocol accepts.
     Standard,
     /// Google's subset.
     Gemini,
@@ -275,20 +274,20 @@ pub enum ToolSchema {
     Moonshot,
 }
 
-/// Time limits of one attempt. A model may think for minutes, so there are none by default.
+/// Time limits of one attempt. There are none by default, because a model may reason for minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the response headers are there. `Duration::MAX` is no limit, also where the host has
-    /// one; so it is for the others.
+    /// Time until the response headers arrive. `Duration::MAX` means no limit, even if the host
+    /// sets one. The same applies to the other limits.
     pub header: Option<Duration>,
-    /// Between two pieces of the body.
+    /// Time between two pieces of the body.
     pub chunk: Option<Duration>,
-    /// From the request to the end of the body.
+    /// Time from the request to the end of the body.
     pub total: Option<Duration>,
 }
 
 impl Timeouts {
-    /// These limits, and the other ones where these leave a limit open.
+    /// Returns these limits. Limits that are not set come from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

@@ -2,8 +2,8 @@
 
 use crate::canonical::event::ProviderMetadata;
 
-/// What a provider reported. Input includes the cached part and output includes reasoning, whatever
-/// the provider's own convention is; a number nobody reported is absent.
+/// Token counts as reported by a provider. Input includes the cached part and output includes reasoning,
+/// regardless of the convention of the provider. A count that the provider did not report is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// All input tokens.
@@ -18,13 +18,13 @@ pub struct Usage {
     pub cache_write_input_tokens: Option<u64>,
     /// Output spent on reasoning.
     pub reasoning_tokens: Option<u64>,
-    /// Everything, as the provider adds it up.
+    /// All tokens, as the provider adds them up.
     pub total_tokens: Option<u64>,
     /// The raw report, under the namespace of the adapter.
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
-/// The five disjoint counts that are stored with a step; together they are the total.
+/// The five disjoint counts that are stored with a step. Their sum is the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenCounts {
     /// Input outside any cache.
@@ -40,7 +40,7 @@ pub struct TokenCounts {
 }
 
 impl Usage {
-    /// The disjoint counts. Inconsistent reports are clamped at zero.
+    /// Returns the disjoint counts. Negative results of inconsistent reports become zero.
     #[must_use]
     pub fn counts(&self) -> TokenCounts {
         let cache_read = self.cache_read_input_tokens.unwrap_or(0);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{merge_metadata, shown};
 use crate::canonical::event::{BlockId, ProviderMetadata};
 
-/// Blocks are looked up one by one, which is quick for the few that a provider interleaves.
+/// Maximum number of open blocks. A linear search is fast for the few blocks that a provider interleaves.
 const MAX_OPEN_BLOCKS: usize = 256;
 
-/// Open blocks in order of their starts.
+/// Open blocks of one kind, in order of their starts.
 #[derive(Debug)]
 pub(super) struct OpenBlocks {
     kind: &'static str,
@@ -53,7 +53,7 @@ impl OpenBlocks {
         Ok(())
     }
 
-    /// Closes a block and completes the metadata of its end.
+    /// Closes a block and adds the metadata of the whole block to its end.
     pub(super) fn end(
         &mut self,
         id: &BlockId,

@@ -1,20 +1,21 @@
-//! What an event may hold at most. Beyond it nothing could be stored, or read again.
+//! Size limits of an event. A larger event could not be stored or read back.
 
 use serde_json::Value;
 
 use crate::canonical::event::{LlmEvent, ProviderMetadata};
 use crate::canonical::request::ToolResultValue;
 
-/// Levels of nesting. JSON is read 128 levels deep, and events, messages and pages stand around it.
+/// Maximum nesting depth. JSON is parsed up to 128 levels, and events, messages and pages add
+/// levels around the value.
 const MAX_DEPTH: usize = 100;
 
-/// Bytes of the name of a tool. Servers accept 64 letters.
+/// Maximum length of a tool name, in bytes. Servers accept 64 letters.
 const MAX_NAME: usize = 1 << 10;
 
-/// Bytes of an identifier. Some servers put encrypted state into theirs.
+/// Maximum length of an identifier, in bytes. Some servers encode encrypted state in it.
 const MAX_ID: usize = 16 << 10;
 
-/// Refuses an event that is out of bounds, and says which of its members is.
+/// Fails if an event exceeds a limit, and names the member that does.
 pub(super) fn check(event: &LlmEvent) -> Result<(), String> {
     use LlmEvent as E;
     if let Some((id, name)) = named(event) {
@@ -43,7 +44,7 @@ pub(super) fn check(event: &LlmEvent) -> Result<(), String> {
     Ok(())
 }
 
-/// The identifier of what the event is about, and the name of its tool.
+/// Returns the identifier of the block or call of an event, and the name of its tool.
 fn named(event: &LlmEvent) -> Option<(&str, &str)> {
     use LlmEvent as E;
     match event {
@@ -121,7 +122,7 @@ fn check_depth(what: &str, value: &Value) -> Result<(), String> {
     ))
 }
 
-/// Goes no deeper than it may, so the recursion is bounded.
+/// True if a value is nested at most `levels` deep. Stops there, so the recursion is bounded.
 fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),

@@ -1,13 +1,13 @@
-//! The grammar of the event stream, enforced in one place for every adapter.
+//! The grammar of the event stream, enforced in one place for all adapters.
 //!
 //! ```text
 //! step-start ( block | tool-call | tool-result | tool-error )* step-finish finish
 //!                                                            | provider-error
 //! ```
 //!
-//! A block is `start delta* end`; several may be open at once. The consumer writes durable records
-//! from these events, so a start that comes twice, a delta for a block that is not open or a tool
-//! that changes its name must fail the step visibly instead of leaving half a record behind.
+//! A block is `start delta* end`. Several blocks may be open at once. The consumer writes durable
+//! records from these events. A repeated start, a delta for a closed block or a tool that changes
+//! its name must therefore fail the step visibly, instead of leaving an incomplete record.
 
 mod blocks;
 mod bounds;
@@ -26,10 +26,9 @@ use tools::Tools;
 
 /// Checks, completes and forwards the events of one step.
 ///
-/// It adds what adapters may leave out: the opening `step-start` and the ends of blocks that are
-/// still open when the step finishes. It drops empty deltas, keeps their metadata, and gives each
-/// block's end the metadata of the whole block. After a terminal event or a failure it forwards
-/// nothing.
+/// It adds events that adapters may omit: the opening `step-start`, and the ends of blocks that are
+/// open when the step finishes. It drops empty deltas but keeps their metadata. It adds the metadata of
+/// the whole block to the end of each block. After a terminal event or a failure it forwards nothing.
 #[derive(Debug)]
 pub struct Lifecycle {
     route: Arc<str>,
@@ -48,7 +47,7 @@ enum Phase {
 }
 
 impl Lifecycle {
-    /// The lifecycle of one step. `route` is the name failures use: provider and protocol.
+    /// Creates the lifecycle of one step. `route` names provider and protocol in failures.
     #[must_use]
     pub fn new(route: impl Into<Arc<str>>) -> Self {
         Self {
@@ -60,28 +59,28 @@ impl Lifecycle {
         }
     }
 
-    /// Whether a terminal event was forwarded or a failure reported.
+    /// True if a terminal event was forwarded or a failure was reported.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
 
-    /// The name failures use.
+    /// Returns the name of provider and protocol in failures.
     #[must_use]
     pub fn route(&self) -> &str {
         &self.route
     }
 
-    /// Stops forwarding because the adapter is about to report a failure of its own.
+    /// Stops forwarding, because the adapter is about to report its own failure.
     pub fn fail(&mut self) {
         self.phase = Phase::Over;
     }
 
-    /// Forwards an event with whatever has to surround it.
+    /// Forwards an event, together with the events that must surround it.
     ///
     /// # Errors
     ///
-    /// `InvalidProviderOutput` when the event breaks the grammar. The step is over then.
+    /// `InvalidProviderOutput` if the event violates the grammar. The step is then over.
     pub fn accept(&mut self, mut event: LlmEvent, out: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         if self.is_over() {
             return Ok(());
@@ -100,11 +99,11 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Ends the step: what is open is closed, then `step-finish` and `finish` follow.
+    /// Ends the step: closes open blocks, then emits `step-finish` and `finish`.
     ///
     /// # Errors
     ///
-    /// As [`Lifecycle::accept`].
+    /// The same as [`Lifecycle::accept`].
     pub fn finish(
         &mut self,
         reason: FinishReason,
@@ -127,12 +126,12 @@ impl Lifecycle {
         self.accept(reply, out)
     }
 
-    /// Says that the provider has nothing more to send.
+    /// Marks the end of the provider's stream.
     ///
     /// # Errors
     ///
-    /// `InvalidProviderOutput` unless the stream had come to its terminal event: a reply that just
-    /// stops must not look like a finished one.
+    /// `InvalidProviderOutput` if there was no terminal event, because an interrupted reply must
+    /// not look like a finished one.
     pub fn end(&mut self) -> Result<(), LlmError> {
         if self.is_over() {
             return Ok(());
@@ -142,7 +141,7 @@ impl Lifecycle {
         Err(LlmError::invalid_output(&self.route, message))
     }
 
-    /// Moves to the phase the event belongs to, with the events that takes.
+    /// Moves to the phase of the event and emits the events that this requires.
     fn advance(&mut self, event: &LlmEvent, out: &mut Vec<LlmEvent>) -> Result<(), String> {
         if self.phase == Phase::Fresh {
             self.phase = Phase::Running;
@@ -170,7 +169,7 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Enters a block or tool event into the books.
+    /// Updates the state of the block or tool of an event.
     fn record(&mut self, event: &mut LlmEvent) -> Result<(), String> {
         use LlmEvent as E;
         match event {
@@ -227,8 +226,8 @@ impl Lifecycle {
         }
     }
 
-    /// Reasoning is closed before text, so that a consumer that stores blocks in order of their
-    /// ends keeps the thought in front of the answer.
+    /// Closes reasoning before text. A consumer that stores blocks in order of their ends then
+    /// keeps the reasoning before the answer.
     fn close_blocks(&mut self, out: &mut Vec<LlmEvent>) {
         for (id, provider_metadata) in self.reasoning.close_all() {
             out.push(LlmEvent::ReasoningEnd {
@@ -254,8 +253,8 @@ fn is_empty_delta(event: &LlmEvent) -> bool {
     }
 }
 
-/// Adds metadata key by key within each namespace: an identifier from a block's start and a
-/// signature from its end must both survive.
+/// Merges metadata key by key within each namespace. An identifier from the start of a block and a
+/// signature from its end are both kept.
 fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
     let Some(into) = into else {
         *into = Some(more);
@@ -271,7 +270,7 @@ fn merge_metadata(into: &mut Option<ProviderMetadata>, more: ProviderMetadata) {
     }
 }
 
-/// An identifier in quotes, cut to a length a message can bear.
+/// Returns an identifier in quotes, shortened for a message.
 fn shown(id: &str) -> String {
     let short: String = id.chars().take(64).collect();
     format!("{short:?}")

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{merge_metadata, shown};
 use crate::canonical::event::{BlockId, ProviderMetadata};
 
-/// More calls in one step than any model makes; a stream that opens more is broken or hostile.
+/// Maximum number of tool calls per step. No model makes more; a stream with more is broken or hostile.
 pub(crate) const MAX_TOOL_CALLS: usize = 4096;
 
-/// Every call of the step, because an identifier stays taken.
+/// All calls of the step. Completed calls stay, because their identifiers must not be reused.
 #[derive(Debug, Default)]
 pub(super) struct Tools(HashMap<BlockId, Tool>);
 
@@ -42,7 +42,7 @@ impl Tools {
         self.find(id, name, Phase::Input).map(|_| ())
     }
 
-    /// Ends the input and completes the metadata of its end.
+    /// Ends the input and adds the metadata of the whole call.
     pub(super) fn end_input(
         &mut self,
         id: &BlockId,
@@ -55,8 +55,8 @@ impl Tools {
         Ok(())
     }
 
-    /// A call whose input was streamed continues it and completes its metadata; one that comes in a
-    /// single piece starts here.
+    /// Records a call. A call with streamed input continues that input and receives its metadata; a
+    /// call in a single piece starts here.
     pub(super) fn call(
         &mut self,
         id: &BlockId,

@@ -1,4 +1,4 @@
-//! The request body: the conversation, the tools and what belongs to this request alone.
+//! The request body: the conversation, the tools and the members of this request alone.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::canonical::error::LlmError;
 use crate::canonical::json;
 use crate::canonical::request::{JsonMap, LlmRequest, ToolDefinition};
 
-/// What one request leaves for the next of the same conversation.
+/// The output that one request stores for the next request of the same conversation.
 struct Written<F: Form> {
     transcript: Transcript<F>,
     tally: Tally,
@@ -20,29 +20,29 @@ struct Written<F: Form> {
 
 struct WrittenTools {
     definitions: Arc<[ToolDefinition]>,
-    /// The elements of their array.
+    /// The elements of the JSON array of tools.
     wire: Vec<u8>,
 }
 
-/// What of a body is no part of the conversation and its tools.
+/// The parts of a body other than the conversation and its tools.
 #[derive(Default)]
 pub(super) struct Frame {
-    /// What stands between the model and the conversation.
+    /// The bytes between the model and the conversation.
     pub(super) opening: &'static [u8],
-    /// Whether the tools of the request are sent.
+    /// True if the tools of the request are sent.
     pub(super) offers_tools: bool,
-    /// Tools behind those of the request, as they are.
+    /// Raw tools that follow those of the request.
     pub(super) more_tools: Vec<Value>,
-    /// Members behind the tools.
+    /// Members that follow the tools.
     pub(super) members: Members,
 }
 
-/// Bytes that are put into what is written, for this request alone.
+/// Bytes that are inserted into the output for this request alone.
 #[derive(Default)]
 pub(super) struct Marks {
-    /// Where in the conversation, ascending, and what.
+    /// Positions in the conversation, in ascending order, and the bytes to insert there.
     pub(super) text: Vec<(usize, &'static [u8])>,
-    /// What the last tool of the request ends with.
+    /// Bytes to insert at the end of the last tool of the request.
     pub(super) tool: Option<&'static [u8]>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn encode<F: Form>(
     Ok(out)
 }
 
-/// The cacheable prefix of the request, which is written with this.
+/// Writes the request and returns its cacheable prefix.
 pub(super) fn prefix<F: Form>(
     request: &LlmRequest,
     form: F,
@@ -116,11 +116,11 @@ pub(super) fn prefix<F: Form>(
     })
 }
 
-/// What was written, and what it took the place of.
+/// The output, and the former output that it replaces.
 type Conversation<F> = (Written<F>, Option<(Transcript<F>, Tally)>);
 
-/// Writes what is new, or everything if the conversation does not go on from what was written. That
-/// is returned as well then.
+/// Writes the new part of the conversation. If the conversation does not continue the former
+/// output, writes all of it and returns the former output too.
 fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversation<F>, LlmError> {
     let before = request.prefix.take::<Written<F>>();
     let (known, tools) = match before {
@@ -131,8 +131,8 @@ fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversa
         }) => (Some((transcript, tally)), Some(tools)),
         None => (None, None),
     };
-    // The schema subset is part of the form, so tools are reusable exactly when the transcript's
-    // form is.
+    // The schema subset is part of the form, so tools are reusable exactly if the form of the
+    // transcript is unchanged.
     let is_same_form = known
         .as_ref()
         .is_some_and(|(transcript, _)| *transcript.form() == form);
@@ -160,7 +160,7 @@ fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversa
 }
 
 impl<F: Form> Written<F> {
-    /// About what it takes. The tools themselves are those of the Location.
+    /// Returns the approximate size in bytes. Excludes the tool definitions, which the Location owns.
     fn bytes(&self) -> usize {
         self.transcript.bytes() + self.tally.bytes() + self.tools.wire.capacity()
     }
@@ -182,7 +182,7 @@ impl WrittenTools {
     }
 }
 
-/// Writes the member `tools`, unless there are none.
+/// Writes the member `tools`, unless there are no tools.
 fn write_tools(wire: &[u8], mark: Option<&[u8]>, more: &[Value], out: &mut Vec<u8>) {
     if wire.is_empty() && more.is_empty() {
         return;
@@ -205,7 +205,7 @@ fn write_tools(wire: &[u8], mark: Option<&[u8]>, more: &[Value], out: &mut Vec<u
     out.push(b']');
 }
 
-/// Members of a body. What is absent is left out.
+/// Members of a body. Absent values are omitted.
 #[derive(Default)]
 pub(super) struct Members(JsonMap);
 
@@ -221,12 +221,12 @@ impl Members {
         }
     }
 
-    /// A number that JSON cannot express is as good as none.
+    /// Adds a number. Omits a value that JSON cannot express.
     pub(super) fn add_number(&mut self, key: &str, value: Option<f64>) {
         self.add_some(key, value.and_then(Number::from_f64).map(Value::Number));
     }
 
-    /// Adds a member of an object that is a member, and the object if need be.
+    /// Adds a member to a nested object. Creates the object if it is missing.
     pub(super) fn add_within(&mut self, object: &str, key: &str, value: impl Into<Value>) {
         let slot = self.0.entry(object).or_insert_with(|| Map::new().into());
         if let Value::Object(members) = slot {
@@ -235,7 +235,7 @@ impl Members {
     }
 }
 
-/// An option that is set.
+/// Returns an option unless it is absent or null.
 pub(super) fn option<'a>(options: &'a JsonMap, name: &str) -> Option<&'a Value> {
     options.get(name).filter(|value| !value.is_null())
 }
@@ -252,7 +252,7 @@ mod tests {
         let model = ResolvedModel::new("p", "m", ProtocolId::OpenAiChat, "http://localhost/v1");
         let mut request = LlmRequest::new(Arc::new(model));
         request.messages = vec![Message::user([Part::text("hi")])].into();
-        // What closes a request is not repeated by the next.
+        // The next request does not repeat the closing message.
         request.closing = Some(Message::assistant([Part::text("In short:")]));
         let dialect = Dialect::of(&request.model);
         encode(&request, dialect.clone(), Frame::default(), |_| {
@@ -269,7 +269,7 @@ mod tests {
                 .is_prefix_of(&dialect, &[], &request.messages)
         );
         assert!(Arc::ptr_eq(&written.tools.definitions, &request.tools));
-        // An equal message is not known to be equal without reading it, so it counts as another.
+        // The check compares identity, not content, so an equal message counts as a different one.
         let lookalike = [Message::user([Part::text("hi")])];
         assert!(!written.transcript.is_prefix_of(&dialect, &[], &lookalike));
     }

@@ -1,4 +1,4 @@
-//! Failures that a server reports in an answer that began well.
+//! Failures that a server reports inside an answer with a success status.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::surrogates;
 use crate::canonical::error::{bounded, in_stream_kind};
 use crate::canonical::event::LlmEvent;
 
-/// The event for an error with code, type and message, or of plain text.
+/// Returns the event for an error: an object with code, type and message, or a string.
 pub(super) fn event(error: &Value) -> LlmEvent {
     let member = |name: &str| match error.get(name) {
         Some(Value::String(text)) => text.clone(),
@@ -14,7 +14,7 @@ pub(super) fn event(error: &Value) -> LlmEvent {
         _ => String::new(),
     };
     let (code, mut error_type) = (member("code"), member("type"));
-    // That it is an error is no type of one.
+    // The type `error` gives no information.
     if error_type == "error" {
         error_type.clear();
     }
@@ -38,7 +38,7 @@ pub(super) fn event(error: &Value) -> LlmEvent {
     }
 }
 
-/// The event for a value that may report an error: in its member `error`, or in its own members.
+/// Returns the event for a value that may report an error, in its member `error` or in its own members.
 pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
     let value = match value {
         Value::Array(values) => values.first()?,
@@ -55,7 +55,7 @@ pub(super) fn reported(value: &Value) -> Option<LlmEvent> {
     }
 }
 
-/// The event for a frame that the server calls an error, whatever it holds.
+/// Returns the event for a frame named `error` with any content.
 pub(super) fn named(data: &[u8]) -> LlmEvent {
     match surrogates::parse(data) {
         Ok(value) => reported(&value).unwrap_or_else(|| event(&value)),
@@ -63,7 +63,7 @@ pub(super) fn named(data: &[u8]) -> LlmEvent {
     }
 }
 
-/// What is said of an error.
+/// Returns the message of an error.
 fn told(error: &Value) -> Option<&str> {
     let text = |name: &str| error.get(name)?.as_str().filter(|text| !text.is_empty());
     text("message").or_else(|| text("detail"))

@@ -1,5 +1,5 @@
-//! The outer half of every decoder over server-sent events: framing outside, lifecycle inside, the
-//! protocol between.
+//! The common part of all decoders of server-sent events. It applies the framing before the
+//! protocol and the lifecycle after it.
 
 use serde::de::{Deserialize, DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
@@ -13,19 +13,19 @@ use crate::canonical::usage::Usage;
 use crate::lifecycle::Lifecycle;
 use crate::sse::{Frame, FrameTooLarge, SseFraming};
 
-/// With what servers of some protocols end a stream.
+/// The data with which servers of some protocols end a stream.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
-/// What a protocol does with one frame.
+/// The frame handling of a protocol.
 pub(super) trait Frames: Send {
-    /// Takes the data of a frame.
+    /// Handles the data of a frame.
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError>;
 
-    /// Takes the regular end of the body.
+    /// Handles the regular end of the body.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError>;
 }
 
-/// Where a protocol puts its events.
+/// The receiver of the events of a protocol.
 pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
     halves: &'a mut Halves,
@@ -34,7 +34,7 @@ pub(super) struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// Reads the data of a frame. `mended` is where it is put if it had to be mended first.
+    /// Parses the data of a frame. If it contains unpaired surrogates, `mended` receives the repaired data.
     pub(super) fn parse<'f, T: Deserialize<'f>>(
         &mut self,
         data: &'f [u8],
@@ -49,7 +49,7 @@ impl Sink<'_> {
         serde_json::from_slice(mended).map_err(|_| self.undecodable(data))
     }
 
-    /// Reads a part of a frame; none if it is missing or something else.
+    /// Parses a part of a frame. Returns `None` if it is missing or has another type.
     pub(super) fn read<T: DeserializeOwned>(&mut self, part: Option<&RawValue>) -> Option<T> {
         let part = part?.get();
         serde_json::from_str(part).ok().or_else(|| {
@@ -59,7 +59,7 @@ impl Sink<'_> {
         })
     }
 
-    /// A piece of the input of a call, which consists of whole characters.
+    /// Returns a piece of the input of a call, completed to whole characters.
     pub(super) fn input(&mut self, id: &BlockId, text: String) -> String {
         if self.halves.is_idle() {
             return text;
@@ -67,7 +67,7 @@ impl Sink<'_> {
         self.halves.join(Kind::Input, id, text)
     }
 
-    /// Forwards an event under the rules of the lifecycle.
+    /// Forwards an event to the lifecycle.
     pub(super) fn emit(&mut self, mut event: LlmEvent) -> Result<(), LlmError> {
         if !matches!(event, LlmEvent::ProviderError { .. }) {
             self.release(None)?;
@@ -80,7 +80,7 @@ impl Sink<'_> {
         self.lifecycle.accept(event, self.out)
     }
 
-    /// Keeps a failure until the stream says why the answer ends, which may explain it.
+    /// Keeps a failure until the stream reports why the answer ends, which may explain the failure.
     pub(super) fn hold(&mut self, error: LlmError) {
         self.held.get_or_insert(error);
     }
@@ -92,8 +92,8 @@ impl Sink<'_> {
         }
     }
 
-    /// Makes the text of an event consist of whole characters. What stands for those that never
-    /// become whole is returned and comes before it.
+    /// Completes the text of an event to whole characters. Returns events with replacements for
+    /// incomplete characters, which must precede the event.
     fn complete(&mut self, event: &mut LlmEvent) -> Vec<LlmEvent> {
         let halves = &mut *self.halves;
         match event {
@@ -128,36 +128,36 @@ impl Sink<'_> {
         self.lifecycle.finish(reason, usage, metadata, self.out)
     }
 
-    /// The failure of a frame that is not in the protocol.
+    /// Returns the failure of a frame that violates the protocol.
     pub(super) fn undecodable(&self, data: &[u8]) -> LlmError {
         let problem = format!("Invalid {} stream event", self.route());
         LlmError::undecodable(self.route(), problem, data)
     }
 
-    /// Fails the step because the provider stopped before it was complete.
+    /// Fails the step if the stream ended before it was complete.
     pub(super) fn end(&mut self) -> Result<(), LlmError> {
         self.release(None)?;
         self.lifecycle.end()
     }
 
-    /// The name failures use.
+    /// Returns the name of provider and protocol in failures.
     pub(super) fn route(&self) -> &str {
         self.lifecycle.route()
     }
 }
 
-/// A decoder made of a protocol's frame handling.
+/// A decoder that consists of the framing and the frame handling of a protocol.
 pub(super) struct Framed<F> {
     framing: SseFraming,
     reading: Reading<F>,
 }
 
-/// What is behind the framing.
+/// The state behind the framing.
 struct Reading<F> {
     opening: Opening,
     lifecycle: Lifecycle,
     halves: Halves,
-    /// The input of a call could not be read.
+    /// The failure of a call with unreadable input.
     held: Option<LlmError>,
     frames: F,
 }
@@ -176,7 +176,7 @@ impl<F: Frames> Framed<F> {
         }
     }
 
-    /// Whatever fails, nothing may follow it.
+    /// Ends the lifecycle after any failure, because no event may follow it.
     fn settle(&mut self, outcome: Result<(), Failure>) -> Result<(), LlmError> {
         outcome.map_err(|failure| {
             self.reading.lifecycle.fail();
@@ -251,7 +251,7 @@ impl<F: Frames> Reading<F> {
         if !sink.lifecycle.is_over() {
             frames.end(&mut sink)?;
         }
-        // Whatever the protocol made of the end, a reply without an outcome must not pass.
+        // A reply without an outcome is a failure, even if the protocol accepts the end.
         self.lifecycle.end()
     }
 
@@ -266,8 +266,8 @@ impl<F: Frames> Reading<F> {
     }
 }
 
-/// A last frame without its blank line counts when it is whole. A cut one is no event of its own:
-/// that the stream ended too early says it better.
+/// True if a last frame without its blank line is complete. An incomplete frame is ignored: the
+/// failure of the interrupted stream is a better report.
 fn is_complete(data: &[u8]) -> bool {
     data == DONE || serde_json::from_slice::<IgnoredAny>(data).is_ok()
 }

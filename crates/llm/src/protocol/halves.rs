@@ -1,14 +1,14 @@
-//! Characters that a server cut between two deltas of a block.
+//! Joins characters that a server cut between two deltas of a block.
 
 use std::sync::Arc;
 
 use super::surrogates::{Cut, joined};
 use crate::canonical::event::{BlockId, LlmEvent};
 
-/// Stands for a half without its partner.
+/// The replacement of an unpaired surrogate.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// What a delta adds to.
+/// The kind of block of a delta.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -16,31 +16,32 @@ pub(super) enum Kind {
     Input,
 }
 
-/// The halves of one step that wait for their partners.
+/// The high surrogates of one step that wait for the next delta.
 #[derive(Default)]
 pub(super) struct Halves {
-    /// The strings of the frame at hand that were cut.
+    /// The cut strings of the current frame.
     cuts: Vec<Cut>,
     waiting: Vec<(Kind, BlockId, u16)>,
 }
 
 impl Halves {
-    /// Whether deltas are as they seem.
+    /// True if deltas need no change.
     pub(super) fn is_idle(&self) -> bool {
         self.cuts.is_empty() && self.waiting.is_empty()
     }
 
-    /// Takes what was cut of the frame at hand.
+    /// Adds cut strings of the current frame.
     pub(super) fn expect(&mut self, cuts: Vec<Cut>) {
         self.cuts.extend(cuts);
     }
 
-    /// Forgets the frame at hand.
+    /// Removes the cut strings of the current frame.
     pub(super) fn end_frame(&mut self) {
         self.cuts.clear();
     }
 
-    /// A delta with the half that waited for it, and without one that waits for the next.
+    /// Returns a delta with the waiting surrogate at its start, and without a surrogate at its end,
+    /// which then waits.
     pub(super) fn join(&mut self, kind: Kind, id: &BlockId, mut text: String) -> String {
         if text.is_empty() {
             return text;
@@ -64,13 +65,13 @@ impl Halves {
         text
     }
 
-    /// What stands for the half of a block that ends.
+    /// Ends a block. Returns the replacement of its waiting surrogate.
     pub(super) fn end(&mut self, kind: Kind, id: &BlockId) -> Option<LlmEvent> {
         self.take(kind, id)?;
         delta(kind, Arc::clone(id))
     }
 
-    /// What stands for the halves of all blocks.
+    /// Ends all blocks. Returns the replacements of their waiting surrogates.
     pub(super) fn end_all(&mut self) -> Vec<LlmEvent> {
         let waiting = self.waiting.drain(..);
         waiting
@@ -85,7 +86,8 @@ impl Halves {
     }
 }
 
-/// Input that ends within a character is no JSON, which is said where it is parsed.
+/// Returns the delta with a replacement. Tool input that ends within a character needs none,
+/// because parsing it fails.
 fn delta(kind: Kind, id: BlockId) -> Option<LlmEvent> {
     let (text, provider_metadata) = (REPLACEMENT.to_string(), None);
     match kind {

@@ -1,10 +1,10 @@
-//! Identifiers and names of calls as other servers than the one that made them accept them.
+//! Converts identifiers and names of calls for servers other than the one that created them.
 
 use std::borrow::Cow;
 
 use super::short_hash;
 
-/// Letters, digits, `_` and `-`; others are replaced.
+/// Replaces every character except letters, digits, `_` and `-`.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let is_refused = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
     match text {
@@ -14,7 +14,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// At most so many characters. What is left out still tells one identifier from another.
+/// Shortens an identifier to at most `most` characters. A shortened one ends in a hash, so
+/// different identifiers stay different.
 pub(super) fn short(id: &str, most: usize) -> Cow<'_, str> {
     if id.chars().nth(most).is_none() {
         return Cow::Borrowed(id);
@@ -24,12 +25,12 @@ pub(super) fn short(id: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept.chain(['_']).chain(hash.chars()).collect())
 }
 
-/// The longest name of a tool that servers accept.
+/// Maximum length of a tool name that servers accept.
 const MAX_TOOL_NAME: usize = 64;
 
-/// The name of a called tool as every protocol allows it: up to 64 letters, digits, `_` and `-`.
-/// Models call tools that no request offered. A name that is changed ends in a hash of the original, so
-/// two names never become one.
+/// Converts the name of a called tool to the form that every protocol allows: up to 64 letters,
+/// digits, `_` and `-`. Models may call tools that the request did not offer. A changed name ends
+/// in a hash of the original, so two names stay different.
 pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
     let plain = plain(name);
     if matches!(plain, Cow::Borrowed(same) if same == name) && name.len() <= MAX_TOOL_NAME {

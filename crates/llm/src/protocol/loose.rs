@@ -1,10 +1,10 @@
-//! Members of a stream that may be anything.
+//! Members of a stream that may have any type.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Text if it is text and not empty; any other value is skipped.
+/// A string that is not empty. A value of any other type is skipped.
 #[derive(Default)]
 pub(super) struct Loose(Option<String>);
 

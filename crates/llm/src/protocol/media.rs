@@ -1,9 +1,9 @@
-//! What may be sent as a file, and what is said instead.
+//! Checks of attached files, and the notes that replace files that cannot be sent.
 
 use crate::canonical::model::Capabilities;
 use crate::canonical::request::Media;
 
-/// Limits that every provider stays within.
+/// Size limits in bytes that all providers accept.
 const MAX_ENCODED_BYTES: usize = 29_360_128;
 const MAX_DECODED_BYTES: usize = 20_971_520;
 
@@ -12,14 +12,14 @@ const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 /// A file that passed the checks: padded base64 within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoded<'a> {
-    /// Its type.
+    /// The MIME type.
     pub(super) media_type: &'a str,
-    /// Its content.
+    /// The content.
     pub(super) base64: &'a str,
 }
 
 impl Encoded<'_> {
-    /// The file as a `data:` URL.
+    /// Returns the file as a `data:` URL.
     pub(super) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.base64)
     }
@@ -41,19 +41,19 @@ impl Reads {
     }
 }
 
-/// A file by what the model reads of it.
+/// A file, by the way the model can read it.
 pub(super) enum Attachment<'a> {
     Image(Encoded<'a>),
     Pdf {
         filename: &'a str,
         file: Encoded<'a>,
     },
-    /// Takes the place of a file the model cannot read.
+    /// The replacement of a file that the model cannot read.
     Note(String),
 }
 
 impl<'a> Attachment<'a> {
-    /// A file of a message.
+    /// Classifies a file of a message.
     pub(super) fn of(file: &'a Media, reads: Reads) -> Self {
         let name = file.filename.as_deref();
         Self::new(&file.media_type, &file.data, name, reads)
@@ -78,7 +78,7 @@ impl<'a> Attachment<'a> {
     }
 }
 
-/// Whether it is an image type that models read.
+/// True if models read this image type.
 fn is_image(media_type: &str) -> bool {
     IMAGE_TYPES.contains(&media_type)
 }
@@ -100,8 +100,8 @@ fn encoded<'a>(media_type: &'a str, data: &'a str) -> Option<Encoded<'a>> {
     is_canonical(base64.as_bytes()).then_some(Encoded { media_type, base64 })
 }
 
-/// The sentence that takes the place of a file the model cannot read. A request must not fail over
-/// it: the file stays in the conversation, so every later request would fail as well.
+/// Returns the sentence that replaces a file that the model cannot read. The request must not fail:
+/// the file stays in the conversation, so every later request would fail too.
 fn unreadable(media_type: &str, name: Option<&str>) -> String {
     match name {
         Some(name) => {
@@ -111,7 +111,7 @@ fn unreadable(media_type: &str, name: Option<&str>) -> String {
     }
 }
 
-/// Whether it is standard base64 with padding and without stray bits, within the limits.
+/// True for standard base64 with padding, without stray bits and within the limits.
 fn is_canonical(base64: &[u8]) -> bool {
     if base64.is_empty() || base64.len() > MAX_ENCODED_BYTES || !base64.len().is_multiple_of(4) {
         return false;

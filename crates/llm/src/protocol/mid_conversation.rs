@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::canonical::request::Part;
 
-/// The content of a Mid-Conversation System Message as a user message carries it.
+/// Returns a Mid-Conversation System Message as the text of a user message.
 pub(super) fn wrapped(content: &[Part]) -> String {
     wrap_system_message(texts(content))
 }
 
-/// The texts of a message.
+/// Returns the texts of a message.
 pub(super) fn texts(content: &[Part]) -> impl Iterator<Item = &str> {
     content.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.text.as_str()),
@@ -17,9 +17,8 @@ pub(super) fn texts(content: &[Part]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A Mid-Conversation System Message as a user message carries it. The tags keep it apart from what
-/// the person said, and escaping keeps the text from closing them. Its pieces stand on lines of
-/// their own.
+/// Wraps the pieces of a Mid-Conversation System Message for a user message, one line per piece. The
+/// tags separate it from the text of the user, and escaping prevents the text from closing them.
 pub fn wrap_system_message<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::from("<system-update>\n");
     for (n, text) in pieces.into_iter().enumerate() {
@@ -32,7 +31,7 @@ pub fn wrap_system_message<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Str
     out
 }
 
-/// The text without characters that could begin or end an element.
+/// Escapes the characters that could start or end an element.
 pub fn escape_markup(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>']) {
         return Cow::Borrowed(text);

@@ -1,8 +1,8 @@
 //! The wire protocols.
 //!
-//! Each is a folder with two pure halves: lowering of a canonical request to a body, and a decoder
-//! from response bytes to canonical events. Neither touches a network, so both are tested on plain
-//! bytes. To add a protocol, add its folder and its arm in [`adapter`].
+//! Each protocol is a folder with two pure parts: an encoder from a canonical request to a body,
+//! and a decoder from response bytes to canonical events. Neither uses a network, so tests use
+//! plain bytes. To add a protocol, add its folder and its arm in [`adapter`].
 
 mod anthropic;
 mod body;
@@ -33,19 +33,17 @@ use crate::canonical::model::ProtocolId;
 use crate::canonical::request::LlmRequest;
 use crate::sources::Sources;
 
-/// What the user says where a server wants a message of the user and the history has none.
+/// The text of a user message that a server requires and the history does not contain.
 const CONTINUE: &str = "Continue.";
 
-/// A request as the protocol writes it. Address, credentials and configured headers are added by
-/// the transport.
+/// A request in the format of its protocol. The transport adds address, credentials and configured headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireRequest {
-    /// Appended to the base address of the model.
+    /// The path, which is appended to the base address of the model.
     pub path: String,
-    /// Headers the protocol requires, beyond the content type. A configured one takes the place of
-    /// one of these.
+    /// Headers that the protocol requires, except the content type. Configured headers replace them.
     pub headers: Vec<(String, String)>,
-    /// Headers that are lists. What is configured is added to them.
+    /// Headers with lists of values. Configured values are added to them.
     pub lists: Vec<(String, String)>,
     /// The JSON body.
     pub body: Vec<u8>,
@@ -53,53 +51,52 @@ pub struct WireRequest {
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
-    /// Lowers a request.
+    /// Encodes a request.
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` when the request cannot be expressed; nothing was sent then.
+    /// `InvalidRequest` if the protocol cannot express the request. Nothing is sent in this case.
     fn encode(&self, request: &LlmRequest) -> Result<WireRequest, LlmError>;
 
-    /// The cacheable prefix of a request, and how much of it a former request of the conversation
-    /// said. Writing the request afterwards goes on from what this wrote.
+    /// Returns the cacheable prefix of a request, and the part that it shares with a former request
+    /// of the conversation. Encoding the request afterwards reuses the output of this call.
     ///
     /// # Errors
     ///
-    /// As [`Protocol::encode`].
+    /// The same as [`Protocol::encode`].
     fn prefix(
         &self,
         request: &LlmRequest,
         former: Option<&Prefix>,
     ) -> Result<PrefixReport, LlmError>;
 
-    /// A decoder for the response to a request.
+    /// Returns a decoder for the response to a request.
     fn decoder(&self, request: &LlmRequest, sources: &Sources) -> Box<dyn Decoder>;
 }
 
 /// The state machine that reads one response.
 ///
-/// Whatever bytes arrive, it comes to exactly one outcome: a terminal event or an error. After that
-/// it ignores input.
+/// For any input it reaches exactly one outcome: a terminal event or an error. It ignores input after that.
 pub trait Decoder: Send {
-    /// Takes the next bytes of the body and appends what they complete.
+    /// Takes the next bytes of the body and appends the events that they complete.
     ///
     /// # Errors
     ///
-    /// The failure that ends the reply. Events appended before it stand.
+    /// The failure that ends the reply. Events that were appended before it stay valid.
     fn push(&mut self, chunk: &[u8], out: &mut Vec<LlmEvent>) -> Result<(), LlmError>;
 
     /// Takes the regular end of the body.
     ///
     /// # Errors
     ///
-    /// As [`Decoder::push`]; in particular when the body ended before the reply was complete.
+    /// The same as [`Decoder::push`]. Fails in particular if the body ended before the reply was complete.
     fn end(&mut self, out: &mut Vec<LlmEvent>) -> Result<(), LlmError>;
 
-    /// Whether the outcome is reached, so that reading further is pointless.
+    /// True if the outcome is reached, so that no further input is needed.
     fn is_over(&self) -> bool;
 }
 
-/// The adapter of a protocol.
+/// Returns the adapter of a protocol.
 #[must_use]
 pub fn adapter(protocol: ProtocolId) -> &'static dyn Protocol {
     match protocol {

@@ -1,4 +1,4 @@
-//! What the protocols of OpenAI have in common.
+//! Common parts of the protocols of OpenAI.
 
 use serde_json::Value;
 use url::Url;
@@ -8,21 +8,21 @@ use crate::canonical::error::LlmError;
 use crate::canonical::model::ResolvedModel;
 use crate::canonical::request::JsonMap;
 
-/// The namespace of their options and metadata.
+/// The namespace of the options and metadata of these protocols.
 pub(super) const NAMESPACE: &str = "openai";
 
-/// Whether a model is reached at OpenAI itself.
+/// True if the endpoint of a model belongs to OpenAI.
 pub(super) fn is_own_endpoint(model: &ResolvedModel) -> bool {
     Url::parse(&model.endpoint.base_url).is_ok_and(|url| url.host_str() == Some("api.openai.com"))
 }
 
-/// A reasoning model at OpenAI itself, which refuses sampling controls.
+/// True for a reasoning model on an endpoint of OpenAI. These refuse sampling controls.
 pub(super) fn is_own_reasoning(model: &ResolvedModel) -> bool {
     is_own_endpoint(model) && (model.capabilities.reasoning || is_reasoning_id(&model.id))
 }
 
-/// The reasoning families by name, for models the catalogue does not know. The chat variant of the
-/// newest family does not reason.
+/// True if a name belongs to a reasoning family, for models that the catalogue does not know. The
+/// chat variant of the newest family does not reason.
 pub(super) fn is_reasoning_id(id: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5"]
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn is_reasoning_id(id: &str) -> bool {
         && !id.starts_with("gpt-5-chat")
 }
 
-/// How hard the model is to think. OpenAI knows no `max`, which other servers do.
+/// Returns the reasoning effort. OpenAI does not support `max`, but other servers do.
 pub(super) fn effort(
     options: &JsonMap,
     is_openai: bool,

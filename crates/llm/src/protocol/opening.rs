@@ -1,12 +1,12 @@
-//! Bodies that are no stream although the status promised one.
+//! Response bodies with a success status that are not a stream.
 
 use super::{failure, surrogates};
 use crate::canonical::event::LlmEvent;
 
-/// Bodies are kept this far.
+/// Maximum number of bytes kept of a body.
 const MAX_BODY: usize = 64 << 10;
 
-/// The beginning of a body, for as long as it may be one JSON value instead of a stream.
+/// The start of a body, kept while it may be one JSON value instead of a stream.
 #[derive(Default)]
 pub(super) struct Opening {
     text: Vec<u8>,
@@ -27,7 +27,7 @@ impl Opening {
         }
     }
 
-    /// Takes note that the body is a stream.
+    /// Records that the body is a stream.
     pub(super) fn found_stream(&mut self) {
         *self = Self {
             text: Vec::new(),
@@ -35,7 +35,7 @@ impl Opening {
         };
     }
 
-    /// The failure that the body reports instead of being a stream.
+    /// Returns the failure that the body reports instead of a stream.
     pub(super) fn failure(&self) -> Option<LlmEvent> {
         failure::reported(&surrogates::parse(&self.text).ok()?)
     }

@@ -1,11 +1,10 @@
-//! The body overlay: wire fields from configuration that no adapter knows.
+//! The body overlay: configured wire fields that the adapters do not know.
 
 use crate::canonical::error::LlmError;
 use crate::canonical::json::deep_merge;
 use crate::canonical::request::JsonMap;
 
-/// Members that belong to the adapters of some protocol. Overlaying one would contradict what the
-/// adapter wrote.
+/// Members that the adapter of some protocol owns. An overlay of these would contradict the output of the adapter.
 const OWNED: [&str; 36] = [
     "content",
     "contents",
@@ -45,7 +44,7 @@ const OWNED: [&str; 36] = [
     "top_p",
 ];
 
-/// Merges the overlay into a body.
+/// Merges the overlay into a body. Fails with all members that an adapter owns.
 pub(super) fn apply(body: &mut JsonMap, overlay: &JsonMap) -> Result<(), LlmError> {
     let owned: Vec<&str> = overlay
         .keys()

@@ -1,7 +1,7 @@
-//! The proof that a request begins with what the one before said.
+//! Measures the part of a request that repeats the former request.
 //!
-//! The cacheable prefix of a request is its system text and its messages as the protocol writes
-//! them, without what closes the last of them. Tools and settings are no part of it.
+//! The cacheable prefix of a request is its system text and its messages in wire form, without the
+//! closing delimiters of the last message. Tools and settings are not part of it.
 
 use std::fmt::Write;
 
@@ -10,51 +10,51 @@ use ring::digest::{Context, SHA256, digest};
 /// The cacheable prefix of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// SHA-256 of its bytes, 64 hexadecimal digits.
+    /// SHA-256 of the prefix as 64 hexadecimal digits.
     pub sha256: String,
-    /// How long it is.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// The cacheable prefix of a request, and what of it a former one said already.
+/// The cacheable prefix of a request, and the part of it that a former request contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixReport {
     /// The prefix.
     pub prefix: Prefix,
-    /// Bytes at its beginning that the former prefix begins with as well. Where the former prefix is
-    /// known by its hash alone, either all of them or none.
+    /// Number of bytes at the start that both prefixes share. If only the hash of the former prefix
+    /// is known, this is its full length or zero.
     pub reused: u64,
-    /// Whether the former request was written in the same form; unknown where it is known by its
-    /// hash alone.
+    /// True if the former request was written in the same form. `None` if only its hash is known
+    /// and nothing is reused.
     pub same_form: Option<bool>,
 }
 
 impl PrefixReport {
-    /// Whether the request begins with all of the former prefix.
+    /// True if the request begins with the whole former prefix.
     #[must_use]
     pub fn extends(&self, former: &Prefix) -> bool {
         self.reused == former.bytes
     }
 }
 
-/// Follows a text that only grows, so that only what is new is hashed.
+/// Hashes a text that only grows, so that only new bytes are hashed.
 pub(super) struct Tally {
     hash: Context,
-    /// Bytes of the text that the hash knows.
+    /// Number of bytes that are already hashed.
     hashed: usize,
     told: Option<Told>,
 }
 
-/// The prefix that was reported last.
+/// The prefix of the last report.
 struct Told {
-    /// Bytes of the text that belong to it.
+    /// Number of bytes of the text that belong to the prefix.
     len: usize,
-    /// What came behind them.
+    /// The bytes that followed the text.
     end: Vec<u8>,
     prefix: Prefix,
 }
 
-/// A prefix as bytes: a text that grows, and what comes behind it in this request.
+/// A prefix as bytes: a growing text, and the bytes that follow it in this request only.
 #[derive(Clone, Copy)]
 pub(super) struct Pieces<'a> {
     pub(super) text: &'a [u8],
@@ -74,7 +74,8 @@ impl Pieces<'_> {
         hex(hash)
     }
 
-    /// How many bytes at the beginning are the same, the first `known` of the texts unread.
+    /// Returns the number of equal bytes at the start. The first `known` bytes of the texts are
+    /// assumed to be equal.
     fn common(self, other: Pieces<'_>, known: usize) -> usize {
         let one = self.text[known..].iter().chain(self.end);
         let other = other.text[known..].iter().chain(other.end);
@@ -97,13 +98,13 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// What it takes beyond itself.
+    /// Returns the size of its heap data in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.told.as_ref().map_or(0, |told| told.end.capacity())
     }
 
-    /// Reports the prefix of the next request. The text must begin with the one of the last report.
-    /// `replaced` is the text that the former request was written from, where it was another.
+    /// Reports the prefix of the next request. The text must begin with the text of the last
+    /// report. `replaced` is the tally and text of the former request if that was another text.
     pub(super) fn report(
         &mut self,
         now: Pieces<'_>,
@@ -140,14 +141,14 @@ impl Tally {
     }
 }
 
-/// The length of a prefix of which only the hash is known, if the text begins with it.
+/// Returns the length of the former prefix if its hash matches the start of the text, otherwise zero.
 fn verified(now: Pieces<'_>, former: &Prefix) -> usize {
     let bytes = usize::try_from(former.bytes).unwrap_or(usize::MAX);
     let is_same = bytes <= now.len() && now.hash_of_first(bytes) == former.sha256;
     if is_same { bytes } else { 0 }
 }
 
-/// The first eight hexadecimal digits of the SHA-256 of a text: enough to notice that it changed.
+/// Returns the first eight hexadecimal digits of the SHA-256 of a text, which suffice to detect a change.
 #[must_use]
 pub fn short_hash(text: &[u8]) -> String {
     digits(&digest(&SHA256, text).as_ref()[..4])

@@ -1,43 +1,42 @@
-//! Escapes that stand for half a character.
+//! Unpaired UTF-16 surrogates in JSON escapes.
 //!
-//! JSON escapes a character outside the Basic Multilingual Plane as two halves. Programs whose text
-//! consists of such units cut between them, or keep one that never had a partner; what they write
-//! is JSON all the same, but no text here can hold it. Nothing in this file runs unless a text did
-//! not parse.
+//! JSON escapes a character outside the Basic Multilingual Plane as a pair of surrogates. Programs
+//! with UTF-16 strings may cut a text within a pair or keep an unpaired surrogate. Their output is
+//! valid JSON, but a Rust string cannot hold it. This module runs only after a text failed to parse.
 
-/// More halves at the ends of strings than one frame has use for.
+/// Maximum number of cut strings per frame. No frame needs more.
 const MAX_CUTS: usize = 64;
 
-/// Stands for a half without its partner.
+/// The replacement of an unpaired surrogate.
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// JSON text without unpaired halves.
+/// JSON text without unpaired surrogates.
 pub(super) struct Mended {
-    /// The text, each of them replaced.
+    /// The text with replacements.
     pub(super) text: Vec<u8>,
     /// The strings that may have been cut within a character.
     pub(super) cuts: Vec<Cut>,
 }
 
-/// A string that was cut within a character, at either end.
+/// A string that was cut within a character, at its start or its end.
 pub(super) struct Cut {
-    /// The string, its halves replaced.
+    /// The string with replacements.
     pub(super) text: String,
-    /// The second half of a character with which it begins.
+    /// The low surrogate at its start.
     pub(super) second: Option<u16>,
-    /// The first half of a character with which it ends.
+    /// The high surrogate at its end.
     pub(super) first: Option<u16>,
 }
 
 /// The string that is being read.
 struct Open {
-    /// Where its quote stands in what is written.
+    /// Position of its opening quote in the output.
     at: usize,
     second: Option<u16>,
     first: Option<u16>,
 }
 
-/// Replaces unpaired halves; none if there are none. One pass.
+/// Replaces unpaired surrogates in one pass. Returns `None` if there are none.
 pub(super) fn mend(json: &[u8]) -> Option<Mended> {
     let mut text = Vec::with_capacity(json.len());
     let mut cuts = Vec::new();
@@ -81,7 +80,7 @@ pub(super) fn mend(json: &[u8]) -> Option<Mended> {
     is_changed.then_some(Mended { text, cuts })
 }
 
-/// The value of a JSON text, unpaired halves replaced.
+/// Parses a JSON text, with unpaired surrogates replaced.
 pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(json).or_else(|error| match mend(json) {
         Some(mended) => serde_json::from_slice(&mended.text),
@@ -89,13 +88,13 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(json: &[u8]) -> serde_json::
     })
 }
 
-/// The character of two halves.
+/// Returns the character of a surrogate pair.
 pub(super) fn joined(first: u16, second: u16) -> Option<char> {
     char::decode_utf16([first, second]).next()?.ok()
 }
 
-/// How many bytes the escape at the beginning takes, with the second half of its character; or the
-/// half that it is.
+/// Returns the length in bytes of the escape at the start, including the low surrogate of a pair.
+/// Fails with the surrogate if it is unpaired.
 fn unpaired(rest: &[u8]) -> Result<usize, u16> {
     match unit(rest) {
         None => Ok(2),
@@ -108,7 +107,7 @@ fn unpaired(rest: &[u8]) -> Result<usize, u16> {
     }
 }
 
-/// What an escape of four digits stands for.
+/// Returns the value of a four-digit escape.
 fn unit(rest: &[u8]) -> Option<u16> {
     let digits = rest.strip_prefix(b"\\u")?.get(..4)?;
     let value = |sum: u16, digit: &u8| {
@@ -126,7 +125,7 @@ const fn is_second(unit: u16) -> bool {
     matches!(unit, 0xdc00..=0xdfff)
 }
 
-/// The string that ends where `text` does, if it was cut.
+/// Returns the string at the end of `text` if it was cut.
 fn cut(open: &Open, text: &[u8], known: usize) -> Option<Cut> {
     let is_cut = open.first.is_some() || open.second.is_some();
     if !is_cut || known >= MAX_CUTS {

@@ -1,4 +1,4 @@
-//! The input of tool calls, which comes as text in pieces.
+//! The input of tool calls, which arrives as pieces of text.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::canonical::error::LlmError;
 use crate::lifecycle::MAX_TOOL_CALLS;
 use crate::sse::MAX_FRAME_BYTES;
 
-/// Input is held until a call is complete; all calls of a step together may hold as much as one
-/// frame.
+/// Maximum input of all calls of a step, in bytes. Input is held until a call is complete; together
+/// the calls may hold as much as one frame.
 const MAX_INPUT_BYTES: usize = MAX_FRAME_BYTES;
 
-/// Refuses what no step can need.
+/// Fails if a step has more calls or more input than any step needs.
 pub(super) fn check_size(calls: usize, bytes: usize, sink: &Sink<'_>) -> Result<(), LlmError> {
     if calls <= MAX_TOOL_CALLS && bytes <= MAX_INPUT_BYTES {
         return Ok(());
@@ -21,7 +21,7 @@ pub(super) fn check_size(calls: usize, bytes: usize, sink: &Sink<'_>) -> Result<
     Err(LlmError::invalid_output(sink.route(), problem))
 }
 
-/// The input of a complete call. Nothing at all is an empty object.
+/// Parses the input of a complete call. Empty input becomes an empty object.
 pub(super) fn parse(
     text: &str,
     tool: &str,

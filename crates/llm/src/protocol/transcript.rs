@@ -1,8 +1,8 @@
 //! The conversation in wire form, written strictly by appending.
 //!
-//! A following request of the same conversation repeats this one and adds to it. So what was written
-//! is never written again, and never differently: a protocol leaves open what a later message may
-//! still be added to, and only [`Transcript::rest`] writes the closing delimiters.
+//! A later request of the same conversation repeats this one and adds to it, so written bytes are
+//! never written again or changed. A protocol leaves a message open as long as a later message may
+//! still extend it. Only [`Transcript::rest`] writes the closing delimiters.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,41 +11,41 @@ use crate::canonical::error::LlmError;
 use crate::canonical::json;
 use crate::canonical::request::{Message, Role, SystemPart, ToolDefinition};
 
-/// How a protocol writes for one model. Equal forms write equal bytes.
+/// The wire form of a protocol for one model. Equal forms write equal bytes.
 pub(super) trait Form: Clone + PartialEq + Send + 'static {
-    /// What is known between two messages: what the last one lacks, and what waits for its place.
+    /// State between two messages: missing delimiters and deferred content.
     type State: Clone + Default + Send + 'static;
 
-    /// Writes what stands before the first message. No text is empty.
+    /// Writes the data before the first message. The texts are not empty.
     fn begin(&self, system: &[&str], page: &mut Page<Self::State>);
 
-    /// Writes a message whose parts its role may carry.
+    /// Writes a message. Its role may carry all its parts.
     fn push(&self, message: &Message, page: &mut Page<Self::State>);
 
-    /// Writes the message that closes a request, which no later request repeats.
+    /// Writes the closing message of a request, which no later request repeats.
     fn push_closing(&self, message: &Message, page: &mut Page<Self::State>);
 
-    /// Writes what waits for its place. It has none later than the end of the request.
+    /// Writes deferred content, at the latest at the end of the request.
     fn settle(&self, page: &mut Page<Self::State>);
 
-    /// Writes what must not be left open at the end of a request, and anything servers want there.
+    /// Writes the missing delimiters and the data that servers require at the end of a request.
     fn close(&self, page: &mut Page<Self::State>);
 
-    /// A tool as it is offered.
+    /// Returns a tool in wire form.
     fn tool(&self, tool: &ToolDefinition) -> Value;
 }
 
-/// What is written, and where it stands.
+/// The output of a protocol and its state.
 pub(super) struct Page<S> {
     wire: Vec<u8>,
-    /// Something stands before `wire`.
+    /// True if other output precedes `wire`.
     is_continued: bool,
-    /// What the protocol has to know.
+    /// The state of the protocol.
     pub(super) state: S,
 }
 
 impl<S> Page<S> {
-    /// Appends bytes as they are.
+    /// Appends raw bytes.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.wire.extend_from_slice(bytes);
     }
@@ -55,22 +55,22 @@ impl<S> Page<S> {
         json::write(&mut self.wire, value);
     }
 
-    /// Appends to a string that is open.
+    /// Appends text to an open string.
     pub(super) fn unquoted(&mut self, text: &str) {
         json::write_unquoted(&mut self.wire, text);
     }
 
-    /// How many bytes are written.
+    /// Returns the number of written bytes.
     pub(super) fn len(&self) -> usize {
         self.wire.len()
     }
 
-    /// Whether anything is written.
+    /// True if there is any output.
     pub(super) fn is_begun(&self) -> bool {
         self.is_continued || !self.wire.is_empty()
     }
 
-    /// Appends a comma behind what is written.
+    /// Appends a comma if there is any output.
     pub(super) fn separate(&mut self) {
         if self.is_begun() {
             self.wire.push(b',');
@@ -78,7 +78,7 @@ impl<S> Page<S> {
     }
 }
 
-/// The conversation so far.
+/// The written part of the conversation.
 pub(super) struct Transcript<F: Form> {
     form: F,
     system: Vec<SystemPart>,
@@ -87,9 +87,9 @@ pub(super) struct Transcript<F: Form> {
 }
 
 impl<F: Form> Transcript<F> {
-    /// About what it takes. The texts of the messages are shared with the conversation.
+    /// Returns the approximate size in bytes. The conversation shares the texts of the messages.
     pub(super) fn bytes(&self) -> usize {
-        /// The parts of a message, without their texts.
+        /// Estimated size of the parts of a message without their texts, in bytes.
         const PARTS: usize = 256;
         let system = self.system.iter().map(|part| part.text.len());
         let messages =
@@ -97,7 +97,7 @@ impl<F: Form> Transcript<F> {
         self.page.wire.capacity() + system.sum::<usize>() + messages
     }
 
-    /// A conversation of nothing but the opening system text.
+    /// Creates a conversation with only the opening system text.
     pub(super) fn new(form: F, system: &[SystemPart]) -> Self {
         let mut page = Page {
             wire: Vec::new(),
@@ -118,17 +118,17 @@ impl<F: Form> Transcript<F> {
         }
     }
 
-    /// The form it is written in.
+    /// Returns the form of the output.
     pub(super) fn form(&self) -> &F {
         &self.form
     }
 
-    /// What the protocol knows of what is written.
+    /// Returns the state of the protocol.
     pub(super) fn state(&self) -> &F::State {
         &self.page.state
     }
 
-    /// Whether a conversation goes on where this one stopped.
+    /// True if a conversation continues this transcript.
     pub(super) fn is_prefix_of(
         &self,
         form: &F,
@@ -145,7 +145,7 @@ impl<F: Form> Transcript<F> {
                 .all(|(written, given)| written.is_same(given))
     }
 
-    /// Writes what the conversation has beyond this transcript.
+    /// Writes the messages that follow this transcript.
     pub(super) fn extend_to(&mut self, messages: &[Message]) -> Result<(), LlmError> {
         for message in &messages[self.messages.len()..] {
             self.check(message)?;
@@ -155,8 +155,8 @@ impl<F: Form> Transcript<F> {
         Ok(())
     }
 
-    /// What comes behind [`Transcript::wire`] in this request, complete. `closing` is the last
-    /// message of it and no part of the conversation.
+    /// Returns the complete data that follows [`Transcript::wire`] in this request. `closing` is
+    /// the last message of the request and not part of the conversation.
     pub(super) fn rest(&self, closing: Option<&Message>) -> Result<Vec<u8>, LlmError> {
         let mut rest = self.continuation();
         if let Some(message) = closing {
@@ -168,19 +168,20 @@ impl<F: Form> Transcript<F> {
         Ok(rest.wire)
     }
 
-    /// What is written so far. A following request goes on from there.
+    /// Returns the output so far. A later request continues it.
     pub(super) fn wire(&self) -> &[u8] {
         &self.page.wire
     }
 
-    /// What this request says behind that, without what closes its last message.
+    /// Returns the data that follows the output in this request, without the closing delimiters of
+    /// its last message.
     pub(super) fn end(&self) -> Vec<u8> {
         let mut rest = self.continuation();
         self.form.settle(&mut rest);
         rest.wire
     }
 
-    /// A page that goes on from this one and is thrown away.
+    /// Returns a temporary page that continues this one.
     fn continuation(&self) -> Page<F::State> {
         Page {
             wire: Vec::new(),

@@ -1,7 +1,7 @@
-//! Keeping secrets out of everything that is stored, logged or shown.
+//! Removal of secrets from all data that is stored, logged or shown.
 //!
-//! [`Secrets`] are the strings that configuration and environment hold. A [`Redactor`] removes them
-//! from texts, all of them in one pass.
+//! [`Secrets`] holds the secret strings of the configuration and the environment. A [`Redactor`]
+//! removes them from texts, all in one pass.
 
 mod names;
 mod secrets;
@@ -21,10 +21,10 @@ pub use secrets::Secrets;
 use names::is_secret_query;
 use written::{redact_members, redact_pairs};
 
-/// What stands in a secret's place.
+/// The replacement of a secret.
 pub const REDACTED: &str = "<redacted>";
 
-/// `Debug` of headers or parameters that hides the secret ones.
+/// `Debug` of headers or parameters. Shows only the values of harmless headers.
 pub(crate) struct Fields<'a>(pub(crate) &'a [(String, String)]);
 
 impl fmt::Debug for Fields<'_> {
@@ -37,16 +37,16 @@ impl fmt::Debug for Fields<'_> {
     }
 }
 
-/// Removes secrets from texts. A clone shares the search.
+/// Removes secrets from texts. Clones share the search automaton.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Every spelling of every secret.
     spellings: Arc<[String]>,
-    /// Built when the first text is looked through: most requests do not fail.
+    /// Built at the first search, because most requests do not fail.
     search: Arc<OnceLock<Option<AhoCorasick>>>,
 }
 
-/// Shows how many spellings it looks for.
+/// Shows the number of spellings.
 impl fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -69,7 +69,7 @@ impl Redactor {
             return None;
         }
         let build = || {
-            // Of several that begin at one place the longest, so that none leaves a half behind.
+            // Of several matches at one position, the longest wins, so that no part of a secret remains.
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(&*self.spellings)
@@ -81,13 +81,13 @@ impl Redactor {
         self.search.get_or_init(build).as_ref()
     }
 
-    /// Whether a text holds a secret.
+    /// True if a text contains a secret.
     #[must_use]
     pub fn finds(&self, text: &str) -> bool {
         self.search().is_some_and(|search| search.is_match(text))
     }
 
-    /// A text without the secrets that stand in it verbatim.
+    /// Returns the text without the secrets that it contains verbatim.
     #[must_use]
     pub fn verbatim<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.search() {
@@ -99,14 +99,14 @@ impl Redactor {
         }
     }
 
-    /// Removes the secrets that stand verbatim in a text.
+    /// Removes the secrets that a text contains verbatim.
     pub fn clean(&self, text: &mut String) {
         if let Cow::Owned(cleaned) = self.verbatim(text) {
             *text = cleaned;
         }
     }
 
-    /// Removes them from every string of a value, the names of members included.
+    /// Removes secrets from every string of a value, including the names of members.
     pub fn clean_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.clean(text),
@@ -116,7 +116,7 @@ impl Redactor {
         }
     }
 
-    /// Removes them from every string of an object, the names of members included.
+    /// Removes secrets from every string of an object, including the names of members.
     pub fn clean_members(&self, members: &mut Map<String, Value>) {
         members
             .values_mut()
@@ -128,13 +128,13 @@ impl Redactor {
         }
     }
 
-    /// A text without secrets: those that are known, and whatever is named like one.
+    /// Returns the text without known secrets and without values that have a secret name.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
         redact_pairs(&redact_members(&self.verbatim(text)))
     }
 
-    /// Headers without secrets.
+    /// Returns the headers without secrets.
     #[must_use]
     pub fn headers(&self, headers: &[(String, String)]) -> Vec<(String, String)> {
         let value_of = |(name, value): &(String, String)| {
@@ -150,14 +150,13 @@ impl Redactor {
             .collect()
     }
 
-    /// An address without secrets and without user information.
+    /// Returns the address without secrets and without user information.
     #[must_use]
     pub fn url(&self, url: &str) -> String {
         let Ok(mut parsed) = Url::parse(url) else {
             return self.text(url);
         };
-        // Neither call can fail on an address with a host; without one there is no user
-        // information.
+        // Both calls succeed for an address with a host. An address without a host has no user information.
         let _ = parsed.set_username("");
         let _ = parsed.set_password(None);
         let query: Vec<String> = parsed

@@ -1,7 +1,7 @@
-//! What names say about values.
+//! Classification of values by their names.
 
-/// Headers whose values tell nothing: about formats, versions and programs, and those by which
-/// servers keep the requests of one session together.
+/// Headers with values that are not secret: formats, versions and programs, and the identifiers by
+/// which servers group the requests of one session.
 const HARMLESS_HEADERS: [&str; 15] = [
     "accept",
     "accept-encoding",
@@ -20,8 +20,7 @@ const HARMLESS_HEADERS: [&str; 15] = [
     "x-title",
 ];
 
-/// Whether a header of that name may be shown with its value. Every other header may hold a secret,
-/// whatever it is called.
+/// True if a header with this name may be shown with its value. Every other header may hold a secret.
 #[must_use]
 pub fn is_harmless_header(name: &str) -> bool {
     HARMLESS_HEADERS
@@ -29,7 +28,7 @@ pub fn is_harmless_header(name: &str) -> bool {
         .any(|harmless| name.eq_ignore_ascii_case(harmless))
 }
 
-/// Whether a header, parameter or member of that name holds a secret.
+/// True if a header, parameter or member with this name holds a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     let name: String = name
@@ -49,7 +48,7 @@ pub fn is_secret_name(name: &str) -> bool {
     ]
     .iter()
     .any(|word| name.contains(word));
-    // `token` names a credential, `tokens` counts them.
+    // `token` names a credential, `tokens` names a count.
     secret
         || name
             .match_indices("token")

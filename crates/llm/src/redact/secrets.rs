@@ -1,4 +1,4 @@
-//! The strings that must not be repeated.
+//! The collection of secret strings.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,30 +11,31 @@ use url::{Url, form_urlencoded};
 use super::Redactor;
 use super::names::{is_harmless_header, is_secret_name, is_secret_query};
 
-/// Shorter credentials occur by chance in any failure; replacing them would only garble it.
+/// Minimum length of a credential, in bytes. Shorter ones occur by chance in any failure, and
+/// replacing them would only make the text unreadable.
 const SHORTEST_CREDENTIAL: usize = 4;
 
-/// What is shorter is looked for in no text of a model or a tool, nor, unless it is named like a
-/// credential, in failures.
+/// Minimum length of a secret, in bytes, for texts of models and tools. In failures it applies only
+/// to values that are not credentials.
 const SHORTEST: usize = 8;
 
-/// Up to this length a value of nothing but lower-case letters, hyphens and underscores is a word,
-/// such as `production` or `lm-studio`.
+/// Up to this length, a value that consists of lower-case letters, hyphens and underscores counts
+/// as a word, for example `production` or `lm-studio`.
 const LONGEST_WORD: usize = 12;
 
-/// Bytes of all spellings that are looked for. Real configurations have a thousandth of it.
+/// Maximum size of all spellings of a redactor, in bytes. Real configurations need a thousandth of it.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// The strings that must not be repeated: keys, headers, and what addresses hold.
+/// The secret strings: keys, headers and parts of addresses.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    /// Keys, passwords, and what is named like them.
+    /// Keys, passwords and values with similar names.
     credentials: BTreeSet<String>,
-    /// Everything else that was configured and may be a secret.
+    /// All other configured values that may be secret.
     others: BTreeSet<String>,
 }
 
-/// Shows how many there are.
+/// Shows the number of secrets.
 impl fmt::Debug for Secrets {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.credentials.len() + self.others.len();
@@ -43,14 +44,14 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Learns a key or a password.
+    /// Adds a key or a password.
     pub fn learn_credential(&mut self, secret: &str) {
         if !secret.is_empty() {
             self.credentials.insert(secret.to_owned());
         }
     }
 
-    /// Learns what others know. Returns whether any of it is new.
+    /// Adds all secrets of another collection. Returns true if one of them is new.
     pub fn learn_all(&mut self, others: &Self) -> bool {
         let count = |it: &Self| it.credentials.len() + it.others.len();
         let before = count(self);
@@ -59,8 +60,8 @@ impl Secrets {
         count(self) > before
     }
 
-    /// Learns the value of a header, whole and in its parts: a server may repeat a credential without
-    /// the scheme before it, or one cookie of several.
+    /// Adds the value of a header and its parts. A server may repeat a credential without its
+    /// scheme, or only one of several cookies.
     pub fn learn_header(&mut self, name: &str, value: &str) {
         if is_harmless_header(name) {
             return;
@@ -80,7 +81,7 @@ impl Secrets {
         }
     }
 
-    /// Learns the user information of an address and the values of its query.
+    /// Adds the user information of an address and the values of its query.
     pub fn learn_url(&mut self, url: &str) {
         let Ok(url) = Url::parse(url) else {
             return;
@@ -97,13 +98,13 @@ impl Secrets {
             return;
         }
         let [user, password] = [user, password].map(decoded);
-        // What a request says of both.
+        // The form in which a request sends both.
         self.learn_credential(&STANDARD.encode(format!("{user}:{password}")));
         self.learn_credential(&password);
         self.others.insert(user);
     }
 
-    /// Learns the strings under secret names among options and settings.
+    /// Adds the strings and numbers with secret names in options and settings.
     pub fn learn_members(&mut self, members: &Map<String, Value>) {
         for (name, value) in members {
             self.learn_member(is_secret_name(name), value);
@@ -128,14 +129,14 @@ impl Secrets {
         }
     }
 
-    /// Whether a value is one of them, as a whole.
+    /// True if a whole value is one of the secrets.
     #[must_use]
     pub fn contains(&self, value: &str) -> bool {
         let is_credential = value.len() >= SHORTEST_CREDENTIAL && self.credentials.contains(value);
         is_credential || is_telling(value) && self.others.contains(value)
     }
 
-    /// For what a provider says of a failed request.
+    /// Returns the redactor for messages of a provider about a failed request.
     #[must_use]
     pub fn of_failures(&self) -> Redactor {
         let credentials = self.credentials.iter();
@@ -144,7 +145,7 @@ impl Secrets {
         redactor(credentials.chain(others))
     }
 
-    /// For texts of models and tools, in which short words stand for themselves.
+    /// Returns the redactor for texts of models and tools. It does not replace short words.
     #[must_use]
     pub fn of_texts(&self) -> Redactor {
         let all = self.credentials.iter().chain(&self.others);
@@ -152,7 +153,7 @@ impl Secrets {
     }
 }
 
-/// Whether a value can be told from what anybody might write.
+/// True if a value is too distinctive to occur in a text by chance.
 fn is_telling(value: &str) -> bool {
     let is_word = |value: &str| {
         value.len() <= LONGEST_WORD
@@ -180,7 +181,7 @@ fn redactor<'a>(secrets: impl Iterator<Item = &'a String>) -> Redactor {
     Redactor::new(known)
 }
 
-/// A secret as it stands in a text, in an address, in a form and within JSON.
+/// Returns the spellings of a secret: plain, form-encoded, percent-encoded and inside JSON.
 fn spellings(secret: &str) -> [String; 4] {
     let form: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let percent = form.replace('+', "%20");
@@ -189,7 +190,7 @@ fn spellings(secret: &str) -> [String; 4] {
     [secret.to_owned(), form, percent, within]
 }
 
-/// Without percent-encoding, as far as that is text.
+/// Removes percent-encoding. Invalid UTF-8 is replaced.
 fn decoded(text: &str) -> String {
     let pair = format!("={}", text.replace('+', "%2B"));
     let value = form_urlencoded::parse(pair.as_bytes()).next();

@@ -1,13 +1,12 @@
-//! Values that a text itself gives a secret name, in JSON or as `name=value`.
+//! Redaction of values that have a secret name in a text, in JSON or as `name=value`.
 
 use super::REDACTED;
 use super::names::is_secret_name;
 
-/// The longest member name that is looked at.
+/// Maximum length of a member name that is checked, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Replaces the values of JSON string members with secret names, in any text that contains such
-/// members.
+/// Replaces the values of JSON string members with secret names in any text.
 pub(super) fn redact_members(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -30,8 +29,8 @@ pub(super) fn redact_members(text: &str) -> String {
     out
 }
 
-/// Splits `"name": "value"…` around the value if the name is secret. An unfinished value is all
-/// value.
+/// Splits `"name": "value"…` before and after the value if the name is secret. An unterminated
+/// value extends to the end of the text.
 fn secret_member(quoted: &str) -> Option<(&str, &str)> {
     let name_end = 1 + quoted[1..].find('"')?;
     let name = &quoted[1..name_end];

@@ -1,4 +1,4 @@
-//! One request, ready to be sent.
+//! One request that is ready to be sent.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,8 @@ use crate::canonical::request::LlmRequest;
 use crate::protocol::WireRequest;
 use crate::redact::{Redactor, Secrets};
 
-/// Error bodies are read this far. More than is kept, so that what is kept was redacted as a whole.
+/// Maximum number of bytes read of an error body. More than a failure keeps, so that redaction sees
+/// every kept secret whole.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
 /// A request with its address, headers and body.
@@ -26,7 +27,7 @@ pub(super) struct Call {
     body: Bytes,
 }
 
-/// What is still needed of a request while its answer is read. Not the body, which can be large.
+/// The data of a request that is needed while its answer is read. Excludes the body, which can be large.
 pub(super) struct Target {
     pub(super) route: String,
     /// Provider and model in the catalogue, as `provider/model`.
@@ -36,15 +37,15 @@ pub(super) struct Target {
     timeouts: Timeouts,
 }
 
-/// A response whose body is still to be read.
+/// A response with an unread body.
 pub(super) struct Opened {
     pub(super) response: Response,
-    /// When the time limit of the whole attempt passes.
+    /// The time at which the limit of the whole attempt passes.
     pub(super) deadline: Option<Instant>,
 }
 
 impl Call {
-    /// `timeouts` hold where the model has none of its own.
+    /// Creates a request. `timeouts` apply if the model has none of its own.
     pub(super) fn new(
         request: &LlmRequest,
         wire: WireRequest,
@@ -80,7 +81,7 @@ impl Call {
             .await
             .ok_or_else(|| self.target.timed_out())?
             .map_err(|error| self.target.transport(&error))?;
-        // Redirects are not followed, so anything beyond success is a refusal.
+        // Redirects are not followed, so every status from 300 on is a refusal.
         if response.status().as_u16() < 300 {
             return self.target.accept(response, deadline);
         }
@@ -106,7 +107,8 @@ impl Call {
         .redacted(&self.target.redactor)
     }
 
-    /// The body as far as it can be had. That it breaks off does not make the refusal less of one.
+    /// Returns the part of the body that can be read, and true if it is truncated. A body that
+    /// breaks off does not change the refusal.
     async fn error_body(&self, opened: &mut Opened) -> (Vec<u8>, bool) {
         let mut body = Vec::new();
         loop {
@@ -124,7 +126,7 @@ impl Call {
 }
 
 impl Target {
-    /// An answer that may be a stream.
+    /// Accepts an answer that may be a stream. Fails if it is an HTML page.
     fn accept(&self, response: Response, deadline: Option<Instant>) -> Result<Opened, LlmError> {
         let kind = response.headers().get(http::header::CONTENT_TYPE);
         if is_page(kind.and_then(|kind| kind.to_str().ok()), &[]) {
@@ -133,30 +135,30 @@ impl Target {
         Ok(Opened { response, deadline })
     }
 
-    /// The failure of an answer that is a page for a browser.
+    /// Returns the failure of an answer that is an HTML page.
     pub(super) fn page(&self, status: u16) -> LlmError {
         LlmError::invalid_output(&self.route, page_message(&self.place(), status))
             .redacted(&self.redactor)
     }
 
-    /// Tells the log of an answer that begins.
+    /// Logs the start of an answer.
     pub(super) fn log_answer(&self) {
         let model = &self.model;
         tracing::debug!(model, url = self.shown_url(), "a model server answers");
     }
 
-    /// Tells the log of a request that brought no answer. The turn says what becomes of that.
+    /// Logs a request without an answer. The turn logs its consequences.
     pub(super) fn log_refusal(&self, error: &LlmError) {
         let (model, status) = (&self.model, error.status());
         tracing::debug!(model, status, %error, "a request to a model server failed");
     }
 
-    /// The model and where it was asked.
+    /// Returns the model and its address.
     fn place(&self) -> String {
         place(&self.model, &self.url)
     }
 
-    /// The next piece of the body; `None` when a time limit passes first.
+    /// Returns the next piece of the body, or `None` if a time limit passes first.
     pub(super) async fn chunk(
         &self,
         opened: &mut Opened,
@@ -165,13 +167,13 @@ impl Target {
         within(limit, opened.response.chunk()).await
     }
 
-    /// The failure of a time limit that the configuration set.
+    /// Returns the failure of a configured time limit.
     pub(super) fn timed_out(&self) -> LlmError {
         let message = format!("{} did not answer in time", self.place());
         self.broken(TransportKind::Timeout, message)
     }
 
-    /// The failure of connections that cannot even be attempted.
+    /// Returns the failure of a client that cannot be set up.
     pub(super) fn not_set_up(&self, problem: &str) -> LlmError {
         let message = format!("{} cannot be reached: {problem}", self.place());
         self.broken(TransportKind::Connect, message)
@@ -193,7 +195,7 @@ impl Target {
         self.broken(kind, message)
     }
 
-    /// The failure of an answer that broke off.
+    /// Returns the failure of an answer that broke off.
     pub(super) fn cut(&self, error: &reqwest::Error) -> LlmError {
         let (place, cause) = (self.place(), root_cause(error));
         let message = format!("{place} broke its answer off: {cause}");
@@ -204,21 +206,20 @@ impl Target {
         LlmError::transport(kind, Some(self.shown_url()), message).redacted(&self.redactor)
     }
 
-    /// The address without its secrets.
+    /// Returns the address without secrets.
     pub(super) fn shown_url(&self) -> String {
         self.redactor.url(self.url.as_str())
     }
 }
 
-/// The innermost cause. The outer layers repeat the address, which may hold a secret, and say
-/// nothing else.
+/// Returns the innermost cause. The outer errors only repeat the address, which may contain a secret.
 pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
     match cause.downcast_ref::<reqwest::Error>() {
-        // The outermost error is the only one that knows the address.
+        // Only the outermost error contains the address.
         Some(outermost) if outermost.is_timeout() => "timed out".to_owned(),
         Some(outermost) if outermost.is_builder() => "the request could not be built".to_owned(),
         Some(_) => "the exchange broke".to_owned(),
@@ -226,7 +227,7 @@ pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
     }
 }
 
-/// A cause within a sentence: without the number that the system gives it.
+/// Returns a cause for use within a sentence, without the error number of the operating system.
 fn plain(cause: &str) -> String {
     let text = cause
         .split_once(" (os error ")
@@ -236,12 +237,12 @@ fn plain(cause: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// When a time limit passes. One too far away to be expressed is none.
+/// Returns the time at which a limit passes. A limit that is too large to represent does not apply.
 fn from_now(limit: Option<Duration>) -> Option<Instant> {
     Instant::now().checked_add(limit?)
 }
 
-/// The earlier of two points in time, where there are any.
+/// Returns the earlier of two optional points in time.
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -249,7 +250,7 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     }
 }
 
-/// The outcome of a future, or `None` when the point in time comes first.
+/// Returns the result of a future, or `None` if the deadline passes first.
 async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
     match deadline {
         Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
@@ -257,7 +258,7 @@ async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -
     }
 }
 
-/// What the server is told and must not be repeated.
+/// Collects the secrets that the request sends to the server.
 fn secrets(request: &LlmRequest, headers: &HeaderMap, url: &Url) -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in listed(headers) {
@@ -297,7 +298,8 @@ fn address(request: &LlmRequest, path: &str) -> Result<Url, LlmError> {
     Ok(url)
 }
 
-/// Later headers replace earlier ones, but for lists, which gather; the credential comes last.
+/// Builds the headers. Later headers replace earlier ones, except lists, which are joined. The
+/// credential comes last.
 fn headers(request: &LlmRequest, wire: &WireRequest) -> Result<HeaderMap, LlmError> {
     let mut headers = HeaderMap::new();
     headers.insert(
@@ -333,7 +335,7 @@ fn add_auth(headers: &mut HeaderMap, model: &ResolvedModel) -> Result<(), LlmErr
 }
 
 fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), LlmError> {
-    // The value may be a secret, so only the name is mentioned.
+    // The value may be a secret, so the message contains only the name.
     let refused = || LlmError::invalid_request(format!("The header {name:?} cannot be sent"));
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
     let value = HeaderValue::from_str(value).map_err(|_| refused())?;

@@ -1,4 +1,4 @@
-//! Connections, set up when they are first needed.
+//! HTTP clients, set up when they are first needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use url::Url;
 
 use super::proxies::Proxies;
 
-/// One client for plain addresses and one for encrypted ones. Reading the platform's certificates
-/// takes longer than everything else before a request, and a server on this machine needs none.
+/// One client for plain addresses and one for encrypted ones. Reading the certificates of the
+/// platform takes longer than all other preparation of a request, and a local server needs none.
 pub(super) struct Clients {
     plain: OnceCell<reqwest::Client>,
     encrypted: OnceCell<reqwest::Client>,
@@ -30,7 +30,8 @@ impl Clients {
         }
     }
 
-    /// The client for an address, or why it cannot be set up. A failed set-up is tried again by the next one.
+    /// Returns the client for an address. Fails with the reason why it cannot be set up; the next
+    /// call tries again.
     pub(super) async fn get(&self, address: &Url) -> Result<reqwest::Client, String> {
         let timeout = self.connect_timeout;
         let client = if address.scheme() == "http" {
@@ -39,7 +40,7 @@ impl Clients {
         } else {
             let proxies = self.proxies.clone();
             let build = || async move {
-                // Certificates are read from disk, which must not hold up the runtime.
+                // Certificates are read from disk, which must not block the runtime.
                 opencode_log::spawn_blocking(move || build(tls()?, timeout, &proxies))
                     .await
                     .map_err(|error| error.to_string())?
@@ -57,7 +58,7 @@ fn build(
 ) -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
-        // A redirect could carry the credential to a host nobody configured.
+        // A redirect could send the credential to a host that is not configured.
         .redirect(reqwest::redirect::Policy::none());
     builder = proxies.apply(builder).map_err(|error| error.to_string())?;
     if let Some(limit) = connect_timeout {
@@ -66,8 +67,8 @@ fn build(
     builder.build().map_err(|error| error.to_string())
 }
 
-/// The provider is named here instead of being installed for the process, which belongs to our
-/// host.
+/// Passes the crypto provider explicitly. Installing it for the process would affect the program
+/// that embeds this crate.
 fn tls() -> Result<ClientConfig, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn both_clients_can_be_built_without_a_process_wide_provider() {
         assert!(build(tls_without_roots().unwrap(), None, &Proxies::default()).is_ok());
-        // A machine without certificates is a reported failure, not a panic.
+        // On a machine without certificates, this is a reported failure, not a panic.
         if let Ok(config) = tls() {
             assert!(build(config, Some(Duration::from_secs(1)), &Proxies::default()).is_ok());
         }

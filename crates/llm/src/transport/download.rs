@@ -1,5 +1,4 @@
-//! Requests to servers that are no models, with the certificates and on the ways that requests to models
-//! take.
+//! Requests to servers that are not model servers, with the same certificates and proxies as requests to models.
 
 use std::time::Duration;
 
@@ -12,43 +11,44 @@ use super::call::root_cause;
 use super::connect::Clients;
 use super::proxies::Proxies;
 
-/// How long a connection may take to come up.
+/// Maximum time to establish a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Gets documents over HTTP. Connections and TLS are set up by the first one that needs them.
+/// Downloads documents over HTTP. The first download that needs connections and TLS sets them up.
 pub struct HttpDownloads {
     clients: Clients,
 }
 
-/// A request. It has no `Debug`, because a credential may be in its headers and its address.
+/// A request. It has no `Debug`, because its headers and its address may contain a credential.
 pub struct HttpRequest {
-    /// Where to, by `http` or `https`.
+    /// The `http` or `https` address.
     pub address: Url,
-    /// Its headers, besides those of the connection and of the body's length and compression.
+    /// The headers, except those of the connection and of the length and compression of the body.
     pub headers: HeaderMap,
-    /// What is posted; a request without it is a GET.
+    /// The body of a POST request. `None` means a GET request.
     pub post: Option<Vec<u8>>,
-    /// Bytes of an answer's body, decompressed, beyond which it is an error.
+    /// Maximum size of the decompressed body of the answer, in bytes. A larger body is an error.
     pub limit: usize,
 }
 
 /// An answer.
 pub struct HttpResponse {
-    /// What became of the request.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its body, decompressed. That of anything but success is not read, and empty.
+    /// The decompressed body. Empty if the status is not a success, because the body is then not read.
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer: a part of a sentence, without what may be secret in the address.
+/// The reason for a missing answer, as a part of a sentence. Does not contain parts of the address
+/// that may be secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DownloadError(String);
 
 impl HttpDownloads {
-    /// Downloads with connections of their own.
+    /// Creates downloads with their own connections.
     #[must_use]
     pub fn new(proxies: Proxies) -> Self {
         Self {
@@ -56,12 +56,12 @@ impl HttpDownloads {
         }
     }
 
-    /// The body behind an `http` or `https` address, decompressed. It may take as long as the caller
-    /// waits; dropping the future closes the connection.
+    /// Returns the decompressed body at an `http` or `https` address. There is no time limit;
+    /// dropping the future closes the connection.
     ///
     /// # Errors
     ///
-    /// As [`send`](Self::send), and when the server answers with anything but success.
+    /// The same as [`send`](Self::send). Also fails if the status is not a success.
     pub async fn get(&self, address: &Url, limit: usize) -> Result<Vec<u8>, DownloadError> {
         let accepted = HeaderValue::from_static("text/markdown, text/plain, */*;q=0.5");
         let request = HttpRequest {
@@ -77,13 +77,12 @@ impl HttpDownloads {
         }
     }
 
-    /// One request and its answer, whatever status this has. Redirects are not followed. It may take
-    /// as long as the caller waits; dropping the future closes the connection.
+    /// Sends one request and returns its answer with any status. Does not follow redirects. There
+    /// is no time limit; dropping the future closes the connection.
     ///
     /// # Errors
     ///
-    /// The server cannot be reached, breaks off, or sends more than `limit` bytes, whether or not it
-    /// announces them.
+    /// Fails if the server cannot be reached, breaks off, or sends more than `limit` bytes, announced or not.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, DownloadError> {
         let client = self.clients.get(&request.address).await;
         let client = client.map_err(DownloadError)?;
@@ -118,7 +117,7 @@ fn refusal(response: &HttpResponse) -> Option<DownloadError> {
         .get(LOCATION)
         .filter(|_| status.is_redirection());
     Some(DownloadError(match target {
-        // Nobody has configured where it leads.
+        // The configuration does not contain the target of the redirect.
         Some(_) => "the server redirects to another address, which is not followed; name the \
                     final address instead"
             .to_owned(),

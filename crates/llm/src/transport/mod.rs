@@ -1,4 +1,4 @@
-//! The part with a network: one HTTP request per call.
+//! The part with network access: one HTTP request per call.
 
 mod call;
 mod connect;
@@ -24,14 +24,14 @@ use call::Call;
 use connect::Clients;
 use reply::Reply;
 
-/// How the HTTP client behaves.
+/// Options of the HTTP client.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// How long a connection may take to come up. This is no limit on the answer.
+    /// Maximum time to establish a connection. Does not limit the answer.
     pub connect_timeout: Option<Duration>,
-    /// Time limits of models that have none of their own. There are none by default.
+    /// Time limits for models without their own limits. There are none by default.
     pub timeouts: Timeouts,
-    /// Proxies on the way to a model.
+    /// Proxies for requests to models.
     pub proxies: Proxies,
     /// Clock and randomness.
     pub sources: Sources,
@@ -48,8 +48,8 @@ impl Default for HttpOptions {
     }
 }
 
-/// Calls models over HTTP. Cheap to create and to clone: connections and TLS are set up by the
-/// first request that needs them, and clones share them.
+/// Calls models over HTTP. Cheap to create and to clone: the first request that needs connections
+/// and TLS sets them up, and clones share them.
 #[derive(Clone)]
 pub struct HttpModelClient {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ struct Shared {
 }
 
 impl HttpModelClient {
-    /// A client with its own connections.
+    /// Creates a client with its own connections.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
         let clients = Clients::new(options.connect_timeout, options.proxies.clone());
@@ -80,8 +80,7 @@ impl Default for HttpModelClient {
 impl ModelClient for HttpModelClient {
     fn stream(&self, request: LlmRequest) -> EventStream {
         let shared = Arc::clone(&self.shared);
-        // The whole exchange lives in this stream and nothing is spawned, so dropping it closes the
-        // connection.
+        // This stream contains the whole exchange and spawns no task, so dropping it closes the connection.
         stream::once(async move { shared.open(request).await })
             .map_ok(|reply| {
                 stream::unfold(reply, |mut reply| async move {

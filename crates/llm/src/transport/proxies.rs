@@ -1,25 +1,25 @@
-//! Which proxies requests go through: what the host says, never what the process's environment says.
+//! Proxies of requests. Only the host configures them, never the environment of the process.
 
 use reqwest::{ClientBuilder, NoProxy, Proxy};
 
-/// Addresses of proxies. Nothing set means direct connections.
+/// Addresses of proxies. Without an address, connections are direct.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies {
-    /// For plain requests.
+    /// The proxy for plain requests.
     pub http: Option<String>,
-    /// For encrypted requests.
+    /// The proxy for encrypted requests.
     pub https: Option<String>,
-    /// Hosts that are reached directly, separated by commas.
+    /// Hosts with direct connections, separated by commas.
     pub except: Option<String>,
 }
 
 impl Proxies {
-    /// The proxies that these variables name in the customary way, lower case before upper case.
+    /// Reads the proxies from the usual variables. Lower-case names take precedence over upper-case ones.
     pub fn from_variables<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Self {
         let named = |lower: &str, upper: &str| variable(lower).or_else(|| variable(upper));
         let all = named("all_proxy", "ALL_PROXY");
         Self {
-            // The upper-case name can be set by a request header where a server passes those on.
+            // Ignores `HTTP_PROXY`: a server that passes request headers as variables lets clients set it.
             http: variable("http_proxy").or(all).map(str::to_owned),
             https: named("https_proxy", "HTTPS_PROXY")
                 .or(all)
@@ -28,7 +28,7 @@ impl Proxies {
         }
     }
 
-    /// A builder whose requests take these ways and no other.
+    /// Returns the builder with these proxies only.
     pub(super) fn apply(&self, builder: ClientBuilder) -> Result<ClientBuilder, reqwest::Error> {
         let except = self.except.as_deref().and_then(NoProxy::from_string);
         let mut builder = builder.no_proxy();

@@ -1,4 +1,4 @@
-//! Reading a response: one batch of events per piece of the body.
+//! Reads a response: one batch of events per piece of the body.
 
 use std::time::Duration;
 
@@ -9,17 +9,16 @@ use crate::canonical::error::{BEGINNING, LlmError, is_page};
 use crate::canonical::event::LlmEvent;
 use crate::protocol::Decoder;
 
-/// How long a reply that is complete is read on. Its last bytes are usually there already, and a
-/// connection read to the end can be used again; one dropped before costs the next turn a new
-/// handshake.
+/// Maximum time to read the rest of a complete reply. Its last bytes have usually arrived already. A
+/// connection that is read to the end can be reused; otherwise the next turn needs a new handshake.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// A response on its way to becoming events. Dropping it aborts the exchange.
+/// A response that is decoded into events. Dropping it aborts the exchange.
 pub(super) struct Reply {
     target: Target,
     opened: Opened,
     decoder: Box<dyn Decoder>,
-    /// A failure that waits for the events before it to be taken.
+    /// A failure that is returned after the events before it.
     failure: Option<LlmError>,
     phase: Phase,
     /// The first bytes of the body.
@@ -29,7 +28,7 @@ pub(super) struct Reply {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Reading,
-    /// The outcome is reached and the body may have a rest.
+    /// The outcome is reached, but the body may have a rest.
     Drain,
     Over,
 }
@@ -46,7 +45,7 @@ impl Reply {
         }
     }
 
-    /// The next batch, the failure, or `None` after either end.
+    /// Returns the next batch or the failure, and `None` after the end.
     pub(super) async fn next(&mut self) -> Option<Result<Vec<LlmEvent>, LlmError>> {
         if let Some(error) = self.failure.take() {
             return Some(Err(error));
@@ -77,7 +76,7 @@ impl Reply {
         None
     }
 
-    /// Takes one piece of the body.
+    /// Reads one piece of the body.
     async fn step(&mut self, events: &mut Vec<LlmEvent>) -> Result<(), LlmError> {
         match self.read().await? {
             Some(chunk) => {
@@ -96,7 +95,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Runs the decoder. If it fails on an HTML page, the failure names the page.
+    /// Runs the decoder. If it fails on an HTML page, the failure reports the page.
     fn decode(
         &mut self,
         decode: impl FnOnce(&mut dyn Decoder) -> Result<(), LlmError>,
@@ -121,7 +120,7 @@ impl Reply {
         let _ = tokio::time::timeout(DRAIN, rest).await;
     }
 
-    /// Providers quote credentials in their own error messages.
+    /// Error messages of providers may contain credentials.
     fn redact(&self, events: &mut [LlmEvent]) {
         if let Some(LlmEvent::ProviderError { message, .. }) = events.last_mut() {
             *message = self.target.redactor.text(message);

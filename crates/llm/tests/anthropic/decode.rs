@@ -1,4 +1,4 @@
-//! Replies: blocks, calls, what the provider ran, counts and reasons.
+//! Replies: blocks, calls, provider-executed calls, counts and reasons.
 
 use opencode_llm::{BlockId, FinishReason, ProviderMetadata, Usage};
 
@@ -111,7 +111,7 @@ fn counted() -> Option<Usage> {
     })
 }
 
-/// What a reply of these blocks becomes.
+/// Returns the events of a reply with these blocks.
 fn reply(blocks: &[Value]) -> Vec<LlmEvent> {
     events_of(&[&[message_start()], blocks, &[end("end_turn")]].concat())
 }
@@ -329,7 +329,7 @@ fn every_reason_to_stop() {
         ]
         .concat()
     );
-    // A reason may be missing; that the message is complete is said all the same.
+    // The reason may be missing. The message is complete without it.
     let mut silent = end("");
     silent["delta"]["stop_reason"] = Value::Null;
     let unknown = [

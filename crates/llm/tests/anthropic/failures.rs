@@ -1,4 +1,4 @@
-//! Every way a stream fails, and that it always comes to one outcome.
+//! Failures of a stream, and the property that every stream has exactly one outcome.
 
 use opencode_llm::ErrorKind;
 use proptest::prelude::*;
@@ -182,7 +182,7 @@ fn streams_that_are_not_the_protocol() {
 fn a_cut_at_any_byte_fails_after_what_was_complete() {
     let text = sse(&turn());
     let (whole, _) = decode(&[text.as_bytes()]);
-    // The last event that counts is the one with the reason; the stop behind it says nothing.
+    // The event with the reason decides the outcome. The stop event after it adds no information.
     let until = text.find("event: message_stop").unwrap();
     for at in 0..until - 3 {
         let (events, end) = decode(&[&text.as_bytes()[..at]]);

@@ -1,5 +1,4 @@
-//! Anthropic Messages: what a canonical request becomes on the wire, and what the bytes of a stream
-//! become.
+//! Anthropic Messages: encoding of canonical requests and decoding of streams.
 
 #![expect(
     clippy::unwrap_used,
@@ -70,7 +69,7 @@ fn body(request: &LlmRequest) -> Value {
     serde_json::from_slice(&wire(request).body).unwrap()
 }
 
-/// The messages without marks of the cache.
+/// Returns the messages without cache marks.
 fn wire_messages(request: &LlmRequest) -> Value {
     let mut unmarked = request.clone();
     unmarked.provider_options = map(json!({"anthropic": {"cache": "none"}}));

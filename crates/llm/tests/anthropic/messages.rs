@@ -1,4 +1,4 @@
-//! Every kind of part, and the order the server insists on.
+//! Every kind of part, and the message order that the server requires.
 
 use super::*;
 
@@ -440,7 +440,7 @@ fn a_paused_answer_ends_its_request_and_no_later_one() {
         let request = request(vec![question(), paused]);
         assert_eq!(wire_messages(&request), json!(expected), "{name}");
     }
-    // The result of the call came with the next answer, or never: no later request has the call.
+    // The result of the call arrives with the next answer or never. Later requests do not contain the call.
     let [unanswered, _] = hosted("t", None);
     let parts = [answered.to_vec(), vec![unanswered]].concat();
     let request = request(vec![

@@ -1,9 +1,9 @@
-//! Requests of one conversation continue each other.
+//! Each request of a conversation continues the former one.
 
 use super::growing::{check_prefix_grows, check_written_as_if_anew, report};
 use super::*;
 
-/// A conversation with every kind of message, as it grows.
+/// A growing conversation with every kind of message.
 fn long_conversation() -> Vec<Message> {
     let mut messages = tool_turn();
     messages.extend([

@@ -1,10 +1,10 @@
-//! Everything but the conversation: sampling, thinking, tools, marks of the cache and headers.
+//! The parts of a request other than the conversation: sampling, thinking, tools, cache marks, headers.
 
 use opencode_llm::{GenerationControls, HttpOverlay};
 
 use super::*;
 
-/// The members behind the messages and tools.
+/// Returns the members after the messages and the tools.
 fn members(request: &LlmRequest) -> Value {
     let mut body = body(request);
     let members = body.as_object_mut().unwrap();

@@ -1,10 +1,10 @@
-//! Halves of characters, which no text here can hold.
+//! Unpaired surrogates, which a Rust string cannot hold.
 
 use opencode_llm::FinishReason;
 
 use super::*;
 
-/// The deltas of a reply, and what it ends with.
+/// Returns the deltas of a reply and its finish reason.
 fn deltas(blocks: &[&str]) -> Vec<(String, String)> {
     let frames: String = blocks
         .iter()

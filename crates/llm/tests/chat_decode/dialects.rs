@@ -1,4 +1,4 @@
-//! What servers send that the protocol does not provide for.
+//! Deviations of servers from the protocol.
 
 use super::*;
 
@@ -167,8 +167,7 @@ fn a_whole_call_may_come_with_the_finish() {
     ]
     .concat();
     assert_eq!(events_of(&[chunk.clone()]), expected);
-    // A server that repeats the finish chunk repeats no call; one that only closes the call again
-    // adds nothing.
+    // A repeated finish chunk does not repeat the call. An extra chunk that only closes the call adds no events.
     let closing = tool(Some(0), None, None, json!(""));
     assert_eq!(events_of(&[chunk, closing, stop("stop")]), expected);
 }

@@ -1,4 +1,4 @@
-//! Replies that fail.
+//! Failing replies.
 
 use opencode_llm::{ErrorKind, LlmErrorReason};
 
@@ -85,7 +85,7 @@ fn a_reply_without_a_finish_fails_unless_the_server_says_it_is_done() {
             ..
         })
     ));
-    // The same without the marker is a cut stream, however complete it looks.
+    // Without the marker, the same stream is incomplete, even if it looks complete.
     let cut = sse(&[hello, report]).replace("data: [DONE]\n\n", "");
     let (events, end) = decode(&[cut.as_bytes()]);
     assert_eq!(end.unwrap_err().to_string(), ended);

@@ -1,4 +1,4 @@
-//! What the bytes of an OpenAI Chat Completions stream become.
+//! Decoding of an OpenAI Chat Completions stream.
 
 #![expect(
     clippy::unwrap_used,
@@ -48,7 +48,7 @@ fn decode(chunks: &[&[u8]]) -> Outcome {
     (events, end)
 }
 
-/// A stream of chunks, with `[DONE]` at the end.
+/// Returns a stream of chunks with `[DONE]` at the end.
 fn sse(chunks: &[Value]) -> String {
     let mut text: String = chunks
         .iter()
@@ -91,7 +91,7 @@ fn tool(index: Option<i64>, id: Option<&str>, name: Option<&str>, arguments: Val
     delta(json!({"tool_calls": [call]}))
 }
 
-// The expected side, without repeating what every test has in common.
+// Builders of expected events.
 
 fn start() -> LlmEvent {
     LlmEvent::StepStart { index: 0 }
@@ -200,6 +200,3 @@ fn usage(input: u64, output: u64, cached: Option<u64>, raw: Value) -> Option<Usa
         provider_metadata: json!({"openai": raw}).as_object().cloned().map(Box::new),
     })
 }
-
-// Properties: whatever arrives, there is exactly one outcome and the events before it are well
-// formed.

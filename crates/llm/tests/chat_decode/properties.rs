@@ -1,4 +1,4 @@
-//! Whatever arrives, there is exactly one outcome and the events before it are well formed.
+//! For every input, there is exactly one outcome and the events before it are well formed.
 
 use proptest::prelude::*;
 

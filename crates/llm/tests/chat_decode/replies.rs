@@ -1,10 +1,10 @@
-//! Replies as they should be, however they are cut, and how long they take.
+//! Valid replies: their events, any split into chunks, and the decoding time.
 
 use std::time::Duration;
 
 use super::*;
 
-/// A reply with everything: reasoning, text, two parallel calls, usage.
+/// A reply with all parts: reasoning, text, two parallel calls, usage.
 fn full_reply() -> (Vec<Value>, Vec<LlmEvent>) {
     let raw = json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 40}});
     let chunks = vec![
@@ -137,8 +137,8 @@ fn usage_arrives_in_many_places() {
     }
 }
 
-/// What this thread has computed so far, however busy the machine is; nothing where the system does
-/// not say.
+/// Returns the CPU time of this thread, which does not depend on the load of the machine. Returns
+/// `None` if the system does not report it.
 fn computed() -> Option<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = times.split(' ').next()?;
@@ -161,9 +161,9 @@ fn twenty_thousand_deltas_decode_quickly() {
         assert_eq!(count, 20_000 + 5);
         Some(computed()? - begin?)
     };
-    // The best of a few runs, because others use the caches, too.
+    // The minimum of several runs, because other processes also use the CPU caches.
     let best = (0..5).filter_map(|_| run()).min();
-    // Unoptimised code is some ten times slower than what is shipped.
+    // A debug build is about ten times slower than a release build.
     let budget = if cfg!(debug_assertions) { 600 } else { 40 };
     let budget = Duration::from_millis(budget);
     assert!(best.is_none_or(|best| best < budget), "{best:?}");

@@ -1,8 +1,8 @@
-//! Halves of characters, which no text here can hold.
+//! Unpaired surrogates, which a Rust string cannot hold.
 
 use super::*;
 
-/// Frames as they are, since no value can be written with an unpaired half.
+/// Decodes raw frames, because a JSON value cannot contain an unpaired surrogate.
 fn events_of_raw(frames: &[&str]) -> Vec<LlmEvent> {
     let wire: String = frames
         .iter()

@@ -1,4 +1,4 @@
-//! What a canonical request becomes on the wire of OpenAI Chat Completions.
+//! Encoding of canonical requests for OpenAI Chat Completions.
 
 #![expect(
     clippy::unwrap_used,

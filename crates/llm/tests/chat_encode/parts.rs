@@ -332,7 +332,7 @@ fn an_answer_never_ends_a_request_and_never_follows_another() {
                 user("hi"),
             ]),
         ),
-        // A thought alone is no answer.
+        // Reasoning alone is not an answer.
         (
             vec![
                 question(),

@@ -1,9 +1,9 @@
-//! Requests of one conversation continue each other.
+//! Each request of a conversation continues the former one.
 
 use super::growing::{check_prefix_grows, check_written_as_if_anew, report};
 use super::*;
 
-/// A conversation with every kind of message, as it grows.
+/// A growing conversation with every kind of message.
 fn long_conversation() -> Vec<Message> {
     let mut messages = tool_turn();
     messages.extend([
@@ -78,7 +78,7 @@ fn a_different_conversation_is_not_continued() {
         }]);
     });
     fresh(&|request| {
-        // A refused request leaves nothing half-written behind.
+        // A refused request leaves no partial output.
         messages(request).push(Message::tool([Part::text("no")]));
         assert!(
             protocol::adapter(ProtocolId::OpenAiChat)
@@ -93,7 +93,7 @@ fn a_different_conversation_is_not_continued() {
 fn every_request_of_a_growing_conversation_says_all_of_the_former_prefix() {
     for provider in ["mock", "mistral"] {
         let model = model(|model| model.provider_id = provider.into());
-        // A tool's image waits for the end of a run that another result may go on with.
+        // The image of a tool result waits for the end of a sequence that another result may extend.
         check_prefix_grows(&model, &long_conversation());
     }
 }
@@ -115,7 +115,7 @@ fn the_prefix_is_what_is_sent_without_what_closes_the_last_message() {
     let sent = String::from_utf8(bytes(&request)).unwrap();
     let closing = r#"\n<system-update>\nSumming up.\n</system-update>"}],"stream""#;
     assert!(sent.contains(&format!("{prefix}{closing}")), "{sent}");
-    // What closed that request is no part of the next.
+    // The next request does not contain the closing message.
     request.closing = None;
     Arc::make_mut(&mut request.messages).push(Message::assistant([Part::text("Hi.")]));
     assert!(report(&request, Some(&told.prefix)).extends(&told.prefix));

@@ -1,4 +1,4 @@
-//! Everything beside the messages, and what single servers need.
+//! The parts of a request other than messages, and the needs of single servers.
 
 use super::*;
 

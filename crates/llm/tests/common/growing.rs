@@ -1,4 +1,4 @@
-//! Requests of one conversation continue each other, in whatever protocol.
+//! Properties of prefixes for every protocol: each request of a conversation continues the former one.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) fn report(request: &LlmRequest, former: Option<&Prefix>) -> PrefixRep
     adapter.prefix(request, former).unwrap()
 }
 
-/// Who writes on and who writes all of it write the same.
+/// Incremental writing and complete writing produce the same bytes.
 pub(crate) fn check_written_as_if_anew(model: &Arc<ResolvedModel>, messages: &[Message]) {
     let mut growing = begun(model);
     for end in 0..=messages.len() {
@@ -40,13 +40,13 @@ pub(crate) fn check_written_as_if_anew(model: &Arc<ResolvedModel>, messages: &[M
     }
 }
 
-/// Each request says all of the former prefix, whoever reports it.
+/// Each request contains the whole former prefix, with and without the cached output.
 pub(crate) fn check_prefix_grows(model: &Arc<ResolvedModel>, messages: &[Message]) {
     let mut request = begun(model);
     let mut former: Option<Prefix> = None;
     for end in 1..=messages.len() {
         request.messages = messages[..end].to_vec().into();
-        // What closes a request is not repeated.
+        // Later requests do not repeat the closing message.
         request.closing = (end % 3 == 0).then(|| Message::assistant([Part::text("In short:")]));
         let told = report(&request, former.as_ref());
         let reused = former.as_ref().map_or(0, |former| former.bytes);

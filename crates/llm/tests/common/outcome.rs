@@ -1,9 +1,9 @@
-//! Whatever arrives, there is exactly one outcome and the events before it are well formed.
+//! For every input, there is exactly one outcome and the events before it are well formed.
 
 use opencode_llm::LlmEvent;
 use opencode_llm::protocol::Decoder;
 
-/// Gives a decoder the bytes, cut at these places, and the same again once it is over.
+/// Feeds the bytes to a decoder, split at these positions, and feeds them again after the outcome.
 pub(crate) fn check_one_outcome(mut decoder: Box<dyn Decoder>, wire: &[u8], cuts: &[usize]) {
     let mut events = Vec::new();
     let mut errors = Vec::new();

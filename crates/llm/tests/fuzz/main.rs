@@ -1,4 +1,4 @@
-//! The kept corpus of the fuzzer, replayed without the fuzzer.
+//! Replays the stored corpus of the fuzzer without the fuzzer.
 
 #![expect(
     clippy::expect_used,

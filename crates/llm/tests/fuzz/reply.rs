@@ -1,4 +1,4 @@
-//! The properties of a decoded reply. The fuzzing targets include this file too.
+//! Properties of a decoded reply. The fuzzing targets include this file too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,11 @@ use opencode_llm::protocol::{self, Decoder};
 use opencode_llm::sources::Sources;
 use opencode_llm::{LlmEvent, LlmRequest, ProtocolId, ResolvedModel};
 
-/// Events may repeat names and ids, but their texts come from the body.
+/// Maximum number of event text bytes per byte of the body. Events may repeat names and
+/// identifiers, but their texts come from the body.
 const TEXT_PER_BYTE: usize = 8;
 
-/// The first byte of an input says how long the chunks are; the rest is the body.
+/// Checks an input. Its first byte is the chunk size; the rest is the body.
 pub(crate) fn check(protocol: ProtocolId, input: &[u8]) {
     let Some((chunk, body)) = input.split_first() else {
         return;

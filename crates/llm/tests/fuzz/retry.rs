@@ -1,13 +1,14 @@
-//! The properties of a refusal: of its headers, which say how long to wait, and of its body.
+//! Properties of a refusal: its headers, which may contain a wait, and its body.
 
 use std::time::{Duration, SystemTime};
 
 use opencode_llm::error::HttpFailure;
 
-/// More characters than any message of a failure has.
+/// Upper limit for the message of a failure, in characters.
 const MAX_MESSAGE: usize = 5_000;
 
-/// The first line is the status, the lines up to an empty one are headers, the rest is the body.
+/// Checks an input. Its first line is the status, the lines up to an empty one are headers, and the
+/// rest is the body.
 pub(crate) fn check(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! Documents from a server that does not keep to what it says.
+//! Downloads from a server that violates its announcements.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,13 @@ use url::Url;
 
 const LIMIT: usize = 64 * 1024;
 
-/// Answers one request with these bytes and closes the connection.
+/// Downloads from a server that answers one request with these bytes and closes the connection.
 async fn get(answer: impl Into<Vec<u8>>) -> Result<String, String> {
     let (address, listener) = listen().await;
     let answer = answer.into();
     tokio::spawn(async move {
         let mut stream = asked(&listener).await;
-        // The client may have gone when it has seen enough.
+        // The client may close the connection before the end of the answer.
         let _ = stream.write_all(&answer).await;
     });
     text(download(&address).await)
@@ -28,7 +28,7 @@ async fn listen() -> (SocketAddr, TcpListener) {
     (listener.local_addr().unwrap(), listener)
 }
 
-/// A connection on which somebody asked.
+/// Accepts a connection and reads the head of its request.
 async fn asked(listener: &TcpListener) -> TcpStream {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut head = Vec::new();
@@ -74,7 +74,7 @@ async fn a_body_is_had_however_its_end_is_announced() {
         ),
         answer("200 OK\r\nconnection: close", b"use tabs"),
         answer(&gzip, compressed),
-        // What is announced is what there is; bytes behind it belong to no answer.
+        // The announced length determines the body. Further bytes belong to no answer.
         answer("200 OK\r\ncontent-length: 8", b"use tabs and spaces"),
     ] {
         assert_eq!(get(bytes).await, Ok("use tabs".to_owned()));
@@ -86,7 +86,7 @@ async fn what_is_no_complete_text_within_the_limit_is_refused() {
     let large = vec![b'a'; LIMIT + 1];
     let fits = get(answer("200 OK\r\nconnection: close", &large[1..])).await;
     assert_eq!(fits.map(|body| body.len()), Ok(LIMIT));
-    // Two hundred thousand letters.
+    // A compressed body of two hundred thousand letters.
     let bomb = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xed\xc1\x31\x01\x00\x00\x00\xc2\xa0\xac\
       \xeb\x5f\xc2\x0c\xfe\x40\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\
       \x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\

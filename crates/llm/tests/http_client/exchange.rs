@@ -1,4 +1,4 @@
-//! Exchanges that work.
+//! Successful exchanges.
 
 use opencode_llm::{Auth, Secret};
 use serde_json::json;
@@ -124,7 +124,7 @@ async fn each_piece_of_the_body_is_one_batch() {
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 3);
     write(HELLO);
     assert_eq!(stream.next().await.unwrap().unwrap().len(), 1);
-    // A comment and a part of a frame produce nothing, so they are no batch.
+    // A comment and an incomplete frame produce no events, so they result in no batch.
     write(": ping\n\n");
     let (half, rest) = STOP.split_at(20);
     write(half);

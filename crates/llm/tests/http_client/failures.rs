@@ -1,4 +1,4 @@
-//! Exchanges that break.
+//! Failing exchanges.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn a_body_that_ends_early_is_a_failure_of_its_own() {
     );
 }
 
-/// How a failure names the model and where it was asked.
+/// The model and its address as failures show them.
 fn place(base_url: &str) -> String {
     format!(
         "mock/m1 at {}/chat/completions",
@@ -178,7 +178,7 @@ async fn secrets_stay_out_of_failures() {
 
 #[tokio::test]
 async fn an_error_body_is_read_as_far_as_it_is_kept() {
-    // The server never ends the body; a client that waited for its end would hang.
+    // The server never ends the body. A client that waited for its end would hang.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! The HTTP client against a server that is scripted byte by byte.
+//! Tests of the HTTP client with a server that is scripted byte by byte.
 
 #![expect(
     clippy::unwrap_used,
@@ -28,8 +28,7 @@ fn options() -> HttpOptions {
     HttpOptions {
         // The middle of the range, so that waits have no jitter.
         sources: Sources::new(|| 1 << 63, || SystemTime::UNIX_EPOCH),
-        // A paused clock jumps to the next timer whenever nothing else can run, so there must be
-        // none but those tested.
+        // A paused clock jumps to the next timer when no task can run, so only the tested timers may exist.
         connect_timeout: None,
         ..HttpOptions::default()
     }
@@ -53,7 +52,7 @@ async fn items(request: LlmRequest) -> Vec<Item> {
         .await
 }
 
-/// All events, and the failure that ended them.
+/// Returns all events, and the failure that ended them.
 async fn outcome(request: LlmRequest) -> (Vec<LlmEvent>, Option<LlmError>) {
     let mut events = Vec::new();
     let mut failure = None;

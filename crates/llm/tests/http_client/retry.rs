@@ -1,4 +1,4 @@
-//! Refusals: one request each. The runtime decides whether to send another.
+//! Refusals. The client sends one request each; the runtime decides on retries.
 
 use opencode_llm::ErrorKind;
 

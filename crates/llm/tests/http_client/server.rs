@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// One request as the server saw it.
+/// One request as the server received it.
 pub(super) struct Seen {
     pub(super) connection: usize,
     pub(super) head: String,
@@ -19,8 +19,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Answers each request with the next script and closes the connection when a script does not
-    /// say how long it is.
+    /// Answers each request with the next script. Closes the connection if a script does not announce its length.
     pub(super) async fn start(scripts: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1/", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Replies: texts, reasoning, calls, what the provider ran, counts and reasons.
+//! Replies: texts, reasoning, calls, provider-executed calls, counts and reasons.
 
 use opencode_llm::{BlockId, FinishReason, ProviderMetadata, Usage};
 
@@ -169,7 +169,7 @@ fn a_summary_has_parts() {
         ]
         .concat()
     );
-    // With a store nothing is to be waited for.
+    // With a store, a part does not wait for the end of its item.
     assert_eq!(
         events_with(json!({"store": true}), &events),
         [

@@ -1,4 +1,4 @@
-//! Every way a stream fails, and that it always comes to one outcome.
+//! Failures of a stream, and the property that every stream has exactly one outcome.
 
 use opencode_llm::ErrorKind;
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ fn said(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
 
-/// The items between a question and another.
+/// Returns the items between two questions.
 fn answer(options: Value, parts: Vec<Part>) -> Value {
     let messages = vec![
         Message::user([Part::text("q")]),

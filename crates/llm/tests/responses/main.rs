@@ -1,5 +1,4 @@
-//! OpenAI Responses: what a canonical request becomes on the wire, and what the bytes of a stream
-//! become.
+//! OpenAI Responses: encoding of canonical requests and decoding of streams.
 
 #![expect(
     clippy::unwrap_used,
@@ -70,7 +69,7 @@ fn body(request: &LlmRequest) -> Value {
     serde_json::from_slice(&wire(request).body).unwrap()
 }
 
-/// The items of the input.
+/// Returns the items of the input.
 fn items(request: &LlmRequest) -> Value {
     body(request)["input"].take()
 }

@@ -1,4 +1,4 @@
-//! Everything but the conversation: sampling, reasoning, tools and what the answer is to hold.
+//! The parts of a request other than the conversation: sampling, reasoning, tools, contents of the answer.
 
 use opencode_llm::{GenerationControls, HttpOverlay};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const OWN: &str = "https://api.openai.com/v1";
 
-/// The members behind the input and tools.
+/// Returns the members after the input and the tools.
 fn members(request: &LlmRequest) -> Value {
     let mut body = body(request);
     let members = body.as_object_mut().unwrap();
@@ -66,7 +66,7 @@ fn options() {
             json!({"serviceTier": "flex", "instructions": "i", "promptCacheKey": "k"}),
             json!({"store": false, "prompt_cache_key": "k", "service_tier": "flex", "instructions": "i"}),
         ),
-        // It is about tools, and there are none.
+        // The option concerns tools, and this request has none.
         (json!({"parallelToolCalls": false}), json!({"store": false})),
         (
             json!({"include": ["x"]}),

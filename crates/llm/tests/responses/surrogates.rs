@@ -1,8 +1,8 @@
-//! Halves of characters, which no text here can hold.
+//! Unpaired surrogates, which a Rust string cannot hold.
 
 use super::*;
 
-/// The deltas and calls of a reply.
+/// Returns the deltas and calls of a reply.
 fn said(frames: &[&str]) -> Vec<(String, String)> {
     let frames: String = frames
         .iter()

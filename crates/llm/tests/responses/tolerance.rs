@@ -1,8 +1,8 @@
-//! What servers do that are not quite the protocol.
+//! Minor deviations of servers from the protocol.
 
 use super::*;
 
-/// Texts, and calls with their input.
+/// Returns the texts, and the calls with their input.
 fn told(events: &[Value]) -> Vec<(String, String)> {
     let told = |event: LlmEvent| match event {
         LlmEvent::TextDelta { id, text, .. } | LlmEvent::ReasoningDelta { id, text, .. } => {

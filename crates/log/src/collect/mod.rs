@@ -1,4 +1,4 @@
-//! From spans and events of `tracing` to entries.
+//! Converts spans and events of `tracing` to entries.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::entry::{Entry, EntryLocation, Level};
 use crate::filter::{Filter, target_of};
 use crate::queue::Queue;
 
-/// Bytes of one text of an entry. What is longer is cut.
+/// Maximum length of one text of an entry, in bytes. A longer text is cut.
 const MAX_TEXT: usize = 8 * 1024;
 
-/// Makes entries.
+/// The `tracing` layer that creates the entries of one log.
 pub(crate) struct Collect {
     filter: Arc<Filter>,
     queue: Arc<Queue>,
@@ -38,8 +38,8 @@ impl Collect {
         Self { filter, queue }
     }
 
-    /// Spans count for every target: they say what the entries within them are about. They have the
-    /// level `ERROR`, so that they are there at every level of the filter.
+    /// Accepts spans of every target, because they hold the session and the Location of the entries
+    /// inside them. Spans have the level `ERROR`, so every level of the filter includes them.
     fn takes(&self, metadata: &Metadata<'_>) -> bool {
         target_of(metadata.target()).is_some_and(|target| {
             metadata.is_span() || self.filter.takes(target, (*metadata.level()).into())
@@ -85,7 +85,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
         });
     }
 
-    /// A Session Drain learns its Location only after its span has begun.
+    /// A Session Drain records its Location after its span has begun.
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else {
             return;
@@ -166,13 +166,13 @@ impl Visit for Seen {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let mut text = Text::default();
-        // It ends with a failure where the text is full.
+        // Fails when the text is full; the cut text is used.
         let _ = write!(text, "{value:?}");
         self.text(field, text.0);
     }
 }
 
-/// A text up to [`MAX_TEXT`]. What is longer ends with an ellipsis.
+/// A text of up to [`MAX_TEXT`] bytes. A longer text is cut and ends with an ellipsis.
 #[derive(Default)]
 struct Text(String);
 

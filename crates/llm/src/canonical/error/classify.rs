@@ -1,4 +1,4 @@
-//! What a status, a body or an in-stream error code means.
+//! The classification of failures by status, body or in-stream error code.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use super::overflow::is_overflow_text;
 use super::rate_limit::retry_after_ms;
 use super::{AuthenticationKind, ErrorKind, LlmErrorReason};
 
-/// The statuses with which providers refuse a request as it is.
+/// The statuses with which providers refuse a request as invalid.
 const INVALID_REQUEST: [u16; 5] = [400, 404, 409, 413, 422];
 
-/// The reason behind a failed response.
+/// Returns the reason of a failed response.
 pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
     let body = failure.body.to_lowercase();
     let retry_after_ms = || retry_after_ms(failure.response_headers, failure.now);
-    // A refusal of the content comes under any status, even those that otherwise invite a retry.
+    // Providers refuse content with any status, even one that otherwise permits a retry.
     if names_content_policy(&body) {
         return LlmErrorReason::ContentPolicy;
     }
@@ -43,16 +43,15 @@ pub(super) fn status_reason(failure: &HttpFailure<'_>) -> LlmErrorReason {
     }
 }
 
-/// The kind of an error that arrived inside a stream: `code` and `type` as the provider names them,
-/// either may be empty, and `code` may be an HTTP status in digits.
+/// Classifies an error that arrived inside a stream. `code` and `type` come from the provider and
+/// may be empty. `code` may be an HTTP status in digits.
 #[must_use]
 pub fn in_stream_kind(code: &str, error_type: &str, message: &str) -> ErrorKind {
     let label = format!("{code} {error_type}").to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| label.contains(word));
     let everything = format!("{label} {}", message.to_lowercase());
     let status = code.parse::<u16>().ok();
-    // Any of the three may say that it did not fit, or that it is throttling. These statuses say
-    // themselves what it is.
+    // Code, type and message may each indicate an overflow. These statuses already exclude it.
     let is_told = matches!(status, Some(401..=403 | 429));
     if !is_told && is_overflow_text(&everything) {
         return ErrorKind::ContextOverflow;
@@ -96,7 +95,7 @@ fn status_kind(status: u16) -> ErrorKind {
     }
 }
 
-/// Some servers answer an oversized request with nothing but the status.
+/// Some servers refuse an oversized request with a status and an empty body.
 fn is_overflow_body(status: u16, body: &str) -> bool {
     let bare = matches!(status, 400 | 413) && body.trim().is_empty();
     bare || is_overflow_text(body)
@@ -112,7 +111,7 @@ fn names_exhausted_quota(lower: &str) -> bool {
     contains_words(lower, "insufficient", "quota") || contains_words(lower, "quota", "exceeded")
 }
 
-/// Whether the two words follow each other, joined directly or by one space, hyphen or underscore.
+/// True if the two words follow each other, joined directly or by one space, hyphen or underscore.
 fn contains_words(lower: &str, first: &str, second: &str) -> bool {
     lower.match_indices(first).any(|(at, _)| {
         let rest = &lower[at + first.len()..];
@@ -122,7 +121,7 @@ fn contains_words(lower: &str, first: &str, second: &str) -> bool {
     })
 }
 
-/// The parameter an OpenAI-shaped error body blames.
+/// Returns the parameter that an error body in the format of OpenAI names.
 fn parameter(body: &str) -> Option<String> {
     let body: Value = serde_json::from_str(body).ok()?;
     Some(body.get("error")?.get("param")?.as_str()?.to_owned())

@@ -1,4 +1,4 @@
-//! Failures that came as an HTTP response.
+//! Failures that arrive as an HTTP response.
 
 use std::time::SystemTime;
 
@@ -8,11 +8,10 @@ use super::rate_limit::RateLimits;
 use super::{CONTEXT_CHARS, LlmError, bounded, classify, is_page, page_message, place};
 use crate::redact::{Redactor, Secrets};
 
-/// Bodies up to this many characters are shown in the message; longer ones are usually pages meant
-/// for a browser.
+/// Maximum length, in characters, of a body that the message shows. Longer bodies are usually HTML pages.
 const SHOWN_CHARS: usize = 500;
 
-/// Headers in which providers put the identifier of a request, best first.
+/// Headers in which providers send the identifier of a request, in order of preference.
 const REQUEST_ID_HEADERS: [&str; 6] = [
     "x-request-id",
     "request-id",
@@ -22,7 +21,7 @@ const REQUEST_ID_HEADERS: [&str; 6] = [
     "cf-ray",
 ];
 
-/// A failed exchange as it happened. [`HttpFailure::into_error`] decides what it means.
+/// The raw data of a failed exchange. [`HttpFailure::into_error`] classifies it.
 #[derive(Clone, Debug)]
 pub struct HttpFailure<'a> {
     /// Provider and model in the catalogue, as `provider/model`.
@@ -31,45 +30,45 @@ pub struct HttpFailure<'a> {
     pub method: &'a str,
     /// The address with its query.
     pub url: &'a str,
-    /// Headers as sent.
+    /// Request headers as sent.
     pub request_headers: &'a [(String, String)],
     /// The status.
     pub status: u16,
-    /// Headers as received; names in lower case.
+    /// Response headers as received, with names in lower case.
     pub response_headers: &'a [(String, String)],
-    /// As much of the body as was read.
+    /// The part of the body that was read.
     pub body: &'a str,
-    /// There was more.
+    /// True if the body was longer.
     pub body_truncated: bool,
-    /// For a `retry-after` that is a date.
+    /// The current time, for a `retry-after` that is a date.
     pub now: SystemTime,
 }
 
-/// What is kept of a failed exchange. Secrets are redacted.
+/// The stored data of a failed exchange. Secrets are redacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpContext {
     /// The method.
     pub method: String,
     /// The address.
     pub url: String,
-    /// Headers as sent.
+    /// Request headers as sent.
     pub request_headers: Vec<(String, String)>,
     /// The status.
     pub status: u16,
-    /// Headers as received.
+    /// Response headers as received.
     pub response_headers: Vec<(String, String)>,
     /// The beginning of the body.
     pub body: String,
-    /// The body was longer.
+    /// True if the body was longer.
     pub body_truncated: bool,
-    /// What the provider calls the request.
+    /// The identifier that the provider assigned to the request.
     pub request_id: Option<String>,
-    /// The rate limits the provider announced.
+    /// The rate limits that the provider announced.
     pub rate_limits: RateLimits,
 }
 
 impl HttpFailure<'_> {
-    /// Classifies the response and keeps what a person needs to see of it.
+    /// Classifies the response and keeps the data that the user needs.
     #[must_use]
     pub fn into_error(self) -> LlmError {
         let mut secrets = Secrets::default();
@@ -86,7 +85,7 @@ impl HttpFailure<'_> {
             .with_http(self.context(&redactor, &body))
     }
 
-    /// The message about an HTML page, if the body is one. The page itself is not shown.
+    /// Returns the message about an HTML page if the body is one. The message does not contain the page.
     fn page(&self) -> Option<String> {
         let url = Url::parse(self.url).ok()?;
         let page = is_page(self.header("content-type"), self.body.as_bytes());
@@ -116,7 +115,7 @@ impl HttpFailure<'_> {
     }
 }
 
-/// The status, and the body if it is short and whole.
+/// Returns a message with the status, and with the body if it is short and complete.
 fn said(status: u16, body: &str, truncated: bool) -> String {
     let shown = body.trim();
     if shown.is_empty() || truncated || shown.chars().count() > SHOWN_CHARS {
@@ -125,7 +124,7 @@ fn said(status: u16, body: &str, truncated: bool) -> String {
     format!("Provider request failed with HTTP {status}: {shown}")
 }
 
-/// The first header of that name, in any case.
+/// Returns the first header with this name, ignoring case.
 pub(super) fn find_header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers
         .iter()

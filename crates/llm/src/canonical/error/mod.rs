@@ -1,8 +1,7 @@
 //! Failures of a model request.
 //!
 //! A failure that the provider reports inside a running stream is an event
-//! ([`LlmEvent::ProviderError`](crate::LlmEvent)); everything that breaks the exchange itself ends
-//! the stream with an [`LlmError`].
+//! ([`LlmEvent::ProviderError`](crate::LlmEvent)). Every other failure ends the stream with an [`LlmError`].
 
 mod classify;
 mod http;
@@ -20,27 +19,27 @@ pub(crate) use place::{BEGINNING, is_page, page_message, place};
 use crate::canonical::event::FinishReason;
 use crate::redact::Redactor;
 
-/// The longest piece of provider output a failure keeps, in characters.
+/// Maximum length, in characters, of provider output that a failure keeps.
 pub(crate) const CONTEXT_CHARS: usize = 16_384;
 
-/// Why a model request failed. `Display` is the text stored with the failed step; it never contains
-/// a secret of the request.
+/// A failed model request. `Display` is the text stored with the failed step. It never contains a
+/// secret of the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LlmError {
     reason: LlmErrorReason,
     message: String,
     http: Option<Box<HttpContext>>,
-    /// Whether it is known that the provider produced nothing before.
+    /// True if the provider is known to have produced no output before the failure.
     without_output: bool,
 }
 
-/// The kinds of failure, with what is known beyond the message.
+/// The kinds of failure, with details beyond the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LlmErrorReason {
-    /// The provider, or the adapter before any traffic, refused the request as it is.
+    /// The provider refused the request as invalid, or the adapter refused it before any traffic.
     InvalidRequest {
-        /// The offending parameter, if the provider names one.
+        /// The refused parameter, if the provider names it.
         parameter: Option<String>,
         /// The request does not fit the context window.
         context_overflow: bool,
@@ -54,105 +53,105 @@ pub enum LlmErrorReason {
     },
     /// The credential is missing or was refused.
     Authentication {
-        /// In which way.
+        /// The problem with the credential.
         kind: AuthenticationKind,
     },
-    /// Too many requests for now.
+    /// Too many requests at the moment.
     RateLimit {
-        /// How long the provider asks to wait.
+        /// The wait that the provider asks for, in milliseconds.
         retry_after_ms: Option<u64>,
     },
-    /// The account has nothing left; waiting does not help.
+    /// The account has no quota left. Waiting does not help.
     QuotaExceeded,
     /// The provider refuses the content.
     ContentPolicy,
-    /// The provider broke.
+    /// The provider has an internal failure.
     ProviderInternal {
         /// The HTTP status.
         status: u16,
-        /// How long the provider asks to wait.
+        /// The wait that the provider asks for, in milliseconds.
         retry_after_ms: Option<u64>,
     },
-    /// The exchange broke before a response, or a configured time limit passed.
+    /// The exchange failed before a response, or a configured time limit passed.
     Transport {
-        /// In which way.
+        /// The kind of the failure.
         kind: TransportKind,
         /// The address, redacted.
         url: Option<String>,
     },
-    /// The provider answered with something that is not its protocol, or stopped in the middle.
+    /// The provider sent data that violates its protocol, or the response broke off.
     InvalidProviderOutput {
         /// Provider and protocol.
         route: String,
-        /// The piece that could not be understood, bounded and redacted.
+        /// The data that could not be decoded, shortened and redacted.
         raw: Option<String>,
     },
     /// The answer reached its limit of output tokens inside a tool call.
     OutputLimit,
-    /// A status nobody assigned a meaning to.
+    /// The status has no known meaning.
     UnknownProvider {
         /// The HTTP status.
         status: Option<u16>,
     },
 }
 
-/// What is wrong with a credential.
+/// The problem with a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthenticationKind {
-    /// There is none.
+    /// The credential is missing.
     Missing,
-    /// The provider does not know it.
+    /// The provider does not accept it.
     Invalid,
-    /// It was valid once.
+    /// It has expired.
     Expired,
-    /// It does not allow this.
+    /// It does not permit this request.
     InsufficientPermissions,
-    /// The provider does not say.
+    /// The provider does not name the problem.
     Unknown,
 }
 
-/// How an exchange broke.
+/// The kind of a failed exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportKind {
     /// A time limit passed.
     Timeout,
-    /// No connection: name, address or TLS.
+    /// No connection: a failure of name resolution, address or TLS.
     Connect,
     /// The connection was lost before the response headers.
     Exchange,
 }
 
-/// One word per failure, for consumers that only need to tell them apart.
+/// One word per failure, for consumers that only need to distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The credential.
+    /// The credential is missing or refused.
     Auth,
     /// Too many requests.
     RateLimit,
-    /// Nothing left to spend.
+    /// The quota is exhausted.
     Quota,
-    /// The provider broke or is overloaded.
+    /// The provider has an internal failure or is overloaded.
     Overloaded,
-    /// The request is wrong.
+    /// The request is invalid.
     InvalidRequest,
     /// The request does not fit the context window.
     ContextOverflow,
-    /// The content is refused.
+    /// The provider refuses the content.
     ContentPolicy,
     /// The answer reached its limit of output tokens.
     OutputLength,
-    /// The network.
+    /// The network exchange failed.
     Transport,
-    /// A time limit.
+    /// A time limit passed.
     Timeout,
-    /// The answer is not in the protocol.
+    /// The answer violates the protocol.
     InvalidOutput,
-    /// None of these.
+    /// None of the other kinds.
     Unknown,
 }
 
 impl ErrorKind {
-    /// The word stored with the failure.
+    /// Returns the word that is stored with the failure.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -171,7 +170,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether asking again later may help.
+    /// True if a later retry may succeed.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimit | Self::Overloaded)
@@ -179,7 +178,7 @@ impl ErrorKind {
 }
 
 impl LlmError {
-    /// A failure of the given kind.
+    /// Creates a failure of the given kind.
     #[must_use]
     pub fn new(reason: LlmErrorReason, message: impl Into<String>) -> Self {
         Self {
@@ -190,7 +189,7 @@ impl LlmError {
         }
     }
 
-    /// A request the adapter refuses before any traffic.
+    /// Creates the failure of a request that the adapter refuses before any traffic.
     #[must_use]
     pub fn invalid_request(message: impl Into<String>) -> Self {
         let reason = LlmErrorReason::InvalidRequest {
@@ -200,7 +199,7 @@ impl LlmError {
         Self::new(reason, message)
     }
 
-    /// Provider output that is not its protocol.
+    /// Creates the failure of provider output that violates its protocol.
     #[must_use]
     pub fn invalid_output(route: &str, message: impl Into<String>) -> Self {
         let reason = LlmErrorReason::InvalidProviderOutput {
@@ -210,7 +209,7 @@ impl LlmError {
         Self::new(reason, message)
     }
 
-    /// Provider output that is not its protocol, with the offending piece.
+    /// Creates the failure of provider output that violates its protocol, with the undecodable data.
     #[must_use]
     pub fn undecodable(route: &str, message: impl Into<String>, raw: &[u8]) -> Self {
         let reason = LlmErrorReason::InvalidProviderOutput {
@@ -220,7 +219,7 @@ impl LlmError {
         Self::new(reason, message)
     }
 
-    /// An exchange that broke.
+    /// Creates the failure of an exchange.
     #[must_use]
     pub fn transport(kind: TransportKind, url: Option<String>, message: impl Into<String>) -> Self {
         Self::new(LlmErrorReason::Transport { kind, url }, message)
@@ -231,8 +230,8 @@ impl LlmError {
         self
     }
 
-    /// The same failure, of an answer that ended for this reason: output that the limit cut is not
-    /// the provider's mistake.
+    /// Adapts the failure to the finish reason of the answer: invalid output that the output limit
+    /// cut off is not an error of the provider.
     #[must_use]
     pub fn ended_by(mut self, reason: Option<FinishReason>) -> Self {
         if reason == Some(FinishReason::Length)
@@ -244,7 +243,7 @@ impl LlmError {
         self
     }
 
-    /// Adds a sentence to the message.
+    /// Appends a sentence to the message.
     #[must_use]
     pub fn explained(mut self, sentence: &str) -> Self {
         self.message.push_str(". ");
@@ -252,7 +251,7 @@ impl LlmError {
         self
     }
 
-    /// Removes the request's secrets from what the provider sent back.
+    /// Removes the secrets of the request from text that the provider returned.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         self.message = redactor.text(&self.message);
         match &mut self.reason {
@@ -268,19 +267,19 @@ impl LlmError {
         self
     }
 
-    /// The reason with its details.
+    /// Returns the reason with its details.
     #[must_use]
     pub const fn reason(&self) -> &LlmErrorReason {
         &self.reason
     }
 
-    /// The exchange the failure belongs to, redacted, when there was a response.
+    /// Returns the redacted exchange of the failure, if there was a response.
     #[must_use]
     pub fn http(&self) -> Option<&HttpContext> {
         self.http.as_deref()
     }
 
-    /// One word for the failure.
+    /// Returns the kind of the failure.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         match &self.reason {
@@ -307,22 +306,22 @@ impl LlmError {
         }
     }
 
-    /// Whether asking again later may help. A time limit that passed may have cut an answer off, so it
-    /// counts only [without output](Self::without_output).
+    /// True if a later retry may succeed. A time limit may have cut an answer off, so a timeout is
+    /// retryable only [without output](Self::without_output).
     #[must_use]
     pub const fn retryable(&self) -> bool {
         let kind = self.kind();
         kind.is_retryable() || (self.without_output && matches!(kind, ErrorKind::Timeout))
     }
 
-    /// The same failure, of a request that produced nothing before.
+    /// Marks the failure as one of a request that produced no output before.
     #[must_use]
     pub fn without_output(mut self) -> Self {
         self.without_output = true;
         self
     }
 
-    /// The HTTP status, when there was a response.
+    /// Returns the HTTP status, if there was a response.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match &self.reason {
@@ -332,7 +331,7 @@ impl LlmError {
         }
     }
 
-    /// How long the provider asks to wait.
+    /// Returns the wait that the provider asks for, in milliseconds.
     #[must_use]
     pub const fn retry_after_ms(&self) -> Option<u64> {
         match &self.reason {
@@ -342,14 +341,14 @@ impl LlmError {
         }
     }
 
-    /// Whether the request did not fit the context window.
+    /// True if the request did not fit the context window.
     #[must_use]
     pub fn is_context_overflow(&self) -> bool {
         self.kind() == ErrorKind::ContextOverflow
     }
 }
 
-/// The first [`CONTEXT_CHARS`] characters.
+/// Returns the first [`CONTEXT_CHARS`] characters.
 pub(crate) fn bounded(text: &str) -> String {
     match text.char_indices().nth(CONTEXT_CHARS) {
         None => text.to_owned(),
@@ -357,8 +356,7 @@ pub(crate) fn bounded(text: &str) -> String {
     }
 }
 
-/// Enough bytes for [`CONTEXT_CHARS`] characters, so that a huge frame is not copied to show its
-/// beginning.
+/// Returns enough bytes for [`CONTEXT_CHARS`] characters, to avoid copying a huge frame.
 fn head(raw: &[u8]) -> &[u8] {
     &raw[..raw.len().min(CONTEXT_CHARS * 4)]
 }

@@ -1,11 +1,11 @@
-//! Recognising that a request did not fit the context window.
+//! Detection of requests that did not fit the context window.
 //!
-//! Providers have no common code for it, so the wording decides. A phrase is matched anywhere in
-//! the text, without regard to case and with underscores read as spaces. In a phrase `#` stands for
-//! digits with commas, `*` for a short stretch of anything and `[…]` for words that may be missing.
+//! Providers share no code for this failure, so the wording decides. A phrase matches anywhere in
+//! the text, ignores case and treats underscores as spaces. In a phrase, `#` stands for digits with
+//! commas, `*` for a short text of any kind, and `[…]` for optional words.
 
-/// The furthest `*` reaches, in characters. Far enough for a model name or two, near enough to stay
-/// in the sentence.
+/// Maximum length of the text that `*` matches, in characters. Long enough for one or two model
+/// names, short enough to stay within a sentence.
 const GAP: usize = 200;
 
 const PHRASES: [&str; 36] = [
@@ -13,9 +13,9 @@ const PHRASES: [&str; 36] = [
     "prompt is too long",
     "request too large",
     "exceed context limit",
-    // Bedrock, and what says no more
+    // Bedrock, and servers with a short message
     "input [is ]too long",
-    // OpenAI, Groq, vLLM, LiteLLM and what is built on them
+    // OpenAI, Groq, vLLM, LiteLLM and servers based on them
     "exceeds [the ][model's ][maximum ]context length",
     "exceeds [the ][model's ][maximum ]context window",
     "maximum context length is #",
@@ -30,7 +30,7 @@ const PHRASES: [&str; 36] = [
     "input token count*exceeds the maximum",
     // xAI
     "maximum prompt length is #",
-    // Copilot; limits of images, tools and answers are told in the same way
+    // Copilot; its messages about limits of images, tools and answers are similar
     "token count*exceeds the limit of #",
     "prompt exceeds the limit of #",
     "input exceeds the limit of #",
@@ -40,12 +40,12 @@ const PHRASES: [&str; 36] = [
     "prompt too long",
     "context length is only # tokens",
     "input length*exceeds*context length",
-    // MiniMax, Kimi, z.ai and relatives
+    // MiniMax, Kimi, z.ai and similar servers
     "context window exceeds limit",
     "context window exceeded",
     "exceeded model token limit",
     "tokens in request more than max tokens allowed",
-    // Proxies and servers that only say so much
+    // Proxies and servers with an unspecific message
     "request is too large",
     "request entity too large",
     "payload too large",
@@ -56,8 +56,8 @@ const PHRASES: [&str; 36] = [
     "400 (no body)",
 ];
 
-/// Throttling and quotas speak of tokens and limits too, and are no overflow. What says so may stand
-/// inside the JSON text of a failure.
+/// Words of throttling and quota messages. These also mention tokens and limits, but they are not
+/// overflows. The words may occur inside the JSON text of a failure.
 const EXCLUDED: [&str; 8] = [
     "throttling",
     "service unavailable:",
@@ -69,7 +69,7 @@ const EXCLUDED: [&str; 8] = [
     "per day",
 ];
 
-/// Whether a provider's text says that the request did not fit the context window.
+/// True if the text of a provider says that the request did not fit the context window.
 #[must_use]
 pub fn is_overflow_text(text: &str) -> bool {
     let text = canonical(text);
@@ -190,7 +190,7 @@ mod tests {
             "maximum context length is many tokens",
             "exceeds the limit of your patience",
             "model not found",
-            // What is too large there is no conversation.
+            // These limits do not concern the size of the conversation.
             "The number of images (25) exceeds the limit of 20 per request",
             "tools: 129 functions, which exceeds the limit of 128",
             "Image size of 24 MB exceeds the limit of 20 MB",

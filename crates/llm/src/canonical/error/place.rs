@@ -1,12 +1,12 @@
-//! Where a request went, as failures say it, and whether a web server answered in its place.
+//! The address of a request in failures, and the detection of HTML pages in place of an answer.
 
 use url::Url;
 
-/// `provider/model at scheme://host/path`. The address has no user, no
-/// query and no fragment: they may be secret.
+/// Returns `provider/model at scheme://host/path`. User information, query and fragment are
+/// removed, because they may be secret.
 pub(crate) fn place(model: &str, url: &Url) -> String {
     let mut shown = url.clone();
-    // Neither call can fail on an address with a host.
+    // Both calls succeed for an address with a host.
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     shown.set_query(None);
@@ -14,10 +14,10 @@ pub(crate) fn place(model: &str, url: &Url) -> String {
     format!("{model} at {shown}")
 }
 
-/// How much of a body tells whether it is a page.
+/// Number of bytes of a body that suffice to detect a page.
 pub(crate) const BEGINNING: usize = 64;
 
-/// Whether an answer is a page for a browser, by its content type or its first bytes.
+/// True if an answer is an HTML page, by its content type or its first bytes.
 pub(crate) fn is_page(content_type: Option<&str>, body: &[u8]) -> bool {
     let typed = content_type.is_some_and(|it| begins_with(it.trim_start().as_bytes(), "text/html"));
     let text = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
@@ -30,8 +30,8 @@ fn begins_with(text: &[u8], beginning: &str) -> bool {
     head.is_some_and(|head| head.eq_ignore_ascii_case(beginning.as_bytes()))
 }
 
-/// The message about a page. A server that failed may show one for any request. From
-/// any other server it means that the address is wrong.
+/// Returns the message about a page. A failing server may return one for any request. From a
+/// working server it means that the address is wrong.
 pub(crate) fn page_message(place: &str, status: u16) -> String {
     if status >= 500 {
         return format!("{place} answered with an HTML page (status {status})");

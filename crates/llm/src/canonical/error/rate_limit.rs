@@ -1,18 +1,18 @@
-//! What response headers say about waiting.
+//! Waits and rate limits in response headers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::http::find_header;
 
-/// Rate limits a provider announced, by the name it gives each budget (`requests`, `tokens`, …).
+/// Rate limits that a provider announces, by the name of each budget (`requests`, `tokens`, …).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
     /// The size of each budget.
     pub limit: BTreeMap<String, String>,
-    /// What is left of it.
+    /// The remaining part of each budget.
     pub remaining: BTreeMap<String, String>,
-    /// When it is full again, in the provider's own notation.
+    /// The time when each budget is full again, in the notation of the provider.
     pub reset: BTreeMap<String, String>,
 }
 
@@ -42,8 +42,8 @@ impl RateLimits {
     }
 }
 
-/// How long the provider asks to wait: `retry-after-ms`, else `retry-after` as seconds or as a
-/// date.
+/// Returns the wait that the provider asks for, in milliseconds: `retry-after-ms`, otherwise
+/// `retry-after` as seconds or as a date.
 pub(super) fn retry_after_ms(headers: &[(String, String)], now: SystemTime) -> Option<u64> {
     let exact = find_header(headers, "retry-after-ms").and_then(|value| millis(value, 1.0));
     exact.or_else(|| {
@@ -68,7 +68,7 @@ fn millis(value: &str, factor: f64) -> Option<u64> {
     (millis.is_finite() && millis >= 0.0).then_some(millis.round() as u64)
 }
 
-/// A date as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Parses an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn parse_http_date(text: &str) -> Option<SystemTime> {
     let (_, date) = text.trim().split_once(", ")?;
     let mut fields = date.split(' ');
@@ -102,10 +102,10 @@ fn month_number(name: &str) -> Option<u64> {
     Some(position as u64 + 1)
 }
 
-/// Days from 1 January 1970, for years from then on.
+/// Returns the days since 1 January 1970, for 1970 and later years.
 fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
-    // A year that begins in March has its leap day last, which makes the month lengths a straight
-    // line.
+    // If a year begins in March, the leap day is its last day. A linear formula then gives the days
+    // before each month.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {

@@ -9,13 +9,13 @@ use super::tool::ToolResultValue;
 use crate::canonical::error::LlmError;
 use crate::canonical::event::ProviderMetadata;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// A Mid-Conversation System Message; system text that opens the request is not a message.
+    /// A Mid-Conversation System Message. The system text at the start of a request is not a message.
     System,
-    /// The person, or text that stands in for one.
+    /// The user, or text that is sent in the role of the user.
     User,
     /// The model.
     Assistant,
@@ -25,24 +25,24 @@ pub enum Role {
 
 /// One message of the conversation.
 ///
-/// The parts are shared, so that repeating a long history in every request costs one reference
-/// count per message, and an adapter can tell by identity which messages it has already written.
-/// The text inside is plain `String`: nothing takes a part out of its message.
+/// The parts are shared. Repeating a long history in every request therefore costs one reference
+/// count per message, and an adapter recognizes by identity the messages that it has already
+/// written. The text inside is a plain `String`, because no code moves a part out of its message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The parts.
     #[serde(serialize_with = "serialize_parts")]
     pub content: Arc<[Part]>,
-    /// The provider paused this answer and goes on with it when it gets it back. Always `false` for
-    /// other roles.
+    /// The provider paused this answer, and continues it after a request that repeats it. Always
+    /// `false` for other roles.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_paused: bool,
 }
 
 impl Message {
-    /// A message of any role.
+    /// Creates a message of any role.
     #[must_use]
     pub fn new(role: Role, content: impl Into<Arc<[Part]>>) -> Self {
         Self {
@@ -52,19 +52,19 @@ impl Message {
         }
     }
 
-    /// A user message.
+    /// Creates a user message.
     #[must_use]
     pub fn user(content: impl Into<Arc<[Part]>>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// An assistant message.
+    /// Creates an assistant message.
     #[must_use]
     pub fn assistant(content: impl Into<Arc<[Part]>>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    /// An assistant message that the provider paused.
+    /// Creates an assistant message that the provider paused.
     #[must_use]
     pub fn paused(content: impl Into<Arc<[Part]>>) -> Self {
         Self {
@@ -73,29 +73,29 @@ impl Message {
         }
     }
 
-    /// A message of tool results.
+    /// Creates a message of tool results.
     #[must_use]
     pub fn tool(content: impl Into<Arc<[Part]>>) -> Self {
         Self::new(Role::Tool, content)
     }
 
-    /// A Mid-Conversation System Message.
+    /// Creates a Mid-Conversation System Message.
     #[must_use]
     pub fn system(text: impl Into<String>) -> Self {
         Self::new(Role::System, [Part::text(text)])
     }
 
-    /// Whether this is the very same message, not merely an equal one.
+    /// True if both messages share the same parts in memory. Equal copies do not count.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.role == other.role && Arc::ptr_eq(&self.content, &other.content)
     }
 
-    /// Refuses parts that the role cannot carry. Adapters call it on every message they lower.
+    /// Checks that the role may carry all parts. Adapters call it for every message that they write.
     ///
     /// # Errors
     ///
-    /// `InvalidRequest` naming the role and the kind of part.
+    /// `InvalidRequest` with the role and the kind of the refused part.
     pub fn check(&self) -> Result<(), LlmError> {
         match self.content.iter().find(|part| !self.role.allows(part)) {
             None => Ok(()),
@@ -109,7 +109,7 @@ impl Message {
 }
 
 impl Role {
-    /// The role's name.
+    /// Returns the name of the role.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -140,9 +140,9 @@ impl Role {
 pub enum Part {
     /// Text.
     Text(TextPart),
-    /// A file the user attached.
+    /// A file that the user attached.
     Media(Media),
-    /// What the model thought.
+    /// The reasoning of the model.
     Reasoning(ReasoningPart),
     /// A tool call of the model.
     ToolCall(ToolCallPart),
@@ -151,7 +151,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// A text part without metadata.
+    /// Creates a text part without metadata.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextPart {
@@ -171,19 +171,18 @@ impl Part {
     }
 }
 
-/// Text, with what its provider wants back.
+/// Text, with metadata that its provider expects back.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TextPart {
     /// The text.
     pub text: String,
-    /// What the provider attached.
+    /// Metadata that the provider attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
-/// A file. What the model cannot read is lowered as a sentence saying so, never as a failed
-/// request.
+/// A file. If the model cannot read it, the adapter sends a sentence that says so; the request does not fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Media {
@@ -191,18 +190,18 @@ pub struct Media {
     pub media_type: String,
     /// Base64, or a `data:` URL of the same type.
     pub data: String,
-    /// What the user called it.
+    /// The file name that the user sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
 }
 
-/// What a model thought before it answered.
+/// The reasoning of a model before its answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningPart {
-    /// The visible part; may be empty when the provider keeps the rest to itself.
+    /// The visible part. May be empty if the provider does not show the reasoning.
     pub text: String,
-    /// What the provider attached.
+    /// Metadata that the provider attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -211,15 +210,15 @@ pub struct ReasoningPart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallPart {
-    /// Unique within its step.
+    /// Identifier, unique within its step.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
     /// Its input, usually an object.
     pub input: Value,
-    /// The provider ran it, so no result of ours will follow.
+    /// The provider ran the call, so no local result follows.
     pub provider_executed: bool,
-    /// What the provider attached.
+    /// Metadata that the provider attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
@@ -228,15 +227,15 @@ pub struct ToolCallPart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultPart {
-    /// The call.
+    /// The identifier of the call.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What came out.
+    /// The result.
     pub result: ToolResultValue,
     /// The provider ran the call.
     pub provider_executed: bool,
-    /// What the provider attached.
+    /// Metadata that the provider attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }

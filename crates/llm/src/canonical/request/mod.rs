@@ -1,4 +1,4 @@
-//! The canonical request: what the runner says, in the words of no provider.
+//! The canonical request, independent of the provider.
 
 mod message;
 mod prefix;
@@ -20,43 +20,42 @@ use crate::canonical::json::deep_merge;
 use crate::canonical::model::ResolvedModel;
 use crate::redact::Fields;
 
-/// A JSON object that keeps its order.
+/// A JSON object that preserves the order of its members.
 pub type JsonMap = serde_json::Map<String, Value>;
 
-/// One request of a provider turn.
+/// One request of a Provider Turn.
 #[derive(Clone, Debug)]
 pub struct LlmRequest {
     /// The model to call.
     pub model: Arc<ResolvedModel>,
-    /// System text, in order. Empty parts are dropped.
+    /// System text, in order. Empty parts are ignored.
     pub system: Vec<SystemPart>,
-    /// The conversation, oldest first. Shared with whoever keeps it for the next request, who goes
-    /// on adding to it once this one is sent.
+    /// The conversation, oldest message first. Shared with the caller, which appends messages for
+    /// the next request after it sends this one.
     pub messages: Arc<Vec<Message>>,
-    /// What this request says behind the conversation. It is no part of it: the next request does
-    /// not repeat it.
+    /// A last message that only this request contains. It is not part of the conversation, and the
+    /// next request does not repeat it.
     pub closing: Option<Message>,
-    /// The tools on offer.
+    /// The tools that the model may call.
     pub tools: Arc<[ToolDefinition]>,
-    /// Whether and which tool must be used; the provider's default when absent.
+    /// The choice of the tool. If absent, the default of the provider applies.
     pub tool_choice: Option<ToolChoice>,
-    /// Sampling of this request, over the model's own.
+    /// Sampling controls of this request. They override those of the model.
     pub generation: GenerationControls,
-    /// Model Request Options of this request, over the model's own, by namespace.
+    /// Model Request Options of this request by namespace. They override those of the model.
     pub provider_options: JsonMap,
-    /// Wire additions of this request.
+    /// Additional wire data of this request.
     pub http: HttpOverlay,
-    /// By which a server may keep the requests of one conversation together, in protocols that have
-    /// a place for it.
+    /// The key by which a server may group the requests of one conversation, in protocols that have
+    /// a field for it.
     pub cache_key: Option<String>,
-    /// What an earlier request of the same conversation already wrote. Hand the same handle to
-    /// every request of a conversation and the unchanged prefix is neither lowered nor serialised
-    /// again.
+    /// The cached wire form of earlier requests of the same conversation. If every request of a
+    /// conversation uses the same handle, the unchanged prefix is not written again.
     pub prefix: PrefixCache,
 }
 
 impl LlmRequest {
-    /// An empty request to a model.
+    /// Creates an empty request to a model.
     #[must_use]
     pub fn new(model: Arc<ResolvedModel>) -> Self {
         Self {
@@ -74,13 +73,14 @@ impl LlmRequest {
         }
     }
 
-    /// Sampling in force: each field the last value anybody set.
+    /// Returns the sampling controls in effect: each field from the request, or from the model if
+    /// the request does not set it.
     #[must_use]
     pub fn effective_generation(&self) -> GenerationControls {
         self.model.generation.overridden_by(&self.generation)
     }
 
-    /// Model Request Options in force for one namespace.
+    /// Returns the Model Request Options in effect for one namespace.
     #[must_use]
     pub fn effective_options(&self, namespace: &str) -> JsonMap {
         let mut options = JsonMap::new();
@@ -92,7 +92,7 @@ impl LlmRequest {
         options
     }
 
-    /// The body overlay in force.
+    /// Returns the body overlay in effect.
     #[must_use]
     pub fn effective_overlay(&self) -> JsonMap {
         let mut overlay = self.model.body.clone();
@@ -101,8 +101,7 @@ impl LlmRequest {
     }
 }
 
-/// One piece of system text. The text is shared because a baseline is long and goes into every
-/// request.
+/// One piece of system text. The text is shared, because a baseline is long and is part of every request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SystemPart {
     /// The text.
@@ -110,7 +109,7 @@ pub struct SystemPart {
 }
 
 impl SystemPart {
-    /// System text.
+    /// Creates a piece of system text.
     #[must_use]
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self { text: text.into() }
@@ -120,26 +119,26 @@ impl SystemPart {
 /// Provider-neutral sampling and output controls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GenerationControls {
-    /// The longest answer, in tokens.
+    /// Maximum number of output tokens.
     pub max_tokens: Option<u64>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
     /// Nucleus sampling.
     pub top_p: Option<f64>,
-    /// Sampling among the k likeliest.
+    /// Sampling from the k most likely tokens.
     pub top_k: Option<u64>,
-    /// Penalty by how often a token occurred.
+    /// Penalty that grows with the frequency of a token.
     pub frequency_penalty: Option<f64>,
-    /// Penalty by whether a token occurred.
+    /// Penalty for tokens that have already occurred.
     pub presence_penalty: Option<f64>,
     /// Seed for repeatable sampling.
     pub seed: Option<i64>,
-    /// Texts that end the answer.
+    /// Texts that stop the answer.
     pub stop: Option<Vec<String>>,
 }
 
 impl GenerationControls {
-    /// These controls with every field that `over` sets replaced.
+    /// Returns these controls. Every field that `over` sets is replaced.
     #[must_use]
     pub fn overridden_by(&self, over: &Self) -> Self {
         Self {
@@ -155,14 +154,14 @@ impl GenerationControls {
     }
 }
 
-/// Wire additions that pass the adapter untouched. `Debug` hides secrets.
+/// Additional wire data that the adapter does not interpret. `Debug` hides secrets.
 #[derive(Clone, Default, PartialEq)]
 pub struct HttpOverlay {
-    /// Merged into the body last. Members the adapter owns are refused.
+    /// Members that are merged into the body last. Members that the adapter owns are refused.
     pub body: JsonMap,
-    /// Headers over the model's own.
+    /// Headers. They replace those of the model.
     pub headers: Vec<(String, String)>,
-    /// Query parameters after the model's own.
+    /// Query parameters. They follow those of the model.
     pub query: Vec<(String, String)>,
 }
 

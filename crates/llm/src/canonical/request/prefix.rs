@@ -1,41 +1,41 @@
-//! Memory of what was already written for a conversation.
+//! Cache of the wire form of a conversation.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where an adapter keeps the wire form of a conversation between two requests of it.
+/// Holds the wire form of a conversation between two of its requests.
 ///
-/// A request repeats everything said before. Lowering and serialising it again each time would make
-/// a turn cost more the longer the conversation is, so the adapter leaves its writer here and goes
-/// on from it when the next request begins with the very same messages. What it holds is private to
-/// the adapter; a handle that is new, foreign or outdated only costs the time it would have saved.
+/// A request repeats the whole conversation. Writing all of it each time would make a turn more
+/// expensive the longer the conversation is. The adapter therefore stores its writer here and
+/// continues with it if the next request begins with the same messages. The content is private to
+/// the adapter. A handle that is new, outdated or from another conversation only loses this saving.
 #[derive(Clone, Default)]
 pub struct PrefixCache(Arc<Mutex<Held>>);
 
-/// What the last request left, and about how many bytes that takes.
+/// The writer of the last request, and its approximate size in bytes.
 type Held = Option<(usize, Box<dyn Any + Send>)>;
 
 impl PrefixCache {
-    /// Takes what the last request left, if an adapter of the same kind left it.
+    /// Takes the writer of the last request, if an adapter of the same kind stored it.
     pub(crate) fn take<T: 'static>(&self) -> Option<T> {
         let (_, held) = self.lock().take()?;
         held.downcast().ok().map(|found| *found)
     }
 
-    /// Leaves something for the next request, which takes about so many bytes.
+    /// Stores a writer for the next request, with its approximate size in bytes.
     pub(crate) fn store<T: Send + 'static>(&self, value: T, bytes: usize) {
         *self.lock() = Some((bytes, Box::new(value)));
     }
 
-    /// About how many bytes it holds.
+    /// Returns the approximate size of the content in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().as_ref().map_or(0, |(bytes, _)| *bytes)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Held> {
-        // A panic elsewhere cannot leave a half-written value behind: it is replaced as a whole.
+        // A panic cannot leave a partial value, because the value is replaced as a whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,36 +1,36 @@
-//! Tools as the model sees them.
+//! Tools from the view of the model.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A tool on offer.
+/// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is for, in words for the model.
+    /// The purpose, written for the model.
     pub description: String,
-    /// JSON Schema of its input.
+    /// JSON Schema of the input.
     pub input_schema: Value,
 }
 
-/// Whether and which tool must be used.
+/// The choice of the tool that the model must use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolChoice {
     /// The model decides.
     Auto,
-    /// No tool.
+    /// The model must not call a tool.
     None,
-    /// Some tool.
+    /// The model must call any tool.
     Required,
-    /// This tool.
+    /// The model must call this tool.
     Tool(String),
 }
 
-/// What a tool call came to, as the model will read it.
+/// The result of a tool call, in the form that the model reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "lowercase")]
 pub enum ToolResultValue {
@@ -38,14 +38,14 @@ pub enum ToolResultValue {
     Text(String),
     /// A JSON value.
     Json(Value),
-    /// A failure; text, or a value that describes it.
+    /// A failure: text, or a value that describes it.
     Error(Value),
     /// Text and files.
     Content(Vec<ToolContent>),
 }
 
 impl ToolResultValue {
-    /// The result as text, or its pieces where it has some.
+    /// Returns the result as text, or its pieces if it consists of pieces.
     pub(crate) fn as_text(&self) -> Result<Cow<'_, str>, &[ToolContent]> {
         match self {
             Self::Text(text) | Self::Error(Value::String(text)) => Ok(Cow::Borrowed(text)),
@@ -55,7 +55,7 @@ impl ToolResultValue {
     }
 }
 
-/// One piece of a tool's output.
+/// One piece of the output of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ToolContent {
@@ -66,11 +66,11 @@ pub enum ToolContent {
     },
     /// A file.
     File {
-        /// A `data:` URL when a local tool produced it.
+        /// A `data:` URL if a local tool produced the file.
         uri: String,
-        /// Its MIME type.
+        /// The MIME type.
         mime: String,
-        /// What it is called.
+        /// The file name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },

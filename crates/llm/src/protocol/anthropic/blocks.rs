@@ -1,4 +1,4 @@
-//! The blocks of a reply, put together from deltas.
+//! The blocks of a reply, assembled from deltas.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::canonical::request::{JsonMap, ToolResultValue};
 use crate::protocol::framed::Sink;
 use crate::protocol::tool_input;
 
-/// More blocks than any answer has.
+/// Maximum number of blocks. No answer has more.
 const MAX_BLOCKS: usize = 16_384;
 
-/// The blocks of one step by their index.
+/// The blocks of one step, by index.
 #[derive(Default)]
 pub(super) struct Blocks {
     blocks: Vec<(i64, Block)>,
-    /// The calls that the provider runs: identifier and name.
+    /// Identifiers and names of provider-executed calls.
     hosted: Vec<(BlockId, BlockId)>,
     calls: usize,
-    /// Bytes that are held until a block is complete.
+    /// Number of bytes that are held until their blocks are complete.
     held: usize,
 }
 
@@ -30,7 +30,7 @@ enum Block {
     Text(Text),
     Thinking(Thinking),
     Tool(Tool),
-    /// Of a type nobody here knows, or complete.
+    /// A complete block or a block of an unknown type.
     Silent,
 }
 
@@ -50,7 +50,7 @@ struct Tool {
     id: BlockId,
     name: BlockId,
     input: String,
-    /// Some servers send the whole input with the beginning.
+    /// The whole input, which some servers send at the start.
     given: Value,
     is_hosted: bool,
 }
@@ -71,7 +71,7 @@ impl Blocks {
         if self.blocks.len() >= MAX_BLOCKS {
             return Err(Self::refused(index, sink));
         }
-        // Some servers count from zero again; a block keeps a name of its own.
+        // Some servers restart the indices at zero. A reused index gets a block name that is unique in the step.
         let name = if is_reused {
             format!("{index}-{}", self.blocks.len())
         } else {
@@ -113,7 +113,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Takes more of a block.
+    /// Handles a further piece of a block.
     pub(super) fn delta(
         &mut self,
         index: i64,
@@ -157,7 +157,7 @@ impl Blocks {
         }
     }
 
-    /// Ends what is still open, in the order in which it began.
+    /// Ends the open blocks, in the order of their starts.
     pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         for (_, block) in std::mem::take(&mut self.blocks) {
             block.complete(sink)?;
@@ -212,7 +212,7 @@ impl Blocks {
         })
     }
 
-    /// The result of a call that the provider ran comes whole. Blocks of other types are left alone.
+    /// Handles a result. The result of a provider-executed call arrives whole. Blocks of other types are ignored.
     fn result(
         &mut self,
         kind: String,
@@ -255,7 +255,7 @@ impl Block {
 }
 
 impl Text {
-    /// A block begins with its first text, so that an empty one leaves nothing behind.
+    /// Handles text. The first text starts the block, so an empty block emits no events.
     fn push(&mut self, text: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let Some(text) = text else { return Ok(()) };
         if !self.is_begun {
@@ -306,7 +306,7 @@ impl Thinking {
         })
     }
 
-    /// A signature without a thought that may be read is one the server wants back all the same.
+    /// Ends the block. The server expects a signature back even if the reasoning has no visible text.
     fn complete(mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.signature.is_some() {
             self.begin(sink)?;
@@ -365,7 +365,7 @@ impl Tool {
     }
 }
 
-/// Thinking that only the provider can read.
+/// Emits a block of reasoning that only the provider can read.
 fn redacted(name: &str, data: Option<String>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
     let Some(data) = data else { return Ok(()) };
     let id: BlockId = format!("reasoning-{name}").into();

@@ -10,15 +10,16 @@ use crate::canonical::error::LlmError;
 use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Members, option};
 
-/// The longest answer where neither the request nor the catalogue names one. The server wants one.
+/// Maximum number of output tokens if neither the request nor the catalogue names one. The server
+/// requires a limit.
 const USUAL_MAX_TOKENS: u64 = 4096;
 
-/// Writes the body.
+/// Encodes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let options = request.effective_options(NAMESPACE);
     let policy = Policy::of(&options)?;
-    // A turn without tools is sent without their definitions, as the protocol was recorded. It costs the
-    // cached prefix once, at the end of an activity.
+    // A turn without tools omits their definitions, as in the recorded exchanges of the protocol.
+    // This invalidates the cached prefix once, at the end of an activity.
     let offers_tools = request.tool_choice != Some(ToolChoice::None);
     let has_tools = offers_tools && !request.tools.is_empty();
     let frame = Frame {
@@ -33,12 +34,12 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     })
 }
 
-/// Everything after the tools.
+/// Returns the members after the tools.
 fn members(request: &LlmRequest, options: &JsonMap, has_tools: bool) -> Result<Members, LlmError> {
     let mut members = Members::default();
     let choice = request.tool_choice.as_ref().filter(|_| has_tools);
     let is_forced = matches!(choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
-    // A tool that must be used leaves nothing to think about.
+    // A forced tool leaves the model no decision, so thinking is not requested.
     let thinking = match Thinking::of(options)? {
         thinking if is_forced && thinking.is_on() => Thinking::Unset,
         thinking => thinking,
@@ -80,7 +81,7 @@ fn add_generation(members: &mut Members, request: &LlmRequest, thinking: &Thinki
     let limit = Some(request.model.limits.output).filter(|limit| *limit > 0);
     let answer = controls.max_tokens.or(limit).unwrap_or(USUAL_MAX_TOKENS);
     let wanted = answer.saturating_add(thinking.budget());
-    // What is asked for is left as it is where nothing is added to it.
+    // Without a thinking budget, the requested limit stays unchanged.
     let most = limit.filter(|_| thinking.budget() > 0).unwrap_or(wanted);
     members.add("max_tokens", wanted.min(most));
     if thinking.is_on() {

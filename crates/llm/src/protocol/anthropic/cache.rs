@@ -1,8 +1,8 @@
-//! Where the provider is asked to keep what it has read.
+//! Cache marks: positions up to which the provider is asked to cache a request.
 //!
-//! It keeps a request up to each mark and finds it again when a later request begins with the same
-//! bytes. Marks cost nothing else, so they go to the ends of what stays: the tools, the system text
-//! and the newest prompt.
+//! The provider caches a request up to each mark, and finds it again if a later request begins with
+//! the same bytes. Marks have no other cost, so they are set at the ends of the stable parts: the
+//! tools, the system text and the newest prompt.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use crate::canonical::error::LlmError;
 use crate::canonical::request::{JsonMap, Role};
 use crate::protocol::body::{Marks, option};
 
-/// The most marks a request may have.
+/// Maximum number of marks per request.
 const MAX_MARKS: usize = 4;
 
-/// The longer of the two times that the provider keeps something for, in seconds.
+/// The longer of the two cache lifetimes, in seconds.
 const LONG: u64 = 3600;
 
 const SHORT_MARK: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
 const LONG_MARK: &[u8] = br#","cache_control":{"type":"ephemeral","ttl":"1h"}"#;
 
-/// What is marked.
+/// The parts of a request that are marked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Policy {
     tools: bool,
@@ -36,23 +36,23 @@ enum Chosen {
     None,
     LatestUser,
     LatestAssistant,
-    /// So many at the end.
+    /// This number of messages at the end.
     Tail(usize),
 }
 
-/// Where a conversation may be marked.
+/// Positions in the conversation that can be marked, in bytes.
 #[derive(Clone, Default)]
 pub(super) struct Places {
-    /// Behind the system text.
+    /// The end of the system text.
     pub(super) system: Option<usize>,
     user: Option<usize>,
     assistant: Option<usize>,
-    /// Behind the last messages, whoever they are of.
+    /// The ends of the last messages of any role.
     last: VecDeque<usize>,
 }
 
 impl Places {
-    /// Remembers the end of a message.
+    /// Records the end of a message.
     pub(super) fn add(&mut self, role: Role, at: usize) {
         match role {
             Role::User => self.user = Some(at),
@@ -67,7 +67,7 @@ impl Places {
 }
 
 impl Policy {
-    /// The policy that the option `cache` asks for.
+    /// Returns the policy of the option `cache`.
     pub(super) fn of(options: &JsonMap) -> Result<Self, LlmError> {
         match option(options, "cache") {
             None => Ok(Self::auto()),
@@ -107,7 +107,7 @@ impl Policy {
         })
     }
 
-    /// The marks of a request. Surplus ones are those of older messages.
+    /// Returns the marks of a request. If there are too many, marks of older messages are omitted.
     pub(super) fn marks(&self, places: &Places, has_tools: bool) -> Marks {
         let system = places.system.filter(|_| self.system);
         let spent = usize::from(self.tools && has_tools) + usize::from(system.is_some());

@@ -1,4 +1,4 @@
-//! From stream events to canonical ones.
+//! Decodes stream events into canonical events.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,13 +18,13 @@ use crate::protocol::framed::{DONE, Frames, Sink};
 pub(super) struct MessageFrames {
     blocks: Blocks,
     counts: Counts,
-    /// The server said that the message is complete, and not why.
+    /// True if the server sent the end of the message without a reason.
     is_complete: bool,
 }
 
 impl Frames for MessageFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        // Some proxies end the stream as another protocol does.
+        // Some proxies end the stream with the marker of another protocol.
         if data == DONE {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl Frames for MessageFrames {
                 let error = sink.read(event.error).unwrap_or_default();
                 sink.emit(failure::event(&error))
             }
-            // Some proxies report an error of their own as another protocol does.
+            // Some proxies report their own errors in the format of another protocol.
             "" if event.error.is_some() => sink.emit(failure::named(data)),
             _ => Ok(()),
         }

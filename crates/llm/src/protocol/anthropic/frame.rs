@@ -1,7 +1,7 @@
 //! The shape of a stream event.
 //!
-//! Every member may be missing or null, and what an unknown event holds is never looked at: parts
-//! are kept as slices of the input until it is known what they are.
+//! Every member may be missing or null, and the content of unknown events is never parsed. Parts
+//! are kept as slices of the input until their type is known.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,7 +26,7 @@ pub(super) struct Event<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// The beginning of a block.
+/// The start of a block.
 #[derive(Default, serde::Deserialize)]
 pub(super) struct Start {
     #[serde(rename = "type", default)]
@@ -43,17 +43,17 @@ pub(super) struct Start {
     pub(super) thinking: Loose,
     #[serde(default)]
     pub(super) signature: Loose,
-    /// What redacted thinking holds.
+    /// The content of redacted thinking.
     #[serde(default)]
     pub(super) data: Loose,
-    /// The call a result belongs to.
+    /// The call of a result.
     #[serde(default)]
     pub(super) tool_use_id: Loose,
     #[serde(default)]
     pub(super) content: Value,
 }
 
-/// More of a block.
+/// A further piece of a block.
 #[derive(Default, serde::Deserialize)]
 pub(super) struct Delta {
     #[serde(rename = "type", default)]
@@ -70,7 +70,7 @@ pub(super) struct Delta {
     pub(super) citation: Value,
 }
 
-/// What is said of the message when it is complete.
+/// The data of a message at its end.
 #[derive(Default, serde::Deserialize)]
 pub(super) struct End {
     #[serde(default)]

@@ -1,8 +1,8 @@
-//! The messages of a conversation, in the order that the server insists on.
+//! The messages of a conversation, in the order that the server requires.
 //!
-//! Users and assistants take turns, and the user begins; results of tools come right behind the
-//! message that called them, before anything else the user says. So messages of one side become one
-//! message, which stays open for what is still to come.
+//! User and assistant messages alternate, and the user begins. Tool results directly follow the
+//! message with their calls, before other content of the user. Consecutive messages of one side
+//! therefore become one message, which stays open for further content.
 
 use serde_json::{Value, json};
 
@@ -18,26 +18,26 @@ use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 
-/// What the assistant says between a system message and another message of the user.
+/// The assistant text between a system message and another user message.
 const NOTED: &str = "Understood.";
 
-/// What is said of a failure that nothing was said of. The server refuses one without a word.
+/// The text of a failure without a message. The server refuses an empty one.
 const FAILED: &str = "The tool failed and said nothing.";
 
-/// What is known between two messages.
+/// State between two messages.
 #[derive(Clone, Default)]
 pub(super) struct State {
     open: Open,
-    /// The last message is the assistant's and ends in a call that the provider ran.
+    /// The last message belongs to the assistant and ends in a provider-executed call.
     ends_in_hosted: bool,
-    /// The last message is an answer that the provider paused: the blocks that end it and have no
-    /// results yet. They stand in the next request alone, for their results may come in its answer.
+    /// The last blocks of a paused answer without results, if that answer is the last message. Only
+    /// the next request contains them, because their results may arrive in its answer.
     paused: Option<Vec<Value>>,
-    /// Where the cache may be asked to keep what was read.
+    /// The positions of possible cache marks.
     pub(super) places: Places,
 }
 
-/// Whose message the last one is. It lacks its end.
+/// The side of the last message, which lacks its end.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Open {
     #[default]
@@ -76,8 +76,7 @@ impl Form for Style {
         }
     }
 
-    /// What the assistant would begin its answer with is refused by newer models, so it is said by
-    /// the user.
+    /// Newer models refuse an assistant message at the end of a request, so the closing message is a user message.
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         let text = mid_conversation::wrapped(&message.content);
         let mut writer = Writer { style: self, page };
@@ -86,8 +85,8 @@ impl Form for Style {
 
     fn settle(&self, _: &mut Page<State>) {}
 
-    /// The server goes on with an answer that it paused if a request ends with that answer. Every
-    /// other request ends with the user.
+    /// The server continues a paused answer if a request ends with it. Every other request ends
+    /// with a user message.
     fn close(&self, page: &mut Page<State>) {
         let mut writer = Writer { style: self, page };
         let is_resumed = writer.write_paused();
@@ -131,8 +130,8 @@ impl Writer<'_> {
         self.mark(Role::User, place);
     }
 
-    /// A model that knows no system message in the middle of a conversation reads it as part of the
-    /// user message before it.
+    /// Writes an update. A model that does not support system messages in the middle of a
+    /// conversation receives it as part of the user message before it.
     fn push_update(&mut self, content: &[Part]) {
         let state = &self.page.state;
         let fits = state.open == Open::User || state.ends_in_hosted;
@@ -145,8 +144,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls come last, because their results must follow them. A thought waits for what it led to:
-    /// the server refuses a message that ends with one.
+    /// Writes calls last, because their results must follow them. Defers reasoning until the next
+    /// block, because the server refuses a message that ends with reasoning.
     fn push_assistant(&mut self, message: &Message) {
         let content = &message.content;
         let mut place = None;
@@ -182,7 +181,7 @@ impl Writer<'_> {
                         });
                         (block, false, true)
                     }
-                    // Without a result in this protocol's form the call cannot be repeated.
+                    // Without a result in the form of this protocol, the call cannot be repeated.
                     None => {
                         unanswered.push(call_block("server_tool_use", call));
                         continue;
@@ -212,7 +211,7 @@ impl Writer<'_> {
             thoughts.append(&mut unanswered);
             unanswered = std::mem::take(&mut thoughts);
         }
-        // The server refuses a last message of the assistant that ends in a thought or in space.
+        // The server refuses a last assistant message that ends in reasoning or whitespace.
         let is_whole = calls.is_empty() && thoughts.is_empty() && !ends_in_space(content);
         let is_last = self.page.state.open == Open::Assistant || !unanswered.is_empty();
         if message.is_paused && is_whole && is_last {
@@ -220,7 +219,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the end of a paused answer, and says whether the conversation ends with one.
+    /// Writes the end of a paused answer. Returns true if the conversation ends with one.
     fn write_paused(&mut self) -> bool {
         let Some(blocks) = self.page.state.paused.take() else {
             return false;
@@ -272,14 +271,14 @@ impl Writer<'_> {
         block
     }
 
-    /// Writes the thoughts that waited. The server takes no mark on these.
+    /// Writes the deferred reasoning. The server accepts no cache marks on it.
     fn write_thoughts(&mut self, thoughts: &mut Vec<Value>) {
         for block in thoughts.drain(..) {
             self.write_said(&block);
         }
     }
 
-    /// Writes a block of the assistant, who never speaks first.
+    /// Writes a block of the assistant. The conversation never begins with the assistant.
     fn write_said(&mut self, block: &Value) -> usize {
         if self.page.state.open == Open::Nothing {
             self.write(Open::User, &text_block(CONTINUE));
@@ -287,7 +286,7 @@ impl Writer<'_> {
         self.write(Open::Assistant, block)
     }
 
-    /// Writes a block into a message of that side, and says where it ends.
+    /// Writes a block into a message of this side and returns the position of its end.
     fn write(&mut self, side: Open, block: &Value) -> usize {
         let open = self.page.state.open;
         if open == Open::System && side != Open::Assistant {
@@ -327,7 +326,7 @@ impl Open {
     }
 }
 
-/// The server refuses text without anything to read.
+/// The server refuses text that is empty or only whitespace.
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
@@ -363,15 +362,15 @@ fn said(text: &TextPart) -> Value {
     block
 }
 
-/// What becomes of a thought.
+/// The wire form of reasoning.
 enum Thought {
     Nothing,
-    /// As the provider signed it.
+    /// The block that the provider signed.
     Native(Value),
     Text(Value),
 }
 
-/// The server takes back only what it has signed.
+/// Converts reasoning. The server accepts only reasoning that it signed; other reasoning becomes text.
 fn thought(part: &ReasoningPart) -> Thought {
     let metadata = part.provider_metadata.as_ref();
     if let Some(data) = text_member(metadata, "redactedData") {
@@ -387,7 +386,7 @@ fn thought(part: &ReasoningPart) -> Thought {
 }
 
 fn call_block(kind: &str, call: &ToolCallPart) -> Value {
-    // The server takes nothing but objects.
+    // The server accepts only objects.
     let input = match &call.input {
         Value::Object(_) => call.input.clone(),
         other => json!({"value": other}),
@@ -395,7 +394,7 @@ fn call_block(kind: &str, call: &ToolCallPart) -> Value {
     json!({"type": kind, "id": plain(&call.id), "name": tool_name(&call.name), "input": input})
 }
 
-/// The result of a call that the provider ran, and the type of its block.
+/// Returns the result of a provider-executed call, and the type of its block.
 fn hosted_result<'a>(call: &ToolCallPart, content: &'a [Part]) -> Option<(&'a str, &'a Value)> {
     let result = content.iter().find_map(|part| match part {
         Part::ToolResult(result) if result.id == call.id => Some(result),

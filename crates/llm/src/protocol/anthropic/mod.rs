@@ -1,8 +1,8 @@
 //! Anthropic Messages.
 //!
-//! - `style`, `messages`: the conversation, within the rules of order the server enforces.
-//! - `body`, `thinking`, `cache`: the rest of the request. Where the cache is asked to keep what it
-//!   has read moves from request to request, so those marks are no part of the conversation.
+//! - `style`, `messages`: the conversation, in the order of messages that the server requires.
+//! - `body`, `thinking`, `cache`: the rest of the request. Cache marks move from request to
+//!   request, so they are not part of the conversation.
 //! - `frame`, `decoder`, `blocks`, `usage`: response to events.
 
 mod blocks;
@@ -34,10 +34,10 @@ const NAMESPACE: &str = "anthropic";
 /// The version of the protocol.
 const VERSION: &str = "2023-06-01";
 
-/// Thinking between tool calls.
+/// The beta feature for thinking between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
 
-/// Tool input that is streamed as it is written.
+/// The beta feature for streamed tool input.
 const STREAMED_INPUT: &str = "fine-grained-tool-streaming-2025-05-14";
 
 /// The adapter.
@@ -67,7 +67,7 @@ impl Protocol for AnthropicMessages {
     }
 }
 
-/// What beyond the version the request makes use of.
+/// Returns the beta features that the request uses.
 fn features(request: &LlmRequest) -> String {
     let options = request.effective_options(NAMESPACE);
     if options.get("toolStreaming") == Some(&Value::Bool(false)) {
@@ -77,7 +77,7 @@ fn features(request: &LlmRequest) -> String {
     }
 }
 
-/// Metadata in the namespace of this protocol; none without members.
+/// Returns metadata in the namespace of this protocol, or `None` without members.
 fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
     (!members.is_empty()).then(|| {
         let namespaces = [(NAMESPACE.to_owned(), Value::Object(members))];
@@ -85,12 +85,12 @@ fn metadata(members: JsonMap) -> Option<ProviderMetadata> {
     })
 }
 
-/// A member of metadata in the namespace of this protocol.
+/// Returns a member of metadata in the namespace of this protocol.
 fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a Value> {
     metadata?.get(NAMESPACE)?.get(name)
 }
 
-/// The same, where it is text.
+/// Returns a text member of metadata in the namespace of this protocol.
 fn text_member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
     member(metadata, name)?.as_str()
 }

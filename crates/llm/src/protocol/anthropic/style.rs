@@ -1,20 +1,20 @@
-//! What of a model changes how its conversations are written.
+//! The properties of a model that change the wire form of its conversations.
 
 use crate::canonical::model::{ResolvedModel, ToolSchema};
 use crate::protocol::media::Reads;
 use crate::protocol::tool_schema;
 
-/// The models that take system text in the middle of a conversation.
+/// The models that accept system text in the middle of a conversation.
 const NATIVE_SYSTEM: [&str; 1] = ["claude-opus-4-8"];
 
-/// Equal styles write equal bytes.
+/// The wire form for a model. Equal styles write equal bytes.
 #[derive(Clone, PartialEq)]
 pub(super) struct Style {
     /// The files that the model reads.
     pub(super) reads: Reads,
     /// The subset of JSON Schema for tools.
     pub(super) tool_schema: ToolSchema,
-    /// The model takes system text in the middle of a conversation.
+    /// The model accepts system text in the middle of a conversation.
     pub(super) native_system: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How the model is to think.
+//! The thinking settings of the model.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ pub(super) enum Thinking {
     /// The server decides.
     Unset,
     Disabled,
-    /// As much as the model finds useful.
+    /// The model decides the amount.
     Adaptive {
         display: Option<Value>,
     },
-    /// Up to so many tokens, which come on top of the answer.
+    /// At most this number of tokens, in addition to those of the answer.
     Enabled {
         budget: u64,
     },
@@ -45,12 +45,12 @@ impl Thinking {
         }
     }
 
-    /// Whether the model thinks by this setting. Sampling cannot be controlled then.
+    /// True if this setting makes the model think. Sampling controls are then not available.
     pub(super) const fn is_on(&self) -> bool {
         matches!(self, Self::Adaptive { .. } | Self::Enabled { .. })
     }
 
-    /// Tokens beyond those of the answer.
+    /// Returns the number of tokens in addition to those of the answer.
     pub(super) const fn budget(&self) -> u64 {
         match self {
             Self::Enabled { budget } => *budget,

@@ -8,12 +8,12 @@ use crate::canonical::json::count;
 use crate::canonical::request::JsonMap;
 use crate::canonical::usage::Usage;
 
-/// The counts of one reply. They come in two parts, of which the later holds.
+/// The counts of one reply. They arrive in two reports; values of the later one win.
 #[derive(Default)]
 pub(super) struct Counts(JsonMap);
 
 impl Counts {
-    /// Takes a report, or what holds one.
+    /// Adds the counts of a report.
     pub(super) fn take(&mut self, report: Option<&RawValue>) {
         let report = report.and_then(|report| serde_json::from_str(report.get()).ok());
         let report: Map<String, Value> = report.unwrap_or_default();
@@ -21,7 +21,7 @@ impl Counts {
         self.0.extend(told);
     }
 
-    /// Input that was read from or written to the cache is counted apart.
+    /// Returns the usage. The server counts cached input separately from other input.
     pub(super) fn usage(self) -> Option<Usage> {
         let report = self.0;
         if report.is_empty() {

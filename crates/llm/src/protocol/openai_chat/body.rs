@@ -9,7 +9,7 @@ use crate::canonical::request::{GenerationControls, JsonMap, LlmRequest, ToolCho
 use crate::protocol::body::{self, Frame, Marks, Members, option};
 use crate::protocol::openai;
 
-/// Model Request Options with a plain member of their own.
+/// Model Request Options that map directly to a member.
 const PLAIN_OPTIONS: [(&str, &str); 4] = [
     ("store", "store"),
     ("serviceTier", "service_tier"),
@@ -17,10 +17,10 @@ const PLAIN_OPTIONS: [(&str, &str); 4] = [
     ("textVerbosity", "verbosity"),
 ];
 
-/// The option about tools. Servers refuse it where there are none.
+/// The option about parallel tool calls. Servers refuse it in a request without tools.
 const PARALLEL: &str = "parallelToolCalls";
 
-/// Writes the body.
+/// Encodes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let dialect = Dialect::of(&request.model);
     let frame = Frame {
@@ -32,10 +32,10 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     body::encode(request, dialect, frame, |_| Marks::default())
 }
 
-/// Everything after the tools.
+/// Returns the members after the tools.
 fn members(request: &LlmRequest, dialect: &Dialect) -> Result<Members, LlmError> {
     let mut members = Members::default();
-    // Servers refuse a choice among no tools.
+    // Servers refuse a tool choice without tools.
     if let Some(choice) = &request.tool_choice
         && !request.tools.is_empty()
     {
@@ -88,7 +88,7 @@ fn add_options(
     for (name, member) in PLAIN_OPTIONS {
         members.add_some(member, option(options, name).cloned());
     }
-    // Compatible servers have levels of their own.
+    // Compatible servers have their own levels.
     let effort = openai::effort(options, dialect.openai, "openai-chat")?;
     members.add_some("reasoning_effort", effort);
     Ok(())

@@ -1,4 +1,4 @@
-//! Tool calls, put together from deltas.
+//! Tool calls, assembled from deltas.
 
 use std::sync::Arc;
 
@@ -22,15 +22,15 @@ pub(super) struct Calls {
 struct Call {
     index: i64,
     id: BlockId,
-    /// The server sent no identifier, so a later one does not mean another call.
+    /// True if the server sent no identifier. A later identifier then does not start another call.
     id_is_ours: bool,
-    /// Unknown until the server sends it; nothing is emitted before.
+    /// Unknown until the server sends it. No event is emitted before.
     name: Option<BlockId>,
     input: String,
     done: bool,
 }
 
-/// A delta without the difference between absent and empty.
+/// A delta that treats empty strings as absent.
 struct Fragment {
     index: Option<i64>,
     id: Option<String>,
@@ -56,7 +56,7 @@ impl Calls {
         self.calls.is_empty()
     }
 
-    /// Takes one delta.
+    /// Handles one delta.
     pub(super) fn push(
         &mut self,
         delta: ToolDelta,
@@ -78,10 +78,10 @@ impl Calls {
         self.calls[at].append(fragment, sink)
     }
 
-    /// Completes every call, in order of their indices. All of them are read before any is made: an
-    /// answer of which a part is broken makes none.
+    /// Completes all calls, in order of their indices. Parses all inputs first: an answer with a
+    /// broken call results in no calls.
     pub(super) fn complete(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        // Equal indices keep their order, because the sort is stable.
+        // Calls with equal indices keep their order, because the sort is stable.
         self.calls.sort_by_key(|call| call.index);
         let mut open: Vec<&mut Call> = self.calls.iter_mut().filter(|call| !call.done).collect();
         let inputs: Result<Vec<Value>, LlmError> =
@@ -103,8 +103,8 @@ impl Calls {
         }
     }
 
-    /// The call a delta speaks of. The index decides where there is one; else the identifier; a
-    /// delta with neither goes on with the last call.
+    /// Returns the call of a delta. It is found by index, otherwise by identifier. A delta with
+    /// neither continues the last open call.
     fn find(&self, fragment: &Fragment) -> Option<usize> {
         match (&fragment.index, &fragment.id) {
             (Some(index), _) => self.calls.iter().rposition(|call| call.index == *index),
@@ -136,9 +136,9 @@ impl Calls {
 }
 
 impl Call {
-    /// A new identifier under a known index means another call, unless the known one was invented
-    /// here and the delta does not look like a beginning. Without identifiers, another call is one
-    /// that names its tool after the input of the one before is whole.
+    /// True if the delta belongs to this call. A new identifier with a known index starts another call,
+    /// unless the known identifier is generated here and the delta has no name. A delta without an
+    /// identifier starts another call if it has a name and input, and the input of this call is complete.
     fn is_continued_by(&self, fragment: &Fragment) -> bool {
         match &fragment.id {
             None => fragment.name.is_none() || fragment.input.is_empty() || !self.is_whole(),
@@ -148,7 +148,7 @@ impl Call {
     }
 
     fn is_whole(&self) -> bool {
-        // The last character rules out nearly every fragment without reading the rest.
+        // The last character excludes nearly every fragment without parsing the rest.
         self.input.starts_with('{')
             && self.input.trim_end().ends_with('}')
             && serde_json::from_str::<IgnoredAny>(&self.input).is_ok()
@@ -166,7 +166,7 @@ impl Call {
             };
         };
         self.input.push_str(&fragment.input);
-        // A name that changes in the middle is for the lifecycle to refuse.
+        // The lifecycle refuses a name that changes.
         let name = match fragment.name {
             Some(repeated) if *repeated != *name => repeated.into(),
             _ => name,
@@ -201,7 +201,7 @@ impl Call {
         tool_input::parse(&text, name, "openai-chat", sink)
     }
 
-    /// Ends the input, of which nobody was told without a name.
+    /// Ends the input. A call without a name was never announced and needs no end.
     fn end(&mut self, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         self.done = true;
         let Some(name) = &self.name else {

@@ -1,8 +1,7 @@
-//! The shape of a stream chunk, as loosely as servers use it.
+//! The shape of a stream chunk, tolerant of the variations of servers.
 //!
-//! Every member may be missing or null and unknown ones are skipped. Text that becomes part of an
-//! event is read straight into the string the event will own; what is rarely needed is kept as a
-//! slice of the input.
+//! Every member may be missing or null, and unknown members are skipped. Text of events is deserialized
+//! directly into the string that the event owns. Rarely needed parts are kept as slices of the input.
 
 use std::fmt;
 
@@ -75,8 +74,8 @@ pub(super) struct FunctionDelta {
 }
 
 impl Delta {
-    /// The reasoning of this delta. Servers that send it under several names repeat the same text,
-    /// so the first one that has any is all of it.
+    /// Returns the reasoning of this delta. Servers that send several members repeat the same text,
+    /// so the first text found is complete.
     pub(super) fn take_reasoning(&mut self) -> Option<String> {
         let plain = [
             &mut self.reasoning_content,
@@ -96,7 +95,7 @@ impl Delta {
     }
 }
 
-/// Tool input as text. Some servers send the finished object instead.
+/// Tool input as text. Some servers send the complete object instead.
 #[derive(Default)]
 pub(super) struct Arguments(pub(super) String);
 

@@ -1,4 +1,4 @@
-//! From stream chunks to events.
+//! Decodes stream chunks into events.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::sources::Sources;
 /// The state of one reply.
 pub(super) struct ChatFrames {
     sources: Sources,
-    /// The text block that is open.
+    /// The open text block.
     text: Option<BlockId>,
     text_blocks: u32,
-    /// The reasoning block that is open.
+    /// The open reasoning block.
     reasoning: Option<BlockId>,
     reasoning_blocks: u32,
     calls: Calls,
     finish: Option<FinishReason>,
-    /// The last usage report, unread: some servers repeat it in every chunk.
+    /// The last usage report, not parsed, because some servers repeat it in every chunk.
     usage: String,
-    /// The server said that it is done, which a body that merely ends does not.
+    /// True if the server sent `[DONE]`. A body that only ends does not set this.
     said_done: bool,
 }
 
@@ -69,7 +69,7 @@ impl Frames for ChatFrames {
         let answered = self.text_blocks > 0 || !self.calls.is_empty();
         let reason = match self.finish {
             Some(reason) => reason,
-            // The server considers the reply complete and only forgot to say why.
+            // The server considers the reply complete and only omitted the reason.
             None if self.said_done && usage.is_some() && answered => FinishReason::Unknown,
             None => return sink.end(),
         };
@@ -91,8 +91,8 @@ impl ChatFrames {
         if let (None, Some(reason)) = (self.finish, reason) {
             self.finish = Some(finish_reason(&reason));
             self.complete_calls(self.finish, sink)?;
-            // The answer is complete here, whenever the connection ends: a call that settles quickly
-            // must not come before the end of the text it stands after.
+            // The answer is complete here, even if the connection stays open. The text must end
+            // before a call that completes quickly.
             self.close_reasoning(sink)?;
             self.close_text(sink)?;
         }
@@ -157,7 +157,7 @@ impl ChatFrames {
         }
     }
 
-    /// Reasoning that resumes after text is another block.
+    /// Returns the open reasoning block. Reasoning that resumes after text starts another block.
     fn reasoning(&mut self, sink: &mut Sink<'_>) -> Result<BlockId, LlmError> {
         if let Some(id) = &self.reasoning {
             return Ok(Arc::clone(id));

@@ -1,31 +1,31 @@
-//! What is special about one server.
+//! The deviations of one server.
 
 use crate::canonical::model::{ResolvedModel, SystemRole, ToolSchema};
 use crate::protocol::identifiers::short;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
 
-/// The member most servers use for replayed reasoning.
+/// The member that most servers use for replayed reasoning.
 const REASONING_FIELD: &str = "reasoning_content";
 
-/// The longest identifier of a call that OpenAI takes, in characters; other servers make longer ones.
+/// Maximum length of a call identifier at OpenAI, in characters. Other servers create longer ones.
 const MAX_CALL_ID: usize = 40;
 
-/// The peculiarities that change how a request is written. Equal dialects write equal bytes.
+/// The deviations that change the wire form of a request. Equal dialects write equal bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
     /// The role of the opening system text.
     pub(super) system_role: SystemRole,
-    /// A reasoning model at OpenAI itself, which refuses sampling controls and names the output
-    /// limit differently.
+    /// A reasoning model on an endpoint of OpenAI. It refuses sampling controls and has another
+    /// name for the output limit.
     pub(super) openai_reasoning: bool,
-    /// OpenAI's own endpoint.
+    /// The endpoint belongs to OpenAI.
     pub(super) openai: bool,
-    /// The server may be asked for a usage chunk.
+    /// The request may ask for a usage chunk.
     pub(super) usage_chunk: bool,
-    /// Where replayed reasoning goes.
+    /// The member for replayed reasoning.
     pub(super) reasoning_field: String,
-    /// Every assistant message needs the reasoning member, even when there was no reasoning.
+    /// Every assistant message needs the reasoning member, even without reasoning.
     pub(super) reasoning_required: bool,
     /// Call identifiers must be nine letters or digits, and a user message must not follow a tool
     /// message.
@@ -65,8 +65,8 @@ impl Dialect {
         }
     }
 
-    /// The identifier of a call as this server accepts it. The end is kept because that is where
-    /// identifiers differ: their beginnings are prefixes shared by all calls of a step.
+    /// Returns the identifier of a call in the form that this server accepts. For Mistral it keeps
+    /// the end, because the calls of a step share the start of their identifiers.
     pub(super) fn call_id(&self, id: &str) -> String {
         if self.openai {
             return short(id, MAX_CALL_ID).into_owned();

@@ -6,7 +6,7 @@ use super::chunk::Chunk;
 use crate::canonical::event::LlmEvent;
 use crate::protocol::{failure, surrogates};
 
-/// The failure a chunk reports, if it reports one: in its `error` member, or as the whole chunk.
+/// Returns the failure that a chunk reports, in its `error` member or as the whole chunk.
 pub(super) fn reported(chunk: &Chunk<'_>, data: &[u8]) -> Option<LlmEvent> {
     let in_member = chunk
         .error

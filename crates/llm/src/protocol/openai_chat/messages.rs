@@ -1,7 +1,7 @@
 //! The messages of a conversation.
 //!
-//! The last user message stays open, because a Mid-Conversation System Message may still be appended
-//! to it, and images from tool results wait for the end of their run of tool messages.
+//! The last user message stays open, because a Mid-Conversation System Message may be appended to
+//! it. Images of tool results wait for the end of their sequence of tool messages.
 
 use serde_json::{Value, json};
 
@@ -18,33 +18,33 @@ use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 
-/// Namespaces whose reasoning this protocol can hand back.
+/// Namespaces of reasoning that this protocol can send back.
 const OWN_NAMESPACES: [&str; 3] = [NAMESPACE, "openrouter", "copilot"];
 
-/// What stands between a tool message and a user message for servers that allow no direct
-/// succession.
+/// The message between a tool message and a user message, for servers that do not allow these to
+/// follow each other.
 const BRIDGE: &[u8] = br#",{"role":"assistant","content":"Done."},"#;
 
-/// What is known between two messages.
+/// State between two messages.
 #[derive(Clone, Default)]
 pub(crate) struct State {
     open: Open,
-    /// Images out of tool results, as elements of a content array.
+    /// Images of tool results, as elements of a content array.
     held: Vec<u8>,
     last: Last,
 }
 
-/// Whose the last wire message is, where the next one depends on it.
+/// The role of the last wire message, if the next message depends on it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Last {
-    /// The user's, the opening system text, or none.
+    /// The user, the opening system text, or no message.
     #[default]
     Other,
     Assistant,
     Tool,
 }
 
-/// What the last wire message lacks.
+/// The missing end of the last wire message.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Open {
     #[default]
@@ -87,8 +87,8 @@ impl Form for Dialect {
         }
     }
 
-    /// Servers refuse a request that ends with the assistant's words, or take them for the beginning
-    /// of the answer. So the user says them.
+    /// Servers refuse a request that ends with an assistant message, or treat it as the start of
+    /// the answer. The closing message is therefore a user message.
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         let mut writer = Writer {
             dialect: self,
@@ -149,7 +149,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An update joins the user message right before it.
+    /// An update extends the user message directly before it.
     fn push_update(&mut self, content: &[Part]) {
         let text = mid_conversation::wrapped(content);
         match self.page.state.open {
@@ -168,8 +168,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Parts that the provider ran itself have no form in this protocol; history turns those worth
-    /// keeping into text before it gets here.
+    /// This protocol cannot express provider-executed parts. The history converts the relevant ones
+    /// to text before.
     fn push_assistant(&mut self, content: &[Part]) {
         let mut texts: Vec<&str> = Vec::new();
         let mut reasoning = String::new();
@@ -185,7 +185,7 @@ impl Writer<'_> {
                 _ => {}
             }
         }
-        // Servers refuse a thought without an answer.
+        // Servers refuse reasoning without an answer.
         if texts.is_empty() && calls.is_empty() {
             return;
         }
@@ -248,8 +248,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of a result. Tool messages cannot carry files, so those wait for the end of the
-    /// run.
+    /// Returns the text of a result. Tool messages cannot carry files, so files wait for the end of the sequence.
     fn result_text(&mut self, result: &ToolResultPart) -> String {
         let pieces = match result.result.as_text() {
             Ok(text) => return text.into_owned(),
@@ -276,7 +275,7 @@ impl Writer<'_> {
         lines.join("\n")
     }
 
-    /// Ends a run of tool messages: the images it produced become a user message.
+    /// Ends a sequence of tool messages. The images of the sequence become a user message.
     fn release_images(&mut self) {
         if !self.page.state.held.is_empty() {
             let held = std::mem::take(&mut self.page.state.held);
@@ -285,8 +284,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Keeps an answer from another that follows it, and from the end of the request: servers refuse
-    /// both, or go on with the answer as if it were not complete.
+    /// Adds a user message after an answer that another answer or the end of the request would
+    /// follow. Servers refuse both, or continue the answer as if it were incomplete.
     fn separate_answers(&mut self) {
         if self.page.state.last == Last::Assistant {
             self.open_user(Open::Text);
@@ -335,9 +334,8 @@ impl Open {
     }
 }
 
-/// Reasoning that came through another protocol, although from a model of the same name: it must
-/// not be replayed as if this protocol had produced it. Reasoning without any metadata is plain
-/// text and fits everywhere.
+/// True for reasoning that another protocol produced, even for a model of the same name. It must not be
+/// replayed as reasoning of this protocol. Reasoning without metadata is plain text and suits every protocol.
 fn is_foreign(part: &ReasoningPart) -> bool {
     part.provider_metadata.as_ref().is_some_and(|metadata| {
         !metadata.is_empty() && !OWN_NAMESPACES.iter().any(|own| metadata.contains_key(*own))

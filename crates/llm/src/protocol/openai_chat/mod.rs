@@ -1,9 +1,8 @@
-//! OpenAI Chat Completions and the many servers that speak something close to it.
+//! OpenAI Chat Completions and the many servers with a similar protocol.
 //!
-//! - `dialect`: what is special about one server, derived once from the model.
+//! - `dialect`: the deviations of one server, derived once from the model.
 //! - `body`, `messages`, `user`: request to JSON.
-//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of what occurs
-//!   in the wild.
+//! - `chunk`, `decoder`, `calls`, `usage`, `failure`: response to events, tolerant of known deviations.
 
 mod body;
 mod calls;

@@ -1,4 +1,4 @@
-//! Token counts as the various servers report them.
+//! Token counts in the formats of the various servers.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,7 @@ use super::NAMESPACE;
 use crate::canonical::json::count;
 use crate::canonical::usage::Usage;
 
-/// Reads a usage object. Cached input is part of `prompt_tokens` everywhere; where it is found
-/// differs.
+/// Parses a usage object. All servers include cached input in `prompt_tokens` but report it in different members.
 pub(super) fn parse(raw: &str) -> Option<Usage> {
     let raw: Value = serde_json::from_str(raw).ok()?;
     let report = raw.as_object()?;
@@ -33,8 +32,8 @@ pub(super) fn parse(raw: &str) -> Option<Usage> {
     })
 }
 
-/// Most servers count reasoning as part of the completion. Where the total only adds up with it
-/// counted apart, it is added.
+/// Returns the output tokens. Most servers include reasoning in the completion. If the total shows
+/// that a server counts it separately, it is added.
 fn output(prompt: Option<u64>, completion: u64, reasoning: Option<u64>, total: Option<u64>) -> u64 {
     let with_reasoning = completion.saturating_add(reasoning.unwrap_or(0));
     let apart = total == Some(prompt.unwrap_or(0).saturating_add(with_reasoning));

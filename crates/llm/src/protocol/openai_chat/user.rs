@@ -1,4 +1,4 @@
-//! User content: text, images, PDF files, and what is said instead of other files.
+//! User content: text, images, PDF files, and notes that replace other files.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::protocol::media::Attachment;
 /// One piece of user content, ready to be written.
 pub(super) enum Piece<'a> {
     Text(&'a str),
-    /// Takes the place of a file the model cannot read.
+    /// The replacement of a file that the model cannot read.
     Note(String),
     Image(String),
     Pdf {
@@ -40,12 +40,12 @@ struct File<'a> {
 }
 
 impl Piece<'_> {
-    /// Whether the content can stay a plain string with this piece in it.
+    /// True if content with this piece can stay a plain string.
     pub(super) fn is_text(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Note(_))
     }
 
-    /// The piece as an element of a content array.
+    /// Returns the piece as an element of a content array.
     pub(super) fn wire(&self) -> impl Serialize + '_ {
         match self {
             Self::Text(text) => WirePart::Text {
@@ -67,7 +67,7 @@ impl Piece<'_> {
     }
 }
 
-/// The pieces of a user message.
+/// Returns the pieces of a user message.
 pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a>> {
     content
         .iter()
@@ -79,8 +79,7 @@ pub(super) fn pieces<'a>(content: &'a [Part], dialect: &Dialect) -> Vec<Piece<'a
         .collect()
 }
 
-/// Text-only content as one string. Texts follow each other directly; a note stands on lines of its
-/// own.
+/// Returns text-only content as one string. Texts are concatenated directly; a note has its own lines.
 pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
     let mut out = String::new();
     let mut after_note = false;
@@ -99,7 +98,7 @@ pub(super) fn joined(pieces: &[Piece<'_>]) -> String {
     out
 }
 
-/// A file as a piece.
+/// Converts a file to a piece.
 pub(super) fn file_piece(file: Attachment<'_>) -> Piece<'_> {
     match file {
         Attachment::Image(file) => Piece::Image(file.data_url()),

@@ -9,20 +9,20 @@ use crate::canonical::request::{JsonMap, LlmRequest, ToolChoice};
 use crate::protocol::body::{self, Frame, Marks, Members, option};
 use crate::protocol::openai;
 
-/// Model Request Options with a plain member of their own.
+/// Model Request Options that map directly to a member.
 const PLAIN_OPTIONS: [(&str, &str); 3] = [
     ("serviceTier", "service_tier"),
     (PARALLEL, "parallel_tool_calls"),
     ("instructions", "instructions"),
 ];
 
-/// The option about tools. Servers refuse it where there are none.
+/// The option about parallel tool calls. Servers refuse it in a request without tools.
 const PARALLEL: &str = "parallelToolCalls";
 
-/// What is asked for so that reasoning can be replayed without a store.
+/// The value of `include` that requests encrypted reasoning, for replay without a store.
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
 
-/// Writes the body.
+/// Encodes the body.
 pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     let mut options = request.effective_options(NAMESPACE);
     if request.tools.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn encode(request: &LlmRequest) -> Result<Vec<u8>, LlmError> {
     body::encode(request, Style::of(request), frame, |_| Marks::default())
 }
 
-/// Tools that the provider runs itself, as they are configured.
+/// Returns the configured provider-executed tools.
 fn hosted_tools(options: &JsonMap) -> Result<Vec<Value>, LlmError> {
     match option(options, "hostedTools") {
         None => Ok(Vec::new()),
@@ -51,10 +51,10 @@ fn hosted_tools(options: &JsonMap) -> Result<Vec<Value>, LlmError> {
     }
 }
 
-/// Everything after the tools.
+/// Returns the members after the tools.
 fn members(request: &LlmRequest, options: &JsonMap) -> Result<Members, LlmError> {
     let mut members = Members::default();
-    // Servers refuse a choice among no tools.
+    // Servers refuse a tool choice without tools.
     if let Some(choice) = &request.tool_choice
         && !request.tools.is_empty()
     {
@@ -91,14 +91,14 @@ fn members(request: &LlmRequest, options: &JsonMap) -> Result<Members, LlmError>
     Ok(members)
 }
 
-/// What the answer is to hold beyond the usual.
+/// Returns the additional content that the answer must contain.
 fn include(request: &LlmRequest, options: &JsonMap) -> Result<Option<Value>, LlmError> {
     let mut include = match option(options, "include") {
         None => Vec::new(),
         Some(Value::Array(include)) => include.clone(),
         Some(_) => return Err(LlmError::invalid_request("include must be an array")),
     };
-    // Models that do not reason refuse to be asked for it.
+    // Models that do not reason refuse a request for reasoning.
     let reasons =
         openai::is_reasoning_id(&request.model.id) || openai::is_own_reasoning(&request.model);
     if reasons && !stores(request) && !include.iter().any(|it| it == ENCRYPTED_REASONING) {

@@ -1,4 +1,4 @@
-//! Calls of tools that we run, put together from deltas.
+//! Calls of local tools, assembled from deltas.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Calls {
         self.calls.is_empty()
     }
 
-    /// Begins the call of an item, unless it has begun.
+    /// Starts the call of an item, unless it has started.
     pub(super) fn start(&mut self, item: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let own = text(item, "id")
             .or(text(item, "call_id"))
@@ -60,7 +60,7 @@ impl Calls {
         tool_input::check_size(self.calls.len(), self.held, sink)
     }
 
-    /// Takes more of the input.
+    /// Handles a further piece of the input.
     pub(super) fn push(
         &mut self,
         item: &str,
@@ -78,7 +78,7 @@ impl Calls {
         }
     }
 
-    /// Takes the end of a call, with the whole input.
+    /// Handles the end of a call, which carries the whole input.
     pub(super) fn complete(&mut self, item: &Value, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         self.start(item, sink)?;
         let own = text(item, "id")
@@ -114,7 +114,7 @@ impl Call {
         })
     }
 
-    /// The input as a whole holds over its pieces.
+    /// Completes the call. The whole input takes precedence over its pieces.
     fn complete(&mut self, whole: Option<&str>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.is_done {
             return Ok(());

@@ -1,4 +1,4 @@
-//! From stream events to canonical ones.
+//! Decodes stream events into canonical events.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::canonical::request::ToolResultValue;
 use crate::protocol::failure;
 use crate::protocol::framed::{DONE, Frames, Sink};
 
-/// More items than any answer has.
+/// Maximum number of items. No answer has more.
 const MAX_ITEMS: usize = 16_384;
 
-/// More items than any answer has open at once.
+/// Maximum number of open items. No answer has more at once.
 const MAX_OPEN: usize = 256;
 
 /// The state of one reply.
 pub(super) struct ResponseFrames {
-    /// The provider keeps the items of its answers.
+    /// The provider stores the items of its answers.
     stores: bool,
-    /// Items that were announced and are not complete: place in the answer and identifier.
+    /// Announced items that are not complete: their position in the answer and their identifier.
     open: Vec<(i64, String)>,
     reasoning: Vec<Reasoning>,
     texts: Vec<Text>,
     calls: Calls,
-    /// Calls that the provider runs and that have no result: identifier and name.
+    /// Identifiers and names of provider-executed calls without a result.
     hosted: Vec<(BlockId, BlockId)>,
     items: usize,
     response: Option<String>,
@@ -43,7 +43,7 @@ struct Text {
 
 impl Frames for ResponseFrames {
     fn frame(&mut self, data: &[u8], sink: &mut Sink<'_>) -> Result<(), LlmError> {
-        // Some servers end the stream as another protocol does.
+        // Some servers end the stream with the marker of another protocol.
         if data == DONE {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Frames for ResponseFrames {
                 sink.emit(failure::event(&error.unwrap_or_default()))
             }
             "error" => sink.emit(failure::named(data)),
-            // Some proxies report an error of their own as another protocol does.
+            // Some proxies report their own errors in the format of another protocol.
             "" if event.error.is_some() => sink.emit(failure::named(data)),
             _ => Ok(()),
         }
@@ -129,7 +129,7 @@ impl ResponseFrames {
         }
     }
 
-    /// Remembers where in the answer an item stands.
+    /// Records the position of an item in the answer.
     fn open(&mut self, place: Option<i64>, item: &Value) {
         if let (Some(place), Some(id)) = (place, text(item, "id"))
             && self.open.len() < MAX_OPEN
@@ -139,8 +139,8 @@ impl ResponseFrames {
         }
     }
 
-    /// The identifier under which an item was announced. Some servers write another one each time;
-    /// then its place in the answer tells what is meant.
+    /// Returns the identifier with which an item was announced. Some servers send a different
+    /// identifier with each event; then the position in the answer identifies the item.
     fn known(&self, id: String, place: Option<i64>) -> String {
         if self.open.iter().any(|(_, open)| *open == id) {
             return id;
@@ -176,7 +176,7 @@ impl ResponseFrames {
                 self.reasoning(&id, sink)?.complete(encrypted, sink)
             }
             "function_call" => self.calls.complete(&item, sink),
-            // Some servers send a text whole.
+            // Some servers send a text only as a whole.
             "message" => match message(&item) {
                 whole if whole.is_empty() || self.text(&id, None, sink)?.is_begun => Ok(()),
                 whole => self.say(&id, whole, sink),
@@ -191,7 +191,7 @@ impl ResponseFrames {
         }
     }
 
-    /// Announces a call that the provider runs, unless that was done.
+    /// Announces a provider-executed call, unless it is already announced.
     fn call_hosted(
         &mut self,
         id: &str,
@@ -236,7 +236,7 @@ impl ResponseFrames {
         })
     }
 
-    /// A reasoning item that is spoken of, whether or not it was announced.
+    /// Returns a reasoning item. Creates it if it was not announced.
     fn reasoning(&mut self, id: &str, sink: &Sink<'_>) -> Result<&mut Reasoning, LlmError> {
         self.open_reasoning(id, Value::Null, sink)
     }
@@ -281,7 +281,7 @@ impl ResponseFrames {
         Ok(&mut self.texts[at])
     }
 
-    /// A text stays open until the step ends: more of it may come behind other items.
+    /// Handles text. The text stays open until the step ends, because more of it may follow other items.
     fn say(&mut self, id: &str, delta: String, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let stores = self.stores;
         let text = self.text(id, None, sink)?;

@@ -1,6 +1,6 @@
 //! The shape of a stream event.
 //!
-//! Every member may be missing or null, and what an unknown event holds is never looked at.
+//! Every member may be missing or null, and the content of unknown events is never parsed.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -28,7 +28,7 @@ pub(super) struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// The part of a summary that is spoken of.
+    /// Returns the index of the summary part of the event.
     pub(super) fn part(&self) -> u32 {
         let index = self.summary_index;
         let index = index.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -36,7 +36,7 @@ impl Event<'_> {
     }
 }
 
-/// What a complete message says, or why it says nothing.
+/// Returns the text of a complete message, or its refusal.
 pub(super) fn message(item: &Value) -> String {
     let parts = item.get("content").and_then(Value::as_array);
     let texts = parts.into_iter().flatten();
@@ -44,7 +44,7 @@ pub(super) fn message(item: &Value) -> String {
     texts.collect()
 }
 
-/// A text of an object, unless it is empty.
+/// Returns a text member of an object, unless it is empty.
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name)?.as_str().filter(|text| !text.is_empty())
 }

@@ -1,8 +1,8 @@
-//! Calls that the provider runs itself.
+//! Provider-executed calls.
 
 use serde_json::{Map, Value, json};
 
-/// The tool behind an item and its input; none if the item is no such call.
+/// Returns the tool of an item and its input, or `None` if the item is not a provider-executed call.
 pub(super) fn call(kind: &str, item: &Value) -> Option<(String, Value)> {
     let name = kind
         .strip_suffix("_call")

@@ -1,7 +1,6 @@
 //! The items of a conversation.
 //!
-//! The last user message stays open, because a Mid-Conversation System Message may still be appended
-//! to it.
+//! The last user message stays open, because a Mid-Conversation System Message may be appended to it.
 
 use serde_json::{Value, json};
 
@@ -16,16 +15,15 @@ use crate::protocol::media::Attachment;
 use crate::protocol::transcript::{Form, Page};
 use crate::protocol::{CONTINUE, mid_conversation, tool_schema};
 
-/// The longest identifier of a call, in characters; the server refuses longer ones, which other
-/// servers make.
+/// Maximum length of a call identifier, in characters. The server refuses longer ones, which other servers create.
 const MAX_CALL_ID: usize = 64;
 
-/// What is known between two messages.
+/// State between two messages.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// The last item is a user message that lacks its end.
+    /// The last item is a user message without its end.
     is_open: bool,
-    /// The last item is one of an answer.
+    /// The last item belongs to an answer.
     ends_in_answer: bool,
 }
 
@@ -44,7 +42,7 @@ impl Form for Style {
             Role::User => self.push_user(&message.content, page),
             Role::Assistant => {
                 let items = self.said(&message.content);
-                // What was sent stays as it was, also where this answer becomes no item.
+                // Bytes that were sent do not change, even if this answer has no items.
                 close(page);
                 if !items.is_empty() {
                     separate_answers(page);
@@ -66,7 +64,8 @@ impl Form for Style {
         }
     }
 
-    /// The assistant's words at the end would be taken for an answer, so the user says them.
+    /// The server would treat an assistant message at the end as an answer, so the closing message
+    /// is a user message.
     fn push_closing(&self, message: &Message, page: &mut Page<State>) {
         push_piece(
             &input_text(&mid_conversation::wrapped(&message.content)),
@@ -110,8 +109,8 @@ impl Style {
         }
     }
 
-    /// A model that knows no system message in the middle of a conversation reads it as part of the
-    /// user message right before it.
+    /// Writes an update. A model that does not support system messages in the middle of a
+    /// conversation receives it as part of the user message directly before it.
     fn push_update(&self, content: &[Part], page: &mut Page<State>) {
         if self.native_system {
             let texts: Vec<&str> = mid_conversation::texts(content).collect();
@@ -121,7 +120,7 @@ impl Style {
         }
     }
 
-    /// The items of an answer, in their order: reasoning stands before what it led to.
+    /// Returns the items of an answer, in order. Reasoning precedes the items that follow from it.
     fn said(&self, content: &[Part]) -> Vec<Value> {
         let mut items = Vec::new();
         for part in content {
@@ -151,14 +150,14 @@ impl Style {
             )
         };
         items.retain(is_sent);
-        // The server refuses a thought without what it led to.
+        // The server refuses reasoning without a following item.
         while items.last().is_some_and(Item::is_thought) {
             items.pop();
         }
         items.into_iter().map(Item::wire).collect()
     }
 
-    /// Texts of one item come as one item.
+    /// Adds a text. Texts of one item stay one item.
     fn push_text(&self, text: &TextPart, items: &mut Vec<Item>) {
         let metadata = text.provider_metadata.as_ref();
         let id = member(metadata, ITEM_ID).filter(|_| self.stores);
@@ -181,7 +180,7 @@ impl Style {
         });
     }
 
-    /// What another provider thought has no form here.
+    /// Adds reasoning. Reasoning of other providers cannot be represented and is omitted.
     fn push_reasoning(&self, part: &ReasoningPart, items: &mut Vec<Item>) {
         let metadata = part.provider_metadata.as_ref();
         let Some(id) = member(metadata, ITEM_ID) else {
@@ -228,7 +227,7 @@ impl Style {
             Part::ToolResult(result) if result.id == call.id => Some(result),
             _ => None,
         });
-        // What another protocol recorded is no item of this one.
+        // Items that another protocol recorded are not valid here.
         let own = result.filter(|it| member(it.provider_metadata.as_ref(), ITEM_ID).is_some());
         if let Some(ToolResultValue::Json(item)) = own.map(|result| &result.result) {
             let kind = item.get("type").and_then(Value::as_str);
@@ -255,10 +254,10 @@ impl Style {
     }
 }
 
-/// An item of an answer, to which later parts may still belong.
+/// An item of an answer. Later parts may extend it.
 enum Item {
     Whole(Value),
-    /// One that the provider keeps.
+    /// An item that the provider stores.
     Reference {
         id: String,
         is_thought: bool,
@@ -287,8 +286,8 @@ impl Item {
         )
     }
 
-    /// The item on the wire. Texts without an identifier are one plain text: the parts of an answer
-    /// are only valid in an item that has one.
+    /// Returns the item in wire form. Texts without an identifier become one plain text, because
+    /// separate parts are valid only in an item with an identifier.
     fn wire(self) -> Value {
         match self {
             Self::Whole(item) => item,
@@ -322,7 +321,7 @@ impl Item {
     }
 }
 
-/// Names an item that the provider keeps, once.
+/// Adds a reference to a stored item, once.
 fn refer(id: &str, is_thought: bool, items: &mut Vec<Item>) {
     let is_known = |item: &Item| matches!(item, Item::Reference { id: known, .. } if known == id);
     if !items.iter().any(is_known) {
@@ -331,7 +330,7 @@ fn refer(id: &str, is_thought: bool, items: &mut Vec<Item>) {
     }
 }
 
-/// Keeps an answer from another that follows it, and from the end of the request.
+/// Adds a user message after an answer that another answer or the end of the request would follow.
 fn separate_answers(page: &mut Page<State>) {
     if page.state.ends_in_answer {
         push_piece(&input_text(CONTINUE), page);
@@ -346,7 +345,7 @@ fn push_item(item: &Value, page: &mut Page<State>) {
     page.state.ends_in_answer = false;
 }
 
-/// Adds to the user message that is open, or begins one.
+/// Extends the open user message, or starts one.
 fn push_piece(piece: &Value, page: &mut Page<State>) {
     page.separate();
     if !page.state.is_open {

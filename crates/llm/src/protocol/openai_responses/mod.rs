@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 //!
-//! - `style`, `input`: the conversation as items. Without a store at the provider, what it wants back
-//!   of its reasoning is replayed whole and encrypted; with one, it is named.
+//! - `style`, `input`: the conversation as items. If the provider does not store its items,
+//!   requests repeat its encrypted reasoning; otherwise they refer to the stored items.
 //! - `body`: the rest of the request.
 //! - `frame`, `decoder`, `reasoning`, `calls`, `hosted`, `usage`: response to events.
 
@@ -29,13 +29,13 @@ use style::Style;
 /// The name of this protocol in failures.
 const PROTOCOL: &str = "openai-responses";
 
-/// The member of metadata that names an item.
+/// The metadata member with the identifier of an item.
 const ITEM_ID: &str = "itemId";
 
-/// The member of metadata that holds reasoning only the provider can read.
+/// The metadata member with reasoning that only the provider can read.
 const ENCRYPTED: &str = "reasoningEncryptedContent";
 
-/// The member of metadata that says what a text is to the answer.
+/// The metadata member with the role of a text in the answer.
 const PHASE: &str = "phase";
 
 /// The adapter.
@@ -65,7 +65,7 @@ impl Protocol for OpenAiResponses {
     }
 }
 
-/// Metadata in the namespace of this protocol; none without members.
+/// Returns metadata in the namespace of this protocol, or `None` without members.
 fn metadata(members: impl IntoIterator<Item = (&'static str, Value)>) -> Option<ProviderMetadata> {
     let members: Map<String, Value> = members
         .into_iter()
@@ -77,7 +77,7 @@ fn metadata(members: impl IntoIterator<Item = (&'static str, Value)>) -> Option<
     })
 }
 
-/// A text in metadata in the namespace of this protocol.
+/// Returns a text from metadata in the namespace of this protocol.
 fn member<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
     metadata?.get(NAMESPACE)?.get(name)?.as_str()
 }

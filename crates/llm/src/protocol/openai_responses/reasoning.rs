@@ -7,13 +7,13 @@ use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, LlmEvent, ProviderMetadata};
 use crate::protocol::framed::Sink;
 
-/// More parts than any summary has.
+/// Maximum number of parts. No summary has more.
 const MAX_PARTS: usize = 1024;
 
 /// A reasoning item. Each part of its summary is a block.
 pub(super) struct Reasoning {
     id: String,
-    /// What only the provider can read; often it comes with the end of the item.
+    /// Reasoning that only the provider can read. Often arrives at the end of the item.
     encrypted: Value,
     parts: Vec<Part>,
 }
@@ -26,7 +26,7 @@ struct Part {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// Complete, but for what the end of the item may bring.
+    /// Complete, but the end of the item may still add metadata.
     Said,
     Ended,
 }
@@ -44,7 +44,7 @@ impl Reasoning {
         &self.id
     }
 
-    /// Begins a part, unless it has begun. Parts that are complete end before it.
+    /// Starts a part, unless it has started. Ends the complete parts before it.
     pub(super) fn begin(&mut self, index: u32, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         if self.find(index).is_some() {
             return Ok(());
@@ -78,7 +78,8 @@ impl Reasoning {
         })
     }
 
-    /// Takes the end of a part. Where the item's end may still bring something, it waits for that.
+    /// Handles the end of a part. Without a store, the part waits for the end of the item, which
+    /// may add encrypted reasoning.
     pub(super) fn conclude(
         &mut self,
         index: u32,
@@ -95,7 +96,7 @@ impl Reasoning {
         Ok(())
     }
 
-    /// Takes the end of the item.
+    /// Handles the end of the item.
     pub(super) fn complete(
         &mut self,
         encrypted: Value,
@@ -110,7 +111,7 @@ impl Reasoning {
         self.end_all(None, sink)
     }
 
-    /// Ends the parts in that state, or all that have not ended.
+    /// Ends the parts in this state, or all open parts.
     fn end_all(&mut self, state: Option<State>, sink: &mut Sink<'_>) -> Result<(), LlmError> {
         let attached = self.attached();
         for at in 0..self.parts.len() {

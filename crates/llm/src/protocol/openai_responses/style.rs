@@ -1,4 +1,4 @@
-//! What of a model and its settings changes how its conversations are written.
+//! The properties of a model and its settings that change the wire form of its conversations.
 
 use serde_json::Value;
 
@@ -9,27 +9,27 @@ use crate::protocol::body::option;
 use crate::protocol::media::Reads;
 use crate::protocol::{openai, tool_schema};
 
-/// Equal styles write equal bytes.
+/// The wire form for a model. Equal styles write equal bytes.
 #[derive(Clone, PartialEq)]
 pub(super) struct Style {
     /// The role of system text.
     pub(super) system_role: SystemRole,
-    /// The model takes system text in the middle of a conversation.
+    /// The model accepts system text in the middle of a conversation.
     pub(super) native_system: bool,
     /// The files that the model reads.
     pub(super) reads: Reads,
     /// The subset of JSON Schema for tools.
     pub(super) tool_schema: ToolSchema,
-    /// The provider keeps the items of its answers.
+    /// The provider stores the items of its answers.
     pub(super) stores: bool,
     pub(super) replay: Replay,
 }
 
-/// Which calls that the provider ran it is told again where it keeps nothing itself.
+/// The provider-executed calls that are replayed if the provider does not store its items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replay {
     None,
-    /// Searches in the web.
+    /// Web searches only.
     Usual,
     All,
 }
@@ -61,7 +61,7 @@ impl Style {
 }
 
 impl Replay {
-    /// Whether an item of that type is said again.
+    /// True if an item of this type is replayed.
     pub(super) fn takes(self, kind: &str) -> bool {
         match self {
             Self::None => false,
@@ -71,7 +71,7 @@ impl Replay {
     }
 }
 
-/// Whether the provider keeps the items of its answers. It is not asked to unless somebody wants it.
+/// True if the provider stores the items of its answers. It does so only if the configuration asks for it.
 pub(super) fn stores(request: &LlmRequest) -> bool {
     let options = request.effective_options(NAMESPACE);
     option(&options, "store").is_some_and(|store| *store != Value::Bool(false))

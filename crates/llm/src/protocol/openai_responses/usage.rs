@@ -6,7 +6,7 @@ use super::NAMESPACE;
 use crate::canonical::json::count;
 use crate::canonical::usage::Usage;
 
-/// Reads a usage object. Cached input is part of the input, and reasoning of the output.
+/// Parses a usage object. Input includes cached input, and output includes reasoning.
 pub(super) fn parse(report: Value) -> Option<Usage> {
     let members = report.as_object()?;
     let within = |object: &str, name: &str| count(members.get(object)?.get(name));

@@ -1,15 +1,15 @@
-//! Google's subset: a handful of keywords, one type per schema, no references.
+//! The subset of Google: few keywords, one type per schema, no references.
 
 use serde_json::{Value, json};
 
 use crate::canonical::request::JsonMap;
 
-/// References are written out this far; a schema that contains itself ends in a plain object there.
+/// Maximum depth of expanded references. A recursive schema ends in a plain object there.
 const MAX_DEPTH: usize = 16;
-/// Written-out references multiply; no schema grows beyond this many nodes.
+/// Maximum number of nodes per schema, because expanded references multiply.
 const MAX_NODES: usize = 10_000;
 
-/// Keywords that pass as they are.
+/// Keywords that are copied unchanged.
 const KEPT: [&str; 7] = [
     "description",
     "required",
@@ -20,7 +20,7 @@ const KEPT: [&str; 7] = [
     "minLength",
 ];
 
-/// The projection.
+/// Converts a schema.
 pub(super) fn project(schema: &Value) -> Value {
     let mut projection = Projection {
         root: schema,
@@ -77,14 +77,14 @@ impl Projection<'_> {
         Value::Object(out)
     }
 
-    /// The schema a local reference points at.
+    /// Returns the schema that a local reference points to.
     fn resolve(&self, members: &JsonMap) -> Option<Value> {
         let pointer = members.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(pointer).cloned()
     }
 }
 
-/// A list of types becomes its first real one, with `null` as a flag.
+/// Replaces a list of types with its first type other than `null`, and `null` with a flag.
 fn single_type(members: &mut JsonMap) {
     let Some(Value::Array(types)) = members.get("type") else {
         return;
@@ -100,7 +100,7 @@ fn single_type(members: &mut JsonMap) {
     }
 }
 
-/// Only texts can be enumerated.
+/// Converts enumerated values to strings, because only strings can be enumerated.
 fn textual_enum(members: &mut JsonMap) {
     let Some(Value::Array(values)) = members.get_mut("enum") else {
         return;
@@ -118,7 +118,7 @@ fn textual_enum(members: &mut JsonMap) {
     }
 }
 
-/// Keeps the members that go with the type.
+/// Removes members that do not match the type, and adds a missing item type.
 fn fit_type(members: &mut JsonMap) {
     match members.get("type").and_then(Value::as_str) {
         Some("array") => {

@@ -1,7 +1,7 @@
-//! Tool schemas in the subsets that models accept.
+//! Conversion of tool schemas to the subsets that models accept.
 //!
-//! A tool describes its input in full JSON Schema. What a server does with a keyword it does not
-//! know ranges from ignoring it to refusing the request, so each target gets a projection.
+//! A tool describes its input in full JSON Schema. Some servers ignore unknown keywords and others
+//! refuse the request, so each target has its own conversion.
 
 mod gemini;
 mod moonshot;
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::canonical::model::{ResolvedModel, ToolSchema};
 
-/// Schemas nested deeper than this are cut off. Nothing people write comes near it.
+/// Maximum nesting depth. Deeper schemas are cut off. No real schema reaches it.
 const MAX_DEPTH: usize = 64;
 
-/// The subset that a model insists on: what is configured, else what its names let expect.
+/// Returns the subset that a model requires: the configured one, otherwise a guess from its names.
 pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
     let names = [&model.id, &model.provider_id, &model.model_id].map(|name| name.to_lowercase());
     let named = |word: &str| names.iter().any(|name| name.contains(word));
@@ -31,12 +31,12 @@ pub(super) fn subset(model: &ResolvedModel) -> ToolSchema {
     })
 }
 
-/// The schema for OpenAI protocols, after the subset the model itself insists on.
+/// Returns the schema for OpenAI protocols, after conversion to the subset of the model.
 pub(super) fn for_openai(schema: &Value, subset: ToolSchema) -> Value {
     openai::project(&within(schema, subset))
 }
 
-/// The schema for Anthropic: as it is, after the subset the model itself insists on.
+/// Returns the schema for Anthropic, after conversion to the subset of the model.
 pub(super) fn for_anthropic(schema: &Value, subset: ToolSchema) -> Value {
     let schema = within(schema, subset);
     let mut root = schema.as_object().cloned().unwrap_or_default();
@@ -55,7 +55,7 @@ fn within(schema: &Value, subset: ToolSchema) -> Cow<'_, Value> {
     }
 }
 
-/// Members whose values are data or names, not schemas.
+/// True for members that hold data or names instead of schemas.
 fn holds_data(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -63,7 +63,7 @@ fn holds_data(keyword: &str) -> bool {
     )
 }
 
-/// Members whose values are maps from names to schemas.
+/// True for members that hold maps from names to schemas.
 fn holds_named_schemas(keyword: &str) -> bool {
     matches!(
         keyword,
@@ -71,7 +71,7 @@ fn holds_named_schemas(keyword: &str) -> bool {
     )
 }
 
-/// Rebuilds the schemas directly below a schema.
+/// Replaces the direct child schemas of a schema.
 fn map_children(schema: &mut Value, map: &mut impl FnMut(&Value) -> Value) {
     let Value::Object(members) = schema else {
         return;

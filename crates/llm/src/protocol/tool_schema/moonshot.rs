@@ -1,11 +1,11 @@
-//! Moonshot (Kimi): references stand alone and arrays have one kind of item.
+//! Moonshot (Kimi): a reference has no siblings, and an array has one item schema.
 
 use serde_json::{Value, json};
 
 use super::{MAX_DEPTH, map_children};
 use crate::canonical::request::JsonMap;
 
-/// The projection.
+/// Converts a schema.
 pub(super) fn project(schema: &Value) -> Value {
     project_to(schema, MAX_DEPTH)
 }
@@ -17,7 +17,7 @@ fn project_to(schema: &Value, depth: usize) -> Value {
     let mut schema = schema.clone();
     if let Value::Object(members) = &mut schema {
         if let Some(reference) = members.get("$ref").cloned() {
-            // The definitions a root reference points at are no siblings in this sense.
+            // The definitions for a reference at the root are not siblings in this sense.
             members.retain(|keyword, _| matches!(keyword.as_str(), "$defs" | "definitions"));
             members.insert("$ref".to_owned(), reference);
         }
@@ -27,7 +27,7 @@ fn project_to(schema: &Value, depth: usize) -> Value {
     schema
 }
 
-/// Lists of item schemas, by position, become one schema that allows each of them everywhere.
+/// Replaces item schemas by position with one schema that allows each of them at every position.
 fn unify_items(members: &mut JsonMap) {
     members.shift_remove("unevaluatedItems");
     let mut choices = Vec::new();

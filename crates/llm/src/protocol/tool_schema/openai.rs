@@ -1,11 +1,11 @@
-//! OpenAI: the root is an object without alternatives, and `null` is no alternative anywhere.
+//! OpenAI: the root is an object without alternatives, and no alternative is `null`.
 
 use serde_json::{Map, Value, json};
 
 use super::{MAX_DEPTH, map_children};
 use crate::canonical::request::JsonMap;
 
-/// The projection.
+/// Converts a schema.
 pub(super) fn project(schema: &Value) -> Value {
     let mut root = schema.as_object().cloned().unwrap_or_default();
     root.remove("$schema");
@@ -19,8 +19,8 @@ pub(super) fn project(schema: &Value) -> Value {
     root
 }
 
-/// A root that is a choice of objects becomes one object with the properties of all. Earlier
-/// branches win, and only what every branch requires stays required.
+/// Converts a root that is a choice of objects to one object with all properties. Earlier branches
+/// win, and only properties that all branches require stay required.
 fn flattened(root: &JsonMap) -> Option<JsonMap> {
     let branches: Vec<&JsonMap> = root
         .get("anyOf")?
@@ -75,7 +75,7 @@ fn below_root(schema: &Value, depth: usize) -> Value {
     schema
 }
 
-/// A branch that is left alone takes the place of the choice; what stands beside the choice stays.
+/// Removes `null` branches. A single remaining branch replaces the choice; the other members of the schema stay.
 fn drop_null_branches(members: &mut JsonMap) {
     let Some(Value::Array(branches)) = members.get_mut("anyOf") else {
         return;
