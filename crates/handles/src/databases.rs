@@ -160,7 +160,9 @@ pub fn open_file(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
-    keep_database(options.open(path)?)
+    let file = options.open(path)?;
+    let found = identity(&file.metadata()?);
+    keep_database(file, found)
 }
 
 /// Refuses a file that belongs to a database which is open in this process.
@@ -200,14 +202,23 @@ pub(crate) fn refuse(found: Identity) -> io::Result<()> {
 
 /// Refuses a file that was opened although it belongs to an open database: it took the place of
 /// another file just now. Closing it would drop the locks, so it stays open.
-pub(crate) fn keep_database(file: File) -> io::Result<File> {
-    let Some(path) = identity(&file.metadata()?).and_then(owner) else {
+pub(crate) fn keep_database(file: File, found: Option<Identity>) -> io::Result<File> {
+    let Some(path) = found.and_then(owner) else {
         return Ok(file);
     };
     let mut register = write();
     let kept = &mut register.get_or_insert_default().kept;
     kept.push((Arc::clone(&path), file));
     Err(refusal(path))
+}
+
+/// False if no file with this inode number, on any device, belongs to an open database.
+pub(crate) fn may_be_database(inode: u64) -> bool {
+    let register = read();
+    register.as_ref().is_some_and(|register| {
+        // The files beside a database that SQLite is opening are not registered yet.
+        !register.opening.is_empty() || register.files.keys().any(|known| known.inode == inode)
+    })
 }
 
 fn refusal(path: Arc<Path>) -> io::Error {

@@ -1,13 +1,11 @@
 //! The operations of a directory that are the same on all systems.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
 use crate::names::names;
 #[cfg(not(unix))]
 use crate::portable::Directory;
-use crate::stamp::Stamp;
 #[cfg(unix)]
 use crate::unix::Directory;
 
@@ -34,13 +32,6 @@ impl Directory {
             here = here.directory(name)?;
         }
         Ok(here)
-    }
-
-    /// The stamp of the regular file of a name.
-    pub(crate) fn require_file(&self, name: &OsStr) -> io::Result<Stamp> {
-        let stamp = self.stat(name)?.ok_or(io::ErrorKind::NotFound)?;
-        stamp.kind.require_file()?;
-        Ok(stamp)
     }
 }
 

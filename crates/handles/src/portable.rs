@@ -85,15 +85,26 @@ impl Directory {
         }))
     }
 
+    /// The stamp of the regular file of a name.
+    fn require_file(&self, name: &OsStr) -> io::Result<Stamp> {
+        let stamp = self.stat(name)?.ok_or(io::ErrorKind::NotFound)?;
+        stamp.kind.require_file()?;
+        Ok(stamp)
+    }
+
     /// Opens a regular file to read it, and its stamp. Nothing else is opened.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
         self.require_file(name.as_ref())?;
-        self.open_seen_file(name)
+        self.open_seen_file(name, None)
     }
 
     /// Opens what was just seen to be a regular file, by its stamp or in a list of children, to read
     /// it. What took its place since is refused.
-    pub fn open_seen_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
+    pub fn open_seen_file(
+        &self,
+        name: impl AsRef<OsStr>,
+        _inode: Option<u64>,
+    ) -> io::Result<(File, Stamp)> {
         let name = single(name.as_ref())?;
         let file = File::open(self.0.join(name))?;
         self.unlinked()?;

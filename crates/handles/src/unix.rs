@@ -21,7 +21,7 @@ use rustix::{
 };
 
 use crate::child::Child;
-use crate::databases::{Identity, keep_database, refuse};
+use crate::databases::{Identity, keep_database, may_be_database, refuse};
 use crate::names::names;
 use crate::names::single;
 use crate::stamp::Kind;
@@ -159,33 +159,50 @@ impl Directory {
     /// something, or wait for ever.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
         let name = single(name.as_ref())?;
-        stamp(&self.look(name)?).kind.require_file()?;
+        let found = self.look(name)?;
+        stamp(&found).kind.require_file()?;
+        refuse(identity(&found))?;
         self.open_regular(name, OFlags::RDONLY)
     }
 
     /// Opens what was just seen to be a regular file, by its stamp or in a list of children, to read
     /// it. What took its place since is refused, without waiting for it.
-    pub fn open_seen_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
-        self.open_regular(single(name.as_ref())?, OFlags::RDONLY)
+    ///
+    /// `inode` is the number that the list has for the file, if the caller knows it. It saves a system call for files
+    /// that cannot belong to an open database.
+    pub fn open_seen_file(
+        &self,
+        name: impl AsRef<OsStr>,
+        inode: Option<u64>,
+    ) -> io::Result<(File, Stamp)> {
+        let name = single(name.as_ref())?;
+        if inode.is_none_or(may_be_database) {
+            refuse(identity(&self.look(name)?))?;
+        }
+        self.open_regular(name, OFlags::RDONLY)
     }
 
     /// Opens a regular file to read it and to see that it may be written. Nothing else is opened.
     pub fn open_file_to_change(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
-        self.require_file(name.as_ref())?;
-        let (file, _) = self.open_regular(name.as_ref(), OFlags::RDWR)?;
+        let name = single(name.as_ref())?;
+        let found = self.look(name)?;
+        stamp(&found).kind.require_file()?;
+        refuse(identity(&found))?;
+        let (file, _) = self.open_regular(name, OFlags::RDWR)?;
         Ok(file)
     }
 
     fn open_regular(&self, name: &OsStr, access: OFlags) -> io::Result<(File, Stamp)> {
-        refuse(identity(&self.look(name)?))?;
         // Without waiting: a FIFO put in its place just now would do so until somebody opens it, too.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.0, name, flags, Mode::empty()) {
             // A link that was put in its place just now.
             Err(Errno::LOOP | Errno::MLINK) => return Err(Errno::NOTDIR.into()),
-            file => keep_database(File::from(file?))?,
+            file => File::from(file?),
         };
-        let stamp = stamp(&fstat(&file)?);
+        let found = fstat(&file)?;
+        let file = keep_database(file, Some(identity(&found)))?;
+        let stamp = stamp(&found);
         stamp.kind.require_file()?;
         Ok((file, stamp))
     }

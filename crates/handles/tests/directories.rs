@@ -83,7 +83,7 @@ fn nothing_but_one_name_is_taken_for_one() {
         for refused in [
             held.stat(name).map(drop),
             held.open_file(name).map(drop),
-            held.open_seen_file(name).map(drop),
+            held.open_seen_file(name, None).map(drop),
             held.open_file_to_change(name).map(drop),
             held.read_link(name).map(drop),
             held.create_file(name, b"x"),
@@ -197,7 +197,7 @@ fn only_regular_files_are_opened() {
         ("socket", ErrorKind::NotADirectory),
     ] {
         assert_eq!(held.open_file(name).unwrap_err().kind(), expected, "{name}");
-        assert!(held.open_seen_file(name).is_err(), "{name}");
+        assert!(held.open_seen_file(name, None).is_err(), "{name}");
         let to_change = held.open_file_to_change(name).unwrap_err().kind();
         assert_eq!(to_change, expected, "{name}");
     }

@@ -101,7 +101,7 @@ pub fn run<V>(
     cancel: &CancellationToken,
     visitor: impl Fn() -> V,
 ) where
-    V: FnMut(&Path, FileSystemEntryType) -> WalkState + Send,
+    V: FnMut(&Path, Entry) -> WalkState + Send,
 {
     let threads = available_parallelism().map_or(1, usize::from);
     run_with(threads.min(MAX_THREADS) - 1, builder, root, cancel, visitor);
@@ -115,12 +115,12 @@ fn run_with<V>(
     cancel: &CancellationToken,
     visitor: impl Fn() -> V,
 ) where
-    V: FnMut(&Path, FileSystemEntryType) -> WalkState + Send,
+    V: FnMut(&Path, Entry) -> WalkState + Send,
 {
     let is_over = AtomicBool::new(false);
-    let visit = |visit: &mut V, (path, kind): &Found| {
+    let visit = |visit: &mut V, (path, entry): &Found| {
         let is_ended = is_over.load(Ordering::Relaxed) || cancel.is_cancelled();
-        if !is_ended && visit(path, *kind) == WalkState::Quit {
+        if !is_ended && visit(path, *entry) == WalkState::Quit {
             is_over.store(true, Ordering::Relaxed);
         }
     };
@@ -165,8 +165,17 @@ fn run_with<V>(
     });
 }
 
-/// A path relative to the root, and its kind.
-type Found = (PathBuf, FileSystemEntryType);
+/// A file or directory that a walk found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: FileSystemEntryType,
+    /// Its inode number, if the system has one.
+    pub inode: Option<u64>,
+}
+
+/// A path relative to the root, and its entry.
+type Found = (PathBuf, Entry);
 
 fn found(entry: Result<DirEntry, ignore::Error>, root: &Path) -> Option<Found> {
     let entry = entry.ok()?;
@@ -177,7 +186,11 @@ fn found(entry: Result<DirEntry, ignore::Error>, root: &Path) -> Option<Found> {
     };
     let relative = entry.path().strip_prefix(root).ok()?;
     let is_root = relative.as_os_str().is_empty();
-    (!is_root).then(|| (relative.to_owned(), kind))
+    #[cfg(unix)]
+    let inode = entry.ino();
+    #[cfg(not(unix))]
+    let inode = None;
+    (!is_root).then(|| (relative.to_owned(), Entry { kind, inode }))
 }
 
 /// A relative path as bytes, with `/` between the names. Results are sorted by this key.

@@ -49,7 +49,8 @@ pub(super) fn find(
     let visited = AtomicUsize::new(0);
     let found = Mutex::new(BTreeSet::new());
     walk::run(&walk, &root, cancel, || {
-        |path: &Path, is: FileSystemEntryType| {
+        |path: &Path, entry: walk::Entry| {
+            let is = entry.kind;
             if visited.fetch_add(1, Ordering::Relaxed) >= MAX_VISITED {
                 return WalkState::Quit;
             }

@@ -42,10 +42,11 @@ impl Directory {
     }
 
     /// Opens a regular file below this directory. Fails without blocking for anything else.
-    pub fn open_file(&mut self, relative: &Path) -> io::Result<File> {
+    /// `inode` is the inode number that the walk found, if there is one.
+    pub fn open_file(&mut self, relative: &Path, inode: Option<u64>) -> io::Result<File> {
         let (parent, name) = self.parent(relative)?;
         // The walk has already seen the file.
-        parent.open_seen_file(name).map(|(file, _)| file)
+        parent.open_seen_file(name, inode).map(|(file, _)| file)
     }
 
     /// Returns the kind of an entry below. `None` for a link and for anything other than a file or directory.

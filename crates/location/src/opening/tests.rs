@@ -44,12 +44,12 @@ fn files_are_opened_where_no_link_is_on_the_way() {
         ("..", false),
         ("", false),
     ] {
-        let below = held.open_file(Path::new(path)).map(content).ok();
+        let below = held.open_file(Path::new(path), None).map(content).ok();
         assert_eq!(below.as_deref(), opens.then_some("inside"), "{path}");
         let alone = open_file(&root.join(path)).map(content).ok();
         assert_eq!(alone.as_deref(), opens.then_some("inside"), "{path}");
     }
-    assert!(held.open_file(&root.join("a/b/file")).is_err());
+    assert!(held.open_file(&root.join("a/b/file"), None).is_err());
     assert!(open_file(Path::new("/dev/null")).is_err());
     assert!(open_file(Path::new("/")).is_err());
     assert!(open_file(Path::new("relative")).is_err());
@@ -112,11 +112,11 @@ fn what_is_held_stays_what_it_was() {
     fs::rename(root.join("a"), root.join("moved")).unwrap();
     symlink(outside.path(), root.join("a")).unwrap();
     assert_eq!(
-        content(held.open_file(Path::new("b/file")).unwrap()),
+        content(held.open_file(Path::new("b/file"), None).unwrap()),
         "inside"
     );
     assert!(Directory::open(&root.join("a/b")).is_err());
     fs::rename(root.join("moved/b"), root.join("moved/away")).unwrap();
     symlink(outside.path().join("b"), root.join("moved/b")).unwrap();
-    assert!(held.clone().open_file(Path::new("b/file")).is_err());
+    assert!(held.clone().open_file(Path::new("b/file"), None).is_err());
 }

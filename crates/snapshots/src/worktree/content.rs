@@ -168,7 +168,7 @@ impl Reading<'_> {
         if self.is_too_large(directory, file, looks.size) {
             return Ok((Mode::File, looks, None));
         }
-        let (opened, stamp) = held.open_seen_file(&file.name)?;
+        let (opened, stamp) = held.open_seen_file(&file.name, None)?;
         let mode = match stamp.kind {
             Kind::Executable => Mode::Executable,
             _ => Mode::File,

@@ -73,10 +73,12 @@ async fn other_files_of_the_process_leave_the_locks_of_the_database() {
         "opencode.db-shm",
         "linked",
     ] {
+        let inode = directory.stat(name).unwrap().unwrap().inode;
         let refused = [
             open_file(&database.with_file_name(name)).map(drop),
             directory.open_file(name).map(drop),
-            directory.open_seen_file(name).map(drop),
+            directory.open_seen_file(name, None).map(drop),
+            directory.open_seen_file(name, Some(inode)).map(drop),
             directory.open_file_to_change(name).map(drop),
             directory.put_file(name, b"other", false),
             directory.remove(name),

@@ -101,8 +101,8 @@ fn find(
         let mut walk = walk::below(root).ok()?;
         walk.overrides(fitting);
         walk::run(&walk, root, cancel, || {
-            |path: &Path, kind: FileSystemEntryType| {
-                if kind == FileSystemEntryType::File {
+            |path: &Path, entry: walk::Entry| {
+                if entry.kind == FileSystemEntryType::File {
                     let (key, bytes) = (walk::sort_key(path), path.as_os_str().len());
                     with(&found, |found| {
                         if found.wants(&key) {

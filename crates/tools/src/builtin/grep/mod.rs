@@ -115,11 +115,11 @@ fn grep(place: &Path, wanted: &Input, cancel: &CancellationToken) -> Option<Firs
         walk::run(&walk, place, cancel, || {
             let (mut reader, mut directory) = (reader.clone(), directory.clone());
             let found = &found;
-            move |path: &Path, kind: FileSystemEntryType| {
+            move |path: &Path, entry: walk::Entry| {
                 let key = walk::sort_key(path);
-                if kind == FileSystemEntryType::File
+                if entry.kind == FileSystemEntryType::File
                     && with(found, |found| found.wants(&key))
-                    && let Ok(file) = directory.open_file(path)
+                    && let Ok(file) = directory.open_file(path, entry.inode)
                 {
                     let lines = reader.read(file, &key);
                     with(found, |found| lines.add_to(found, key));
