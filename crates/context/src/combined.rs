@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::observed::{Observed, Seen, State};
-use crate::source::{Observation, Source, Told, is_key};
+use crate::observed::{Observed, ObservedSource, State};
+use crate::source::{Observation, RenderedSource, Source, is_key};
 
 /// Maximum time that the observation of one source may take.
 pub const LOAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -71,9 +71,9 @@ impl SystemContext {
     }
 }
 
-async fn see(source: &Arc<dyn Source>) -> Seen {
+async fn see(source: &Arc<dyn Source>) -> ObservedSource {
     let state = match tokio::time::timeout(LOAD_PATIENCE, source.load()).await {
-        Ok(Observation::Present(value)) => match Told::by(&**source, value) {
+        Ok(Observation::Present(value)) => match RenderedSource::by(&**source, value) {
             Ok(told) => State::Present(told),
             Err(reason) => State::Unavailable(reason),
         },
@@ -92,7 +92,7 @@ async fn see(source: &Arc<dyn Source>) -> Seen {
             false => tracing::debug!(key, "Context Source unavailable: {reason}"),
         }
     }
-    Seen {
+    ObservedSource {
         source: Arc::clone(source),
         state,
     }

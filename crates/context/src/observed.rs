@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use crate::snapshot::{Admitted, Baseline, Snapshot};
-use crate::source::{Source, Told, is_blank};
+use crate::source::{RenderedSource, Source, is_blank};
 
 /// Separator between the texts of two sources.
 const SEPARATOR: &str = "\n\n";
 
 /// The observed state of all sources of a context, in their order.
 pub struct Observed {
-    seen: Vec<Seen>,
+    seen: Vec<ObservedSource>,
 }
 
 /// The observed state of one source.
-pub(crate) struct Seen {
+pub(crate) struct ObservedSource {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) state: State,
 }
 
 pub(crate) enum State {
-    Present(Told),
+    Present(RenderedSource),
     Absent,
     Unavailable(String),
 }
@@ -90,7 +90,7 @@ pub enum Replaced {
 }
 
 impl Observed {
-    pub(crate) fn new(seen: Vec<Seen>) -> Self {
+    pub(crate) fn new(seen: Vec<ObservedSource>) -> Self {
         Self { seen }
     }
 
@@ -236,7 +236,7 @@ impl Observed {
         seen.is_none_or(|seen| matches!(seen.state, State::Absent))
     }
 
-    fn present(&self) -> impl Iterator<Item = (&dyn Source, &Told)> {
+    fn present(&self) -> impl Iterator<Item = (&dyn Source, &RenderedSource)> {
         self.seen.iter().filter_map(|seen| match &seen.state {
             State::Present(told) => Some((&*seen.source, told)),
             State::Absent | State::Unavailable(_) => None,
@@ -256,7 +256,7 @@ impl Observed {
     }
 }
 
-fn update(source: &dyn Source, admitted: &Admitted, told: &Told) -> String {
+fn update(source: &dyn Source, admitted: &Admitted, told: &RenderedSource) -> String {
     let text = source.update(&admitted.value, &told.value);
     // The complete text states the current value too.
     if is_blank(&text) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::source::{Told, is_blank};
+use crate::source::{RenderedSource, is_blank};
 
 /// Context Snapshot: the information that the model has, by source key.
 pub type Snapshot = BTreeMap<String, Admitted>;
@@ -27,8 +27,8 @@ impl Admitted {
     }
 }
 
-impl From<&Told> for Admitted {
-    fn from(told: &Told) -> Self {
+impl From<&RenderedSource> for Admitted {
+    fn from(told: &RenderedSource) -> Self {
         Self {
             value: told.value.clone(),
             removed: told.removed.clone(),

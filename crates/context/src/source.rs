@@ -55,13 +55,13 @@ pub trait Source: Send + Sync {
 
 /// The value and the texts of a present source.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct RenderedSource {
     pub(crate) value: Value,
     pub(crate) baseline: String,
     pub(crate) removed: Option<String>,
 }
 
-impl Told {
+impl RenderedSource {
     /// Renders the texts of the source for a value. Fails with the rule of the contract that the source breaks.
     pub(crate) fn by(source: &dyn Source, value: Value) -> Result<Self, String> {
         if exceeds(&value, MAX_VALUE_BYTES) {

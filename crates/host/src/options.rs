@@ -26,7 +26,7 @@ use url::Url;
 use crate::trust::TrustQuestions;
 
 /// The machine and its configuration, as the options describe them.
-pub(crate) type Surroundings = (Environment, HostConfiguration);
+pub(crate) type MachineConfiguration = (Environment, HostConfiguration);
 
 /// Options of a host, complete.
 #[derive(Clone, Deserialize)]
@@ -306,7 +306,7 @@ impl HostOptions {
     }
 
     /// The machine and its configuration, or the failure that names the wrong option.
-    pub(crate) fn into_surroundings(self) -> Result<Surroundings, Failure> {
+    pub(crate) fn into_surroundings(self) -> Result<MachineConfiguration, Failure> {
         if let Some(config) = &self.config {
             check_config(config)?;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, stream};
 use opencode_location::trust::AskTrust;
-use opencode_runtime::Attended;
+use opencode_runtime::RequestNotice;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,16 +41,16 @@ enum TrustAnswer {
 
 type Answer = Result<bool, String>;
 
-type Notice = Attended<TrustQuestion, u32>;
+type Notice = RequestNotice<TrustQuestion, u32>;
 
 /// A question that waits. Dropping it ends the question.
-struct Waits {
+struct PendingQuestion {
     id: u32,
     state: Arc<Mutex<State>>,
     answered: oneshot::Receiver<Answer>,
 }
 
-impl Drop for Waits {
+impl Drop for PendingQuestion {
     fn drop(&mut self) {
         lock(&self.state).give_up(self.id);
     }
@@ -119,7 +119,7 @@ impl TrustQuestions {
 impl AskTrust for TrustQuestions {
     fn ask(&self, directory: &str) -> BoxFuture<'static, Answer> {
         let asked = lock(&self.0).ask(directory);
-        let waits = asked.map(|(id, answered)| Waits {
+        let waits = asked.map(|(id, answered)| PendingQuestion {
             id,
             state: Arc::clone(&self.0),
             answered,
@@ -150,7 +150,7 @@ impl State {
             id: self.last,
             directory: directory.to_owned(),
         };
-        let asked = Attended::Asked(question);
+        let asked = RequestNotice::Asked(question);
         let sent = self.questions.as_ref().map(|way| way.send(asked));
         if !matches!(sent, Some(Ok(()))) {
             return Err("the host closes".to_owned());
@@ -165,7 +165,7 @@ impl State {
             && let Some(questions) = &self.questions
         {
             // A program that has gone reads no end.
-            let _ = questions.send(Attended::Ended(id));
+            let _ = questions.send(RequestNotice::Ended(id));
         }
     }
 }

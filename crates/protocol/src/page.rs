@@ -24,12 +24,12 @@ pub struct PageRequest<Scope, Anchor> {
     /// How many of them at most.
     pub limit: u32,
     /// Where the page lies; absent means at the beginning.
-    pub from: Option<Beside<Anchor>>,
+    pub from: Option<PageAnchor<Anchor>>,
 }
 
 /// A place right before or right after an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beside<Anchor> {
+pub struct PageAnchor<Anchor> {
     /// The place of that item. The item itself may be gone.
     pub anchor: Anchor,
     /// The side of it.

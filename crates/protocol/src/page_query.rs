@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::input::{MessagesQuery, SessionsQuery};
 use crate::output::PageCursors;
 use crate::page::{
-    Beside, DEFAULT_LIMIT, Direction, MAX_SESSIONS, MessagesPage, PageRequest, SessionAnchor,
+    DEFAULT_LIMIT, Direction, MAX_SESSIONS, MessagesPage, PageAnchor, PageRequest, SessionAnchor,
     SessionFilters, SessionsPage,
 };
 
@@ -139,7 +139,7 @@ impl<Scope: Clone, Anchor> PageRequest<Scope, Anchor> {
                 scope: self.scope.clone(),
                 order: self.order,
                 limit: self.limit,
-                from: Some(Beside { anchor, direction }),
+                from: Some(PageAnchor { anchor, direction }),
             })
         };
         let (previous, next) = ends.map_or((None, None), |(first, last)| {

@@ -8,7 +8,7 @@ use opencode_protocol::input::{MessagesQuery, Order, SessionsQuery};
 use opencode_protocol::operation::Channel;
 use opencode_protocol::output::PageCursors;
 use opencode_protocol::page::{
-    Beside, Direction, MessagesPage, SessionAnchor, SessionFilters, SessionsPage,
+    Direction, MessagesPage, PageAnchor, SessionAnchor, SessionFilters, SessionsPage,
 };
 use opencode_schema::id::{SessionID, WorkspaceID};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ prop_compose! {
         direction in direction(),
     ) -> SessionsPage {
         let anchor = SessionAnchor { time, id: session(&id) };
-        SessionsPage { scope, order, limit, from: Some(Beside { anchor, direction }) }
+        SessionsPage { scope, order, limit, from: Some(PageAnchor { anchor, direction }) }
     }
 }
 
@@ -65,7 +65,7 @@ prop_compose! {
         anchor in any::<u64>(),
         direction in direction(),
     ) -> MessagesPage {
-        MessagesPage { scope: session(&id), order, limit, from: Some(Beside { anchor, direction }) }
+        MessagesPage { scope: session(&id), order, limit, from: Some(PageAnchor { anchor, direction }) }
     }
 }
 
@@ -106,7 +106,7 @@ fn a_cursor_holds_its_whole_query() {
         scope: session("ses_a"),
         order: Order::Asc,
         limit: 3,
-        from: Some(Beside {
+        from: Some(PageAnchor {
             anchor: 7,
             direction: Direction::Next,
         }),
@@ -220,7 +220,7 @@ fn sessions_are_asked_for_by_a_query_or_a_cursor() {
     };
     let cursors = page.cursors(Some((anchor(9, "ses_9"), anchor(5, "ses_5"))));
     let beside = |anchor, direction| SessionsPage {
-        from: Some(Beside { anchor, direction }),
+        from: Some(PageAnchor { anchor, direction }),
         ..page.clone()
     };
     let next = beside(anchor(5, "ses_5"), Direction::Next);
@@ -313,7 +313,7 @@ fn messages_are_asked_for_by_a_query_or_a_cursor() {
         limit,
     };
     let expected = MessagesPage {
-        from: Some(Beside {
+        from: Some(PageAnchor {
             anchor: 7,
             direction: Direction::Next,
         }),

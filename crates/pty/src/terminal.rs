@@ -51,7 +51,7 @@ pub(crate) enum StartError {
 
 /// A program that began in a terminal.
 pub(crate) struct Started {
-    leash: Leash,
+    leash: KillOnDrop,
     master: Pty,
     /// The terminal once more, for its size alone.
     sizing: OwnedFd,
@@ -59,7 +59,7 @@ pub(crate) struct Started {
 }
 
 /// Kills the session when it is dropped. Where that has ended, this does nothing.
-struct Leash(Arc<Session>);
+struct KillOnDrop(Arc<Session>);
 
 /// How a running terminal is reached.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ pub(crate) struct Controls {
 
 /// A terminal at work: what has to go on until its program has ended.
 pub(crate) struct Running {
-    leash: Leash,
+    leash: KillOnDrop,
     master: Pty,
     inputs: mpsc::Receiver<Bytes>,
     ended: oneshot::Receiver<u32>,
@@ -99,7 +99,7 @@ pub(crate) fn start(program: Program) -> Result<Started, StartError> {
     let child = child.map_err(|error| failed(plain(error)))?;
     let guarded = child.id().map_or(Ok(()), |number| guard.watch(number));
     let (session, ended) = Session::watch(child, guard).map_err(StartError::System)?;
-    let leash = Leash(session);
+    let leash = KillOnDrop(session);
     guarded.map_err(StartError::System)?;
     Ok(Started {
         leash,
@@ -130,7 +130,7 @@ fn failed(error: io::Error) -> StartError {
     StartError::Program(error)
 }
 
-impl Drop for Leash {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.0.kill();
     }

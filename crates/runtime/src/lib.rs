@@ -50,7 +50,7 @@ mod terminals;
 mod timer;
 mod transfer;
 
-pub use asks::attended::Attended;
+pub use asks::notice::RequestNotice;
 pub use asks::permissions::{AskPermission, PermissionDecided};
 pub use asks::unanswered::Unanswered;
 pub use error::{DrainError, ImportError, MAX_IMPORT_LINE_BYTES, RuntimeError};

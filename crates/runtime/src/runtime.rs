@@ -31,7 +31,7 @@ use crate::sessions::Sessions;
 use crate::sessions::todos::TodoLists;
 use crate::snapshots::SnapshotStores;
 use crate::sources::{Fetch, Sources};
-use crate::streams::Followed;
+use crate::streams::SharedReads;
 use crate::sweeps;
 use crate::tasks::{RunningTasks, TaskSessions};
 use crate::terminals::HostTerminals;
@@ -98,7 +98,7 @@ pub struct Runtime {
     pub(crate) reverts: Arc<Reverts>,
     pub(crate) terminals: Arc<HostTerminals>,
     pub(crate) imports: Arc<Imports>,
-    pub(crate) followed: Arc<Followed>,
+    pub(crate) followed: Arc<SharedReads>,
     snapshots: Arc<SnapshotStores>,
     timer: Arc<dyn Timer>,
     pub(crate) drains: Arc<Services>,

@@ -22,7 +22,7 @@ pub struct SessionEvents {
     journal: Arc<Journal>,
     session: SessionRow,
     tail: opencode_store::tail::Tail,
-    readings: Arc<Readings>,
+    readings: Arc<LatestBatch>,
     after: Option<u64>,
     /// True if a read of the database may find events.
     looks: bool,
@@ -32,7 +32,7 @@ pub struct SessionEvents {
 impl SessionEvents {
     pub(crate) fn new(
         journal: Arc<Journal>,
-        followed: &Followed,
+        followed: &SharedReads,
         session: SessionRow,
         after: Option<u64>,
         closed: CancellationToken,
@@ -129,10 +129,10 @@ enum Unread {
 
 /// The latest shared reads of all sessions that have readers.
 #[derive(Default)]
-pub(crate) struct Followed(Mutex<HashMap<i64, Weak<Readings>>>);
+pub(crate) struct SharedReads(Mutex<HashMap<i64, Weak<LatestBatch>>>);
 
-impl Followed {
-    fn of(&self, session: i64) -> Arc<Readings> {
+impl SharedReads {
+    fn of(&self, session: i64) -> Arc<LatestBatch> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(readings) = all.get(&session).and_then(Weak::upgrade) {
             return readings;
@@ -147,7 +147,7 @@ impl Followed {
 /// The latest batch that the readers of one session read. The log only grows, so the events that were found after a
 /// sequence are always the first events after that sequence.
 #[derive(Default)]
-struct Readings(Mutex<Reading>);
+struct LatestBatch(Mutex<Reading>);
 
 #[derive(Default)]
 struct Reading {
@@ -155,7 +155,7 @@ struct Reading {
     found: Arc<OnceCell<Arc<[StoredEvent]>>>,
 }
 
-impl Readings {
+impl LatestBatch {
     /// Returns the cell for the events after a sequence, filled or empty. Only the latest position is kept.
     fn at(&self, after: Option<u64>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
         let mut latest = self.lock();

@@ -3,7 +3,7 @@
 use opencode_schema::agent::{AgentInfo, AgentMode};
 use opencode_schema::permission::{PermissionEffect, evaluate};
 
-use crate::asks::permissions::Judge;
+use crate::asks::permissions::RuleScope;
 
 /// Agents that are listed. The list is part of what a request begins with, so it stays short.
 const MAX_LISTED: usize = 50;
@@ -22,7 +22,7 @@ pub(crate) fn takes_tasks(agent: &AgentInfo) -> bool {
 /// The agents that the tool for tasks is described with: those that take tasks, without those that
 /// the rules deny. The same agents under the same rules give the same text: it stands before
 /// everything that a provider keeps of a conversation.
-pub(crate) fn subagents(judge: &Judge) -> String {
+pub(crate) fn subagents(judge: &RuleScope) -> String {
     let rules = judge.rules();
     let is_denied = |id: &str| evaluate("task", id, &rules) == PermissionEffect::Deny;
     let agents = judge.location.agents.list().iter();
@@ -44,7 +44,7 @@ pub(crate) fn subagents(judge: &Judge) -> String {
 }
 
 /// The guidance for an agent that a prompt mentions.
-pub(crate) fn mention(judge: &Judge, name: &str) -> String {
+pub(crate) fn mention(judge: &RuleScope, name: &str) -> String {
     let agents = judge.location.agents.list();
     let found = agents
         .iter()

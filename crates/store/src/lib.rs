@@ -41,7 +41,7 @@ use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
 use readers::pool::Readers;
 use view::seam::Watched;
-use writer::{Surroundings, Writer};
+use writer::{Writer, WriterOptions};
 
 pub use error::{OpenError, StoreError};
 pub use format::entry::{Committed, Draft, StoredEvent};
@@ -111,7 +111,7 @@ impl Store {
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
         let watched = Watched::by(options.seam);
-        let surroundings = Surroundings {
+        let surroundings = WriterOptions {
             ids: options.ids,
             tails: Arc::clone(&tails),
             listener: options.listener,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Number, Value};
 
 use super::overlay;
-use super::prefix::{Pieces, Prefix, PrefixReport, Tally};
+use super::prefix::{Pieces, Prefix, PrefixHasher, PrefixReport};
 use super::transcript::{Form, Transcript};
 use crate::canonical::error::LlmError;
 use crate::canonical::json;
@@ -14,7 +14,7 @@ use crate::canonical::request::{JsonMap, LlmRequest, ToolDefinition};
 /// The output that one request stores for the next request of the same conversation.
 struct Written<F: Form> {
     transcript: Transcript<F>,
-    tally: Tally,
+    tally: PrefixHasher,
     tools: WrittenTools,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn prefix<F: Form>(
 }
 
 /// The output, and the former output that it replaces.
-type Conversation<F> = (Written<F>, Option<(Transcript<F>, Tally)>);
+type Conversation<F> = (Written<F>, Option<(Transcript<F>, PrefixHasher)>);
 
 /// Writes the new part of the conversation. If the conversation does not continue the former
 /// output, writes all of it and returns the former output too.
@@ -148,7 +148,7 @@ fn write_conversation<F: Form>(request: &LlmRequest, form: F) -> Result<Conversa
     };
     let (mut transcript, tally) = going_on.unwrap_or_else(|| {
         let transcript = Transcript::new(form, &request.system);
-        (transcript, Tally::default())
+        (transcript, PrefixHasher::default())
     });
     transcript.extend_to(&request.messages)?;
     let written = Written {

@@ -4,8 +4,8 @@
 use serde::de::{Deserialize, DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::halves::{Halves, Kind};
-use super::opening::Opening;
+use super::body_start::BodyStart;
+use super::pending_surrogates::{Kind, PendingSurrogates};
 use super::{Decoder, failure, surrogates};
 use crate::canonical::error::LlmError;
 use crate::canonical::event::{BlockId, FinishReason, LlmEvent, ProviderMetadata};
@@ -28,7 +28,7 @@ pub(super) trait Frames: Send {
 /// The receiver of the events of a protocol.
 pub(super) struct Sink<'a> {
     lifecycle: &'a mut Lifecycle,
-    halves: &'a mut Halves,
+    halves: &'a mut PendingSurrogates,
     held: &'a mut Option<LlmError>,
     out: &'a mut Vec<LlmEvent>,
 }
@@ -154,9 +154,9 @@ pub(super) struct Framed<F> {
 
 /// The state behind the framing.
 struct Reading<F> {
-    opening: Opening,
+    opening: BodyStart,
     lifecycle: Lifecycle,
-    halves: Halves,
+    halves: PendingSurrogates,
     /// The failure of a call with unreadable input.
     held: Option<LlmError>,
     frames: F,
@@ -167,9 +167,9 @@ impl<F: Frames> Framed<F> {
         Self {
             framing: SseFraming::default(),
             reading: Reading {
-                opening: Opening::default(),
+                opening: BodyStart::default(),
                 lifecycle: Lifecycle::new(route),
-                halves: Halves::default(),
+                halves: PendingSurrogates::default(),
                 held: None,
                 frames,
             },

@@ -6,9 +6,9 @@
 
 mod anthropic;
 mod body;
+mod body_start;
 mod failure;
 mod framed;
-mod halves;
 mod identifiers;
 mod loose;
 mod media;
@@ -16,8 +16,8 @@ mod mid_conversation;
 mod openai;
 mod openai_chat;
 mod openai_responses;
-mod opening;
 mod overlay;
+mod pending_surrogates;
 mod prefix;
 mod surrogates;
 mod tool_input;

@@ -38,15 +38,15 @@ impl PrefixReport {
 }
 
 /// Hashes a text that only grows, so that only new bytes are hashed.
-pub(super) struct Tally {
+pub(super) struct PrefixHasher {
     hash: Context,
     /// Number of bytes that are already hashed.
     hashed: usize,
-    told: Option<Told>,
+    told: Option<LastReport>,
 }
 
 /// The prefix of the last report.
-struct Told {
+struct LastReport {
     /// Number of bytes of the text that belong to the prefix.
     len: usize,
     /// The bytes that followed the text.
@@ -87,7 +87,7 @@ impl Pieces<'_> {
     }
 }
 
-impl Default for Tally {
+impl Default for PrefixHasher {
     fn default() -> Self {
         Self {
             hash: Context::new(&SHA256),
@@ -97,7 +97,7 @@ impl Default for Tally {
     }
 }
 
-impl Tally {
+impl PrefixHasher {
     /// Returns the size of its heap data in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.told.as_ref().map_or(0, |told| told.end.capacity())
@@ -132,7 +132,7 @@ impl Tally {
             sha256: hex(hash),
             bytes: now.len() as u64,
         };
-        self.told = Some(Told {
+        self.told = Some(LastReport {
             len: now.text.len(),
             end: now.end.to_vec(),
             prefix: prefix.clone(),

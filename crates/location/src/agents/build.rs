@@ -14,8 +14,8 @@ use super::unread::Unread;
 use super::{Agent, Agents, ineffective};
 use crate::catalogue::{shown_headers, shown_members};
 use crate::config::{
-    AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry,
-    LostPermissions, Source, Step, decode_agent_fields, misspelt_fields,
+    AgentPatch, Configuration, DefinitionDirectory, Diagnostic, DiagnosticKind, Entry, Source,
+    Step, UnreadablePermissions, decode_agent_fields, misspelt_fields,
 };
 use crate::environment::Environment;
 use crate::markdown::{Definition, Folder, Markdown, Reader};
@@ -111,7 +111,7 @@ struct Merged {
     /// Indices into `drafts` by id.
     index: HashMap<String, usize>,
     /// Configuration that cannot be read and that could contain permissions.
-    lost: Vec<LostPermissions>,
+    lost: Vec<UnreadablePermissions>,
 }
 
 /// An agent whose description is not complete yet.
@@ -238,7 +238,7 @@ impl Merged {
                     "Not every file that describes agents in {} can be read",
                     directory.path.display()
                 );
-                let lost = LostPermissions::everything(reason);
+                let lost = UnreadablePermissions::everything(reason);
                 self.lost.push(lost.in_file_at(&directory.path));
             }
         }
@@ -257,19 +257,19 @@ impl Merged {
             .and_then(|file| Some((file, file.decode(decode_agent_fields, diagnostics)?)));
         let Some((file, fields)) = read else {
             let reason = format!("The file that describes the agent {id} cannot be read");
-            let lost = LostPermissions::of_agent(id, reason);
+            let lost = UnreadablePermissions::of_agent(id, reason);
             self.lost.push(lost.in_file_at(path));
             return None;
         };
         for (field, reason) in fields.lost {
-            let lost = LostPermissions::in_file(id, &field, reason);
+            let lost = UnreadablePermissions::in_file(id, &field, reason);
             self.lost.extend(lost.map(|lost| lost.in_file_at(path)));
         }
         for (field, meant) in file.fields().into_iter().flat_map(misspelt_fields) {
             let message = format!("There is no field {field}; {meant} is probably meant");
             let place = [Step::Key(field.to_owned())];
             let diagnostic = file.complaint(DiagnosticKind::Ignored, message, &place);
-            let lost = LostPermissions::of_agent(id, diagnostic.to_string());
+            let lost = UnreadablePermissions::of_agent(id, diagnostic.to_string());
             self.lost.push(lost.in_file_at(path));
             diagnostics.push(diagnostic);
         }
@@ -346,7 +346,7 @@ impl Draft {
         }
     }
 
-    fn finish(mut self, shared: &Shared, lost: &[LostPermissions]) -> Agent {
+    fn finish(mut self, shared: &Shared, lost: &[UnreadablePermissions]) -> Agent {
         let own = OwnRules {
             of_host: std::mem::take(&mut self.of_host),
             untrusted: std::mem::take(&mut self.untrusted),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, PermissionRule, Restriction};
 
-use crate::config::{Configuration, LostPermissions, Source};
+use crate::config::{Configuration, Source, UnreadablePermissions};
 
 /// Rules that apply to all agents.
 pub(super) struct Shared {
@@ -59,10 +59,10 @@ impl Shared {
         &self,
         agent: &str,
         own: OwnRules,
-        lost: &[LostPermissions],
+        lost: &[UnreadablePermissions],
     ) -> Vec<Restriction> {
         let is_about =
-            |it: &&LostPermissions| it.agent.as_deref().is_none_or(|about| about == agent);
+            |it: &&UnreadablePermissions| it.agent.as_deref().is_none_or(|about| about == agent);
         let unread = lost.iter().filter(is_about).map(|it| PermissionRule {
             action: it.action.clone().unwrap_or_else(|| "*".to_owned()),
             resource: "*".to_owned(),

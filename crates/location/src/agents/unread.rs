@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::config::LostPermissions;
+use crate::config::UnreadablePermissions;
 
 /// Maximum number of files that are checked for changes.
 const MAX_FILES: usize = 100;
@@ -27,7 +27,7 @@ struct Version {
 
 impl Unread {
     /// Records the current versions of the files. Blocks on disk access.
-    pub(super) fn of(lost: &[LostPermissions]) -> Self {
+    pub(super) fn of(lost: &[UnreadablePermissions]) -> Self {
         let mut files: Vec<_> = lost.iter().filter_map(|it| it.file.clone()).collect();
         files.sort_unstable();
         files.dedup();

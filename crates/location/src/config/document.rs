@@ -13,7 +13,6 @@ use super::diagnostic::{Diagnostic, DiagnosticKind};
 use super::discovery::{Layer, Place};
 use super::jsonc::{Jsonc, Position, SyntaxError, position};
 use super::keys;
-use super::lost::LostPermissions;
 use super::patch::ProviderPatch;
 use super::policy::Policy;
 use super::reading::Reading;
@@ -23,6 +22,7 @@ use super::settings::SettingsPatch;
 use super::source::Source;
 use super::step::Step;
 use super::substitution::{Substituted, Tokens, substitute};
+use super::unreadable_permissions::UnreadablePermissions;
 use crate::bounded;
 use crate::containment::is_project_text;
 use crate::environment::Environment;
@@ -173,7 +173,7 @@ pub(super) struct Read {
     /// Diagnostics for values without effect.
     pub diagnostics: Vec<Diagnostic>,
     /// Values that cannot be read and that could contain permissions.
-    pub lost: Vec<LostPermissions>,
+    pub lost: Vec<UnreadablePermissions>,
 }
 
 /// The reason why a document cannot be used.

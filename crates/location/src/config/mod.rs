@@ -23,7 +23,6 @@ mod fuzz;
 mod host;
 mod jsonc;
 mod keys;
-mod lost;
 mod mcp;
 pub(crate) mod options;
 mod patch;
@@ -41,6 +40,7 @@ mod skill;
 mod source;
 mod step;
 mod substitution;
+mod unreadable_permissions;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,12 +53,12 @@ pub use check::{ConfigurationProblem, problems};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use document::{Document, MAX_DOCUMENT_BYTES};
 pub use host::{HostConfiguration, HostModel};
-pub use lost::LostPermissions;
-pub(crate) use lost::misspelt_fields;
 pub use permission::{WrongRules, permission_rules};
 pub use selection::parse_model;
 pub use settings::{Compaction, ImageLimits, Settings, Share, ToolOutputLimits};
 pub use source::Source;
+pub use unreadable_permissions::UnreadablePermissions;
+pub(crate) use unreadable_permissions::misspelt_fields;
 
 pub(crate) use agent::{AgentPatch, decode_fields as decode_agent_fields};
 pub(crate) use command::{CommandPatch, decode_fields as decode_command_fields};
@@ -99,7 +99,7 @@ pub struct Configuration {
     pub(crate) ceiling: Vec<PermissionRule>,
     instructions: Vec<InstructionEntry>,
     /// Values and documents that cannot be read and that could contain permissions.
-    pub(crate) lost: Vec<LostPermissions>,
+    pub(crate) lost: Vec<UnreadablePermissions>,
 }
 
 /// A source of configuration for a directory.
@@ -290,7 +290,7 @@ impl Configuration {
             (None, DiagnosticKind::Invalid) => "; the whole document is left out",
             (None, _) => "",
         };
-        let mut lost = LostPermissions::everything(String::new());
+        let mut lost = UnreadablePermissions::everything(String::new());
         let diagnostic = Diagnostic::new(
             &problem.origin,
             problem.kind,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::decode::{
     Decoded, Invalid, boolean, elements, entries, object, optional, required, text, wrong,
 };
-use super::lost::action_of_tool;
+use super::unreadable_permissions::action_of_tool;
 
 /// Maximum number of rules in one list. Every rule is tested for each tool call.
 const MAX_RULES: usize = 1_000;

@@ -10,11 +10,11 @@ use super::discovery::Layer;
 use super::document::{Document, Draft, Outcome, Problem, Read, untrusted};
 use super::jsonc::Position;
 use super::keys;
-use super::lost::{LostPermissions, misspelt_keys};
 use super::policy::Policy;
 use super::pruned::{Pruned, texts_with};
 use super::step::Step;
 use super::substitution::Refused;
+use super::unreadable_permissions::{UnreadablePermissions, misspelt_keys};
 
 /// A document during reading.
 pub(super) struct Reading<'r> {
@@ -114,9 +114,9 @@ impl Reading<'_> {
             }
             let diagnostic = self.diagnostic(&removed, DiagnosticKind::Ignored, message);
             let agent = removed.get(1).and_then(Step::key).map(str::to_owned);
-            let lost = LostPermissions {
+            let lost = UnreadablePermissions {
                 agent,
-                ..LostPermissions::everything(String::new())
+                ..UnreadablePermissions::everything(String::new())
             };
             self.ask_about(Some(lost), diagnostic, read);
         }
@@ -126,12 +126,16 @@ impl Reading<'_> {
     fn lose(&self, path: &[Step], kind: DiagnosticKind, message: String, read: &mut Read) {
         let message = message + "; this value is left out";
         let diagnostic = self.diagnostic(path, kind, message);
-        self.ask_about(LostPermissions::at(path, String::new()), diagnostic, read);
+        self.ask_about(
+            UnreadablePermissions::at(path, String::new()),
+            diagnostic,
+            read,
+        );
     }
 
     fn ask_about(
         &self,
-        lost: Option<LostPermissions>,
+        lost: Option<UnreadablePermissions>,
         mut diagnostic: Diagnostic,
         read: &mut Read,
     ) {

@@ -73,7 +73,7 @@ pub struct Instructions {
 
 /// The files to search in addition to the general files.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct InstructionQuery<'a> {
     /// The entries of the configuration. URLs among them are skipped, because they are not files on the disk.
     pub configured: &'a [InstructionEntry],
     /// Directories below the Location to search.
@@ -82,7 +82,7 @@ pub struct Wanted<'a> {
 
 impl Instructions {
     /// Finds and reads the files. Blocks on disk access.
-    pub fn observe(place: &Place<'_>, wanted: Wanted<'_>) -> Self {
+    pub fn observe(place: &Place<'_>, wanted: InstructionQuery<'_>) -> Self {
         let mut covered = reading::Covered::default();
         Self {
             general: covered.read(general::discover(place)),

@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Limits for the search for definitions, shared by all directories. If a search exceeds them, the
 /// configuration probably names a wrong directory.
-pub(crate) struct Allowance {
+pub(crate) struct ReadBudget {
     /// Number of names that can still be checked.
     names: usize,
     /// Number of files that can still be found.
@@ -30,7 +30,7 @@ pub(crate) struct Allowance {
     used_up: bool,
 }
 
-impl Default for Allowance {
+impl Default for ReadBudget {
     fn default() -> Self {
         Self {
             names: 20_000,
@@ -41,7 +41,7 @@ impl Default for Allowance {
     }
 }
 
-impl Allowance {
+impl ReadBudget {
     /// Subtracts the bytes of a file. Fails if not enough are left.
     pub(crate) fn take(&mut self, bytes: u64) -> io::Result<()> {
         let left = self.bytes.checked_sub(bytes);
@@ -92,7 +92,7 @@ pub(crate) struct Found {
 
 /// A file or directory that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Obstacle {
+pub(crate) struct UnreadablePath {
     /// The path.
     pub path: PathBuf,
     /// The reason.
@@ -101,7 +101,7 @@ pub(crate) struct Obstacle {
 
 /// The files to search.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct FileFilter {
     /// True if subdirectories are searched too.
     pub below: bool,
     /// True for wanted files. The argument is the path relative to the searched directory.
@@ -114,11 +114,11 @@ pub(crate) struct Wanted {
 /// a wanted name that is not a regular file is also returned: the attempt to read it reports why it cannot be used.
 pub(crate) fn find(
     root: &Path,
-    wanted: Wanted,
+    wanted: FileFilter,
     bound: Option<&Path>,
     listings: &mut Listings,
-    allowance: &mut Allowance,
-    obstacles: &mut Vec<Obstacle>,
+    allowance: &mut ReadBudget,
+    obstacles: &mut Vec<UnreadablePath>,
 ) -> Option<Vec<Found>> {
     let real = match fs::canonicalize(root) {
         Ok(real) => real,
@@ -126,7 +126,7 @@ pub(crate) fn find(
             // A parent that is a file has the same meaning as a missing directory: the path does not exist.
             let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
-                obstacles.push(Obstacle::new(root, &error));
+                obstacles.push(UnreadablePath::new(root, &error));
             }
             return None;
         }
@@ -152,7 +152,7 @@ pub(crate) fn find(
     Some(found)
 }
 
-impl Obstacle {
+impl UnreadablePath {
     fn new(path: &Path, reason: impl std::fmt::Display) -> Self {
         Self {
             path: path.to_owned(),
@@ -170,12 +170,12 @@ impl Obstacle {
 }
 
 struct Search<'s> {
-    wanted: Wanted,
+    wanted: FileFilter,
     /// The directory that links must not lead out of, as a real path.
     bound: Option<PathBuf>,
     listings: &'s mut Listings,
-    allowance: &'s mut Allowance,
-    obstacles: &'s mut Vec<Obstacle>,
+    allowance: &'s mut ReadBudget,
+    obstacles: &'s mut Vec<UnreadablePath>,
     /// Real paths of the directories that were searched.
     seen: HashSet<OsString>,
     found: Vec<Found>,
@@ -201,12 +201,14 @@ impl Search<'_> {
             .is_some_and(|bound| !directory.real.starts_with(bound))
         {
             let reason = "a link leads out of the project, which the host does not trust";
-            self.obstacles.push(Obstacle::new(&directory.path, reason));
+            self.obstacles
+                .push(UnreadablePath::new(&directory.path, reason));
             return;
         }
         if directory.depth > MAX_DEPTH {
             let reason = format!("it lies more than {MAX_DEPTH} directories deep");
-            self.obstacles.push(Obstacle::new(&directory.path, reason));
+            self.obstacles
+                .push(UnreadablePath::new(&directory.path, reason));
             return;
         }
         match self.listings.list(&directory.path, self.allowance.names) {
@@ -219,9 +221,12 @@ impl Search<'_> {
             Err(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
                 self.allowance.used_up = true;
                 let reason = "it and what follows, because there are more files around than a Location looks at";
-                self.obstacles.push(Obstacle::new(&directory.path, reason));
+                self.obstacles
+                    .push(UnreadablePath::new(&directory.path, reason));
             }
-            Err(error) => self.obstacles.push(Obstacle::new(&directory.path, &error)),
+            Err(error) => self
+                .obstacles
+                .push(UnreadablePath::new(&directory.path, &error)),
         }
     }
 
@@ -229,7 +234,7 @@ impl Search<'_> {
         let path = parent.path.join(&entry.name);
         let Some(own_name) = entry.name.to_str() else {
             let reason = "its name is not Unicode";
-            return self.obstacles.push(Obstacle::new(&path, reason));
+            return self.obstacles.push(UnreadablePath::new(&path, reason));
         };
         let name = format!("{}{own_name}", parent.prefix);
         let real = match entry.kind {
@@ -257,7 +262,7 @@ impl Search<'_> {
         // User interfaces show the name in line-based lists, and models receive it.
         if name.contains(char::is_control) {
             let reason = "its name has a control character";
-            return self.obstacles.push(Obstacle::new(&path, reason));
+            return self.obstacles.push(UnreadablePath::new(&path, reason));
         }
         match self.allowance.files.checked_sub(1) {
             Some(left) => {
@@ -267,7 +272,7 @@ impl Search<'_> {
             None => {
                 self.allowance.used_up = true;
                 let reason = "it and what follows, because there are more files of definitions than a Location reads";
-                self.obstacles.push(Obstacle::new(&path, reason));
+                self.obstacles.push(UnreadablePath::new(&path, reason));
             }
         }
     }

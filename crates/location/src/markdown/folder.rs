@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Allowance, Found, Listings, Markdown, Wanted, find};
+use super::{FileFilter, Found, Listings, Markdown, ReadBudget, find};
 use crate::config::{DefinitionDirectory, Diagnostic, DiagnosticKind};
 
 /// A folder of a directory of definitions.
@@ -38,7 +38,7 @@ pub(crate) struct Definition<'f> {
 /// Reads definitions within the limits of a Location.
 #[derive(Default)]
 pub(crate) struct Reader {
-    allowance: Allowance,
+    allowance: ReadBudget,
     /// Diagnostics for files that cannot be read and parts that have no effect.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -83,7 +83,7 @@ impl Reader {
 
     /// Returns the files of a folder, and true if the list is complete.
     fn find(&mut self, directory: &DefinitionDirectory, folder: Folder) -> (Vec<Found>, bool) {
-        let wanted = Wanted {
+        let wanted = FileFilter {
             below: folder.below,
             name: |name| name.ends_with(".md"),
         };

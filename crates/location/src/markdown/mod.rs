@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-pub(crate) use files::{Allowance, Found, Obstacle, Wanted, find};
+pub(crate) use files::{FileFilter, Found, ReadBudget, UnreadablePath, find};
 pub(crate) use folder::{Definition, Folder, Reader};
 pub(crate) use listing::Listings;
 

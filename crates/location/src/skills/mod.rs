@@ -16,14 +16,14 @@ use opencode_schema::skill::SkillInfo;
 
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
-use observation::{Observer, Seen};
+use observation::{ObservedSkills, Observer};
 
 /// The skills of one directory.
 pub struct Skills {
     /// Locked during disk access, so only code that may block must lock it.
     observer: Arc<Mutex<Observer>>,
     /// The result of the last observation.
-    last: Arc<Mutex<Seen>>,
+    last: Arc<Mutex<ObservedSkills>>,
 }
 
 impl Skills {

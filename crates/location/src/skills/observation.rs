@@ -15,7 +15,7 @@ use crate::config::{
     Decoded, Diagnostic, DiagnosticKind, Invalid, boolean, object, optional, text,
 };
 use crate::containment::is_project_text;
-use crate::markdown::{Allowance, Found, Listings, Markdown, Obstacle, Wanted, find};
+use crate::markdown::{FileFilter, Found, Listings, Markdown, ReadBudget, UnreadablePath, find};
 
 /// The name of the file in the directory of a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -28,12 +28,12 @@ pub(super) struct Observer {
     files: HashMap<OsString, File>,
     /// The skills as separate allocations, used to detect changes.
     shared: Vec<Arc<SkillInfo>>,
-    seen: Seen,
+    seen: ObservedSkills,
 }
 
 /// The result of an observation.
 #[derive(Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct ObservedSkills {
     pub skills: Arc<[SkillInfo]>,
     /// The problems that were found.
     pub diagnostics: Arc<[Diagnostic]>,
@@ -67,18 +67,18 @@ impl Observer {
             listings: Listings::default(),
             files: HashMap::new(),
             shared: Vec::new(),
-            seen: Seen::default(),
+            seen: ObservedSkills::default(),
         }
     }
 
     /// Lists every directory and reads the files that have changed since the last observation.
-    pub(super) fn observe(&mut self) -> Seen {
+    pub(super) fn observe(&mut self) -> ObservedSkills {
         self.listings.begin();
         let mut look = Look {
             listings: &mut self.listings,
             before: std::mem::take(&mut self.files),
             files: HashMap::new(),
-            allowance: Allowance::default(),
+            allowance: ReadBudget::default(),
             diagnostics: Vec::new(),
             skills: Vec::new(),
             places: HashMap::new(),
@@ -109,7 +109,7 @@ struct Look<'o> {
     listings: &'o mut Listings,
     before: HashMap<OsString, File>,
     files: HashMap<OsString, File>,
-    allowance: Allowance,
+    allowance: ReadBudget,
     diagnostics: Vec<Diagnostic>,
     skills: Vec<Arc<SkillInfo>>,
     /// Indices into `skills` by name.
@@ -118,7 +118,7 @@ struct Look<'o> {
 
 impl Look<'_> {
     fn source(&mut self, source: &Source) {
-        let wanted = Wanted {
+        let wanted = FileFilter {
             below: true,
             name: is_skill,
         };
@@ -132,7 +132,7 @@ impl Look<'_> {
             &mut self.allowance,
             &mut obstacles,
         );
-        let obstacles = obstacles.iter().map(Obstacle::diagnostic);
+        let obstacles = obstacles.iter().map(UnreadablePath::diagnostic);
         self.diagnostics.extend(obstacles);
         if let (None, Some(by)) = (&found, &source.named_by) {
             let message = format!("There is no such directory of skills; it is named by {by}");

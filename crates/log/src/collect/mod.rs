@@ -28,7 +28,7 @@ pub(crate) struct Collect {
 
 /// The session and the Location that a span is about.
 #[derive(Clone, Default)]
-struct About {
+struct SpanSubject {
     session: Option<String>,
     directory: Option<String>,
 }
@@ -75,11 +75,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
             return;
         };
         let parent = span.parent();
-        let inherited = parent.and_then(|it| it.extensions().get::<About>().cloned());
-        let mut seen = Seen::default();
+        let inherited = parent.and_then(|it| it.extensions().get::<SpanSubject>().cloned());
+        let mut seen = RecordedFields::default();
         attributes.record(&mut seen);
         let inherited = inherited.unwrap_or_default();
-        span.extensions_mut().insert(About {
+        span.extensions_mut().insert(SpanSubject {
             session: seen.session.or(inherited.session),
             directory: seen.directory.or(inherited.directory),
         });
@@ -90,9 +90,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
         let Some(span) = context.span(id) else {
             return;
         };
-        let mut seen = Seen::default();
+        let mut seen = RecordedFields::default();
         values.record(&mut seen);
-        if let Some(about) = span.extensions_mut().get_mut::<About>() {
+        if let Some(about) = span.extensions_mut().get_mut::<SpanSubject>() {
             about.session = seen.session.or(about.session.take());
             about.directory = seen.directory.or(about.directory.take());
         }
@@ -103,10 +103,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
         let Some(target) = target_of(metadata.target()) else {
             return;
         };
-        let mut seen = Seen::default();
+        let mut seen = RecordedFields::default();
         event.record(&mut seen);
         let span = context.event_span(event);
-        let about = span.and_then(|it| it.extensions().get::<About>().cloned());
+        let about = span.and_then(|it| it.extensions().get::<SpanSubject>().cloned());
         let about = about.unwrap_or_default();
         let mut entry = Entry::new((*metadata.level()).into(), target, seen.message);
         entry.fields = seen.fields;
@@ -119,14 +119,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collect {
 
 /// The fields of a span or an event.
 #[derive(Default)]
-struct Seen {
+struct RecordedFields {
     message: String,
     session: Option<String>,
     directory: Option<String>,
     fields: Map<String, Value>,
 }
 
-impl Seen {
+impl RecordedFields {
     fn text(&mut self, field: &Field, text: String) {
         match field.name() {
             "message" => self.message = text,
@@ -141,7 +141,7 @@ impl Seen {
     }
 }
 
-impl Visit for Seen {
+impl Visit for RecordedFields {
     fn record_bool(&mut self, field: &Field, value: bool) {
         self.value(field, value);
     }

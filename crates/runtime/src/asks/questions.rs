@@ -13,7 +13,7 @@ use opencode_schema::question::{
 use opencode_tools::{self as tools, QuestionError};
 
 use super::unanswered::AnswerTimeout;
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::asks::permissions::check_size;
 use crate::asks::waiting::{Claim, Request, Waiting};
 use crate::error::RuntimeError;
@@ -84,10 +84,10 @@ impl Questions {
     /// Returns the waiting requests, then new ones, each once, and the end of each of them.
     pub(crate) fn attend(
         &self,
-    ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<QuestionRequest, QuestionID>> + Send + use<> {
         self.waiting.attend().map(|notice| match notice {
-            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
-            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+            RequestNotice::Asked(asked) => RequestNotice::Asked(asked.request.clone()),
+            RequestNotice::Ended(ended) => RequestNotice::Ended(ended.request.id.clone()),
         })
     }
 

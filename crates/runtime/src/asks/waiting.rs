@@ -11,7 +11,7 @@ use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
 use tokio::sync::{oneshot, watch};
 
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::live::Announcer;
 
 /// Maximum number of waiting requests of one session. It is more than users answer, and it bounds the memory that a
@@ -105,7 +105,7 @@ impl<R: Request> Waiting<R> {
         self.changed.send_replace(());
         Ok(Asked {
             answered,
-            guard: GivesUp {
+            guard: GiveUpOnDrop {
                 waiting: Arc::clone(self),
                 request,
                 armed: true,
@@ -149,8 +149,8 @@ impl<R: Request> Waiting<R> {
     /// before the caller reads it. The stream ends when the host closes.
     pub(crate) fn attend(
         self: &Arc<Self>,
-    ) -> impl Stream<Item = Attended<Arc<R>, Arc<R>>> + Send + use<R> {
-        let attending = Attending {
+    ) -> impl Stream<Item = RequestNotice<Arc<R>, Arc<R>>> + Send + use<R> {
+        let attending = RequestNotices {
             waiting: Arc::clone(self),
             changed: self.changed.subscribe(),
             seen: Vec::new(),
@@ -183,23 +183,23 @@ impl<R: Request> Waiting<R> {
 }
 
 /// A reader that receives each request once.
-struct Attending<R: Request> {
+struct RequestNotices<R: Request> {
     waiting: Arc<Waiting<R>>,
     changed: watch::Receiver<()>,
     /// Requests whose start was reported and whose end was not.
     seen: Vec<Arc<R>>,
 }
 
-impl<R: Request> Attending<R> {
-    async fn next(&mut self) -> Option<Attended<Arc<R>, Arc<R>>> {
+impl<R: Request> RequestNotices<R> {
+    async fn next(&mut self) -> Option<RequestNotice<Arc<R>, Arc<R>>> {
         loop {
             self.changed.borrow_and_update();
             if let Some(request) = self.ended() {
-                return Some(Attended::Ended(request));
+                return Some(RequestNotice::Ended(request));
             }
             if let Some(request) = self.unseen()? {
                 self.seen.push(Arc::clone(&request));
-                return Some(Attended::Asked(request));
+                return Some(RequestNotice::Asked(request));
             }
             self.changed.changed().await.ok()?;
         }
@@ -228,7 +228,7 @@ impl<R: Request> Attending<R> {
 /// A waiting request. Dropping it gives the request up, unless it was answered.
 pub(crate) struct Asked<R: Request> {
     answered: oneshot::Receiver<R::Answer>,
-    guard: GivesUp<R>,
+    guard: GiveUpOnDrop<R>,
 }
 
 impl<R: Request> Asked<R> {
@@ -251,13 +251,13 @@ impl<R: Request> Asked<R> {
     }
 }
 
-struct GivesUp<R: Request> {
+struct GiveUpOnDrop<R: Request> {
     waiting: Arc<Waiting<R>>,
     request: Arc<R>,
     armed: bool,
 }
 
-impl<R: Request> Drop for GivesUp<R> {
+impl<R: Request> Drop for GiveUpOnDrop<R> {
     fn drop(&mut self) {
         if self.armed {
             let notice = || self.request.given_up();

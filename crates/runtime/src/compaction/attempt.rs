@@ -42,7 +42,7 @@ const OUTDATED: &str =
 const NO_FINISH: &str = "the answer ended without saying that it was done";
 
 /// What a checkpoint is made with.
-pub(crate) struct Grounds {
+pub(crate) struct CompactionInput {
     pub(crate) session: SessionRow,
     /// What must hold when its request is dispatched.
     pub(crate) fence: Fence,
@@ -134,7 +134,7 @@ impl Compactor {
     /// Selects, and makes a checkpoint of it.
     pub(crate) async fn compact(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         reason: CompactionReason,
         stopped: &CancellationToken,
     ) -> Result<Outcome, DrainError> {
@@ -150,7 +150,7 @@ impl Compactor {
     /// interruption leaves nothing behind that is still to happen.
     pub(crate) async fn checkpoint(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         selection: Selection,
         reason: CompactionReason,
         stopped: &CancellationToken,
@@ -202,7 +202,7 @@ impl Compactor {
     /// after it finds a compaction that has begun.
     async fn begin(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         started: CompactionStarted,
     ) -> Result<bool, DrainError> {
         let (fence, now) = (grounds.fence.clone(), self.journal.now());
@@ -218,7 +218,7 @@ impl Compactor {
 
     async fn record(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         event: impl Into<SessionEvent>,
     ) -> Result<(), DrainError> {
         let draft = Draft::new(self.journal.now(), event);
@@ -231,7 +231,7 @@ impl Compactor {
     /// one stands for everything.
     async fn summarise(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         summariser: &Summariser,
         parts: &mut Parts,
         message_id: &MessageID,
@@ -260,7 +260,7 @@ impl Compactor {
     /// the whole summary: what is announced is what will be recorded.
     async fn summary(
         &self,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         summariser: &Summariser,
         part: &Part,
         message_id: &MessageID,
@@ -300,7 +300,7 @@ impl Compactor {
         }
     }
 
-    fn announce_summary(&self, grounds: &Grounds, message_id: &MessageID, text: String) {
+    fn announce_summary(&self, grounds: &CompactionInput, message_id: &MessageID, text: String) {
         let info = &grounds.session.info;
         let delta = CompactionDelta {
             message_id: message_id.clone(),

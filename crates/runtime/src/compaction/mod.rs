@@ -20,6 +20,6 @@ mod selection;
 mod serialise;
 mod summariser;
 
-pub(crate) use self::attempt::{Compactor, Failure, Grounds, Outcome};
+pub(crate) use self::attempt::{CompactionInput, Compactor, Failure, Outcome};
 pub(crate) use self::pause::Pause;
 pub(crate) use self::summariser::Summariser;

@@ -62,7 +62,7 @@ pub(crate) struct Stopper {
 }
 
 /// Exclusive access to a session. No drain runs until this is dropped; requests that arrive until then start after it.
-pub(crate) struct Held {
+pub(crate) struct SessionHold {
     coordinator: Coordinator,
     session: SessionID,
     cancel: CancellationToken,
@@ -118,7 +118,7 @@ impl Coordinator {
     }
 
     /// Takes exclusive access to an idle session. Returns `None` if the session is not idle.
-    pub(crate) fn hold(&self, session: &SessionID) -> Option<Held> {
+    pub(crate) fn hold(&self, session: &SessionID) -> Option<SessionHold> {
         let mut table = self.table();
         if table.state.is_active(session) {
             return None;
@@ -126,7 +126,7 @@ impl Coordinator {
         let cancel = self.inner.closing.child_token();
         table.cancels.insert(session.clone(), cancel.clone());
         self.step(&mut table, session, Input::Hold);
-        Some(Held {
+        Some(SessionHold {
             coordinator: self.clone(),
             session: session.clone(),
             cancel,
@@ -256,14 +256,14 @@ impl Stopper {
     }
 }
 
-impl Held {
+impl SessionHold {
     /// Returns the token that fires when the session is interrupted or the host closes.
     pub(crate) fn stopped(&self) -> &CancellationToken {
         &self.cancel
     }
 }
 
-impl Drop for Held {
+impl Drop for SessionHold {
     fn drop(&mut self) {
         let here = &self.coordinator;
         here.step(&mut here.table(), &self.session, Input::Exited(Exit::Idle));

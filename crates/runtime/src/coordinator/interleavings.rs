@@ -34,7 +34,7 @@ enum Turn {
 }
 
 /// One session, its inbox, and the behaviour of its drains.
-struct House {
+struct TestSession {
     session: SessionID,
     turn: Turn,
     seen: Mutex<Seen>,
@@ -55,7 +55,7 @@ struct Seen {
 /// A coordinator with one session.
 #[derive(Clone)]
 struct Host {
-    house: Arc<House>,
+    house: Arc<TestSession>,
     coordinator: Coordinator,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -75,7 +75,7 @@ fn alternating() -> ActivityListener {
 
 impl Host {
     fn open(turn: Turn) -> Self {
-        let house = Arc::new(House {
+        let house = Arc::new(TestSession {
             session: SessionID::parse("ses_one").unwrap(),
             turn,
             seen: Mutex::default(),
@@ -145,7 +145,7 @@ impl Host {
     }
 }
 
-async fn drain(house: Arc<House>, force: bool, stopper: Stopper) -> DrainExit {
+async fn drain(house: Arc<TestSession>, force: bool, stopper: Stopper) -> DrainExit {
     let number = {
         let mut seen = house.seen.lock().unwrap();
         seen.drains += 1;
@@ -159,7 +159,7 @@ async fn drain(house: Arc<House>, force: bool, stopper: Stopper) -> DrainExit {
     exit
 }
 
-async fn turns(house: &House, mut force: bool, stopper: &Stopper) -> DrainExit {
+async fn turns(house: &TestSession, mut force: bool, stopper: &Stopper) -> DrainExit {
     let mut idle = true;
     while !stopper.stopped().is_cancelled() {
         {

@@ -22,11 +22,11 @@ use opencode_schema::model::ModelRef;
 use opencode_schema::prompt::SessionInputAdmitted;
 use opencode_store::{HistoryChanges, SessionRow};
 
-use super::entry::{Entered, Entry, Refusal};
+use super::entry::{BoundaryResult, Entry, Refusal};
 use super::epoch::{EpochChange, Known};
 use super::publisher::Publisher;
 use super::sample::Sampled;
-use super::{Owed, Runner, Stop, nested};
+use super::{Continuation, DrainStop, Runner, nested};
 use crate::asks::permissions::TurnPermissions;
 use crate::error::DrainError;
 use crate::history::lowering::Target;
@@ -64,7 +64,7 @@ impl Boundary {
 }
 
 /// The surroundings of a turn, before its System Context is observed.
-pub(super) struct Surroundings {
+pub(super) struct PreparedTurn {
     pub(super) session: SessionRow,
     pub(super) sampled: Sampled,
     model: ResolvedModelOutcome,
@@ -75,7 +75,7 @@ pub(super) struct Surroundings {
 
 /// The surroundings of a turn, with what was observed there.
 pub(super) struct Survey {
-    pub(super) here: Surroundings,
+    pub(super) here: PreparedTurn,
     pub(super) observed: Observed,
     /// How long that took.
     took: Duration,
@@ -96,12 +96,12 @@ struct Due {
     promotion: Promotion,
     /// Inputs that became visible so far.
     promoted: usize,
-    owed: Option<Owed>,
+    owed: Option<Continuation>,
 }
 
 /// Why there are no surroundings.
-pub(super) enum Obstacle {
-    Stop(Stop),
+pub(super) enum PreparationFailure {
+    Stopped(DrainStop),
     /// The agent or the model cannot be resolved.
     Unresolved {
         session: Box<SessionRow>,
@@ -110,13 +110,13 @@ pub(super) enum Obstacle {
     },
 }
 
-impl<E: Into<Stop>> From<E> for Obstacle {
+impl<E: Into<DrainStop>> From<E> for PreparationFailure {
     fn from(stop: E) -> Self {
-        Self::Stop(stop.into())
+        Self::Stopped(stop.into())
     }
 }
 
-impl Surroundings {
+impl PreparedTurn {
     fn fence(&self, known: Option<&Known>) -> Fence {
         Fence::new(&self.session, known.map(|known| known.epoch.baseline_seq))
     }
@@ -183,7 +183,7 @@ impl Survey {
         promoted: usize,
     ) -> Boundary {
         let model_ref = self.here.model_ref();
-        let Surroundings {
+        let PreparedTurn {
             session,
             sampled,
             model,
@@ -213,8 +213,8 @@ impl Runner {
     pub(super) async fn boundary(
         &mut self,
         promotion: Promotion,
-        owed: Option<Owed>,
-    ) -> Result<Boundary, Stop> {
+        owed: Option<Continuation>,
+    ) -> Result<Boundary, DrainStop> {
         let mut due = Due {
             promotion,
             promoted: 0,
@@ -222,7 +222,7 @@ impl Runner {
         };
         loop {
             match self.boundary_here(&mut due).await {
-                Err(Stop::Outdated) => self.prepare_anew()?,
+                Err(DrainStop::Outdated) => self.prepare_anew()?,
                 other => return other,
             }
         }
@@ -245,15 +245,15 @@ impl Runner {
         })
     }
 
-    async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, Stop> {
+    async fn boundary_here(&mut self, due: &mut Due) -> Result<Boundary, DrainStop> {
         let stopped = self.stopper.stopped().clone();
         let looking = stopped
             .run_until_cancelled(self.surroundings(due.promotion))
             .await;
-        let (mut here, context) = match looking.unwrap_or(Err(Stop::Interrupted.into())) {
+        let (mut here, context) = match looking.unwrap_or(Err(DrainStop::Interrupted.into())) {
             Ok(found) => found,
-            Err(Obstacle::Stop(stop)) => return Err(stop),
-            Err(Obstacle::Unresolved {
+            Err(PreparationFailure::Stopped(stop)) => return Err(stop),
+            Err(PreparationFailure::Unresolved {
                 session,
                 sampled,
                 error,
@@ -268,12 +268,12 @@ impl Runner {
             self.promote(&mut here, due).await?;
         }
         let observing = stopped.run_until_cancelled(self.observe(here, context));
-        let survey = observing.await.unwrap_or(Err(Stop::Interrupted))?;
+        let survey = observing.await.unwrap_or(Err(DrainStop::Interrupted))?;
         self.enter(survey, due).await
     }
 
     /// Makes inputs visible, where there is an epoch that they belong to.
-    async fn promote(&self, here: &mut Surroundings, due: &mut Due) -> Result<(), Stop> {
+    async fn promote(&self, here: &mut PreparedTurn, due: &mut Due) -> Result<(), DrainStop> {
         let entry = Entry {
             fence: here.fence(here.known.as_ref()),
             change: EpochChange::Keep,
@@ -282,11 +282,11 @@ impl Runner {
             steer_batch: self.services.steer_batch,
             time: self.services.journal.now(),
         };
-        let Entered { promoted, .. } = self.write(entry).await?;
+        let BoundaryResult { promoted, .. } = self.write(entry).await?;
         due.promotion = Promotion::Nothing;
         due.promoted += promoted;
         if promoted > 0 {
-            due.owed = Some(Owed {
+            due.owed = Some(Continuation {
                 to: here.model_ref(),
             });
         }
@@ -300,8 +300,8 @@ impl Runner {
         session: SessionRow,
         sampled: Sampled,
         error: DrainError,
-        owed: &Owed,
-    ) -> Result<Stop, DrainError> {
+        owed: &Continuation,
+    ) -> Result<DrainStop, DrainError> {
         let model = sampled.model.unwrap_or_else(|| owed.to.clone());
         let journal = Arc::clone(&self.services.journal);
         let secrets = sampled.location.secrets.clone();
@@ -311,10 +311,13 @@ impl Runner {
             error.to_string(),
         ));
         publisher.flush().await?;
-        Ok(Stop::Recorded(error))
+        Ok(DrainStop::Recorded(error))
     }
 
-    pub(super) async fn survey(&mut self, promotion: Promotion) -> Result<Survey, Obstacle> {
+    pub(super) async fn survey(
+        &mut self,
+        promotion: Promotion,
+    ) -> Result<Survey, PreparationFailure> {
         let (here, context) = self.surroundings(promotion).await?;
         Ok(self.observe(here, context).await?)
     }
@@ -323,7 +326,7 @@ impl Runner {
     async fn surroundings(
         &mut self,
         promotion: Promotion,
-    ) -> Result<(Surroundings, SystemContext), Obstacle> {
+    ) -> Result<(PreparedTurn, SystemContext), PreparationFailure> {
         let Stored {
             session,
             known,
@@ -337,7 +340,7 @@ impl Runner {
         let model = match sampled.resolve() {
             Ok(model) => model,
             Err(error) => {
-                return Err(Obstacle::Unresolved {
+                return Err(PreparationFailure::Unresolved {
                     session: Box::new(session),
                     error: sampled.explain(&error),
                     sampled,
@@ -359,7 +362,7 @@ impl Runner {
         };
         let reading = Reading::new(&permissions, &session.info.location.directory);
         let attached = Box::pin(reading.all(&attaching)).await;
-        let here = Surroundings {
+        let here = PreparedTurn {
             session,
             sampled,
             model,
@@ -369,7 +372,11 @@ impl Runner {
         Ok((here, context))
     }
 
-    async fn observe(&self, here: Surroundings, context: SystemContext) -> Result<Survey, Stop> {
+    async fn observe(
+        &self,
+        here: PreparedTurn,
+        context: SystemContext,
+    ) -> Result<Survey, DrainStop> {
         let began = Instant::now();
         let observed = self.shared.lookout.observe(context).await?;
         Ok(Survey {
@@ -379,7 +386,7 @@ impl Runner {
         })
     }
 
-    async fn enter(&mut self, mut survey: Survey, due: &mut Due) -> Result<Boundary, Stop> {
+    async fn enter(&mut self, mut survey: Survey, due: &mut Due) -> Result<Boundary, DrainStop> {
         let (batch, now) = (self.services.steer_batch, self.services.journal.now());
         let attached = std::mem::take(&mut survey.here.attached);
         let here = &survey.here;
@@ -389,7 +396,7 @@ impl Runner {
         let (entry, baseline) =
             survey.decide(here.known.as_ref(), due.promotion, attached, batch, now)?;
         let change = entry.change.size();
-        let Entered {
+        let BoundaryResult {
             promoted,
             baseline_seq,
         } = self.write(entry).await?;
@@ -397,7 +404,7 @@ impl Runner {
         let stopped = self.stopper.stopped().clone();
         let reading = self.read_history(survey.here.session.key, survey.target());
         let read = stopped.run_until_cancelled(reading).await;
-        let mut changes = read.unwrap_or(Err(Stop::Interrupted))?;
+        let mut changes = read.unwrap_or(Err(DrainStop::Interrupted))?;
         // After a compaction an epoch may begin late, at a checkpoint that was sent already.
         changes.replaced |= matches!(change, Change::Begun { .. });
         let promoted = due.promoted + promoted;
@@ -405,7 +412,7 @@ impl Runner {
     }
 
     /// The session as it is now; its agent and model hold for the whole turn.
-    async fn stored(&mut self, promotion: Promotion) -> Result<Stored, Stop> {
+    async fn stored(&mut self, promotion: Promotion) -> Result<Stored, DrainStop> {
         let (id, batch) = (self.session.clone(), self.services.steer_batch);
         let found = self.services.journal.store.read(move |reader| {
             let Some(session) = reader.session(&id)? else {
@@ -426,20 +433,20 @@ impl Runner {
         let location = &stored.session.info.location;
         tracing::Span::current().record("location", &location.directory);
         if self.location.get_or_insert_with(|| location.clone()) != location {
-            return Err(Stop::Outdated);
+            return Err(DrainStop::Outdated);
         }
         Ok(stored)
     }
 
-    async fn location(&self, session: &SessionRow) -> Result<Arc<Location>, Stop> {
+    async fn location(&self, session: &SessionRow) -> Result<Arc<Location>, DrainStop> {
         let directory = &session.info.location.directory;
         let opened = self.services.locations.get(directory).await;
         opened.map_err(|error| DrainError::Location(error).into())
     }
 
-    async fn write(&self, entry: Entry) -> Result<Entered, Stop> {
+    async fn write(&self, entry: Entry) -> Result<BoundaryResult, DrainStop> {
         if entry.is_empty() {
-            return Ok(Entered {
+            return Ok(BoundaryResult {
                 promoted: 0,
                 baseline_seq: entry.fence.baseline_seq(),
             });
@@ -450,7 +457,7 @@ impl Runner {
             Ok(entered) => Ok(entered),
             Err(Refusal::Outdated) => {
                 self.services.metrics.contended(&directory);
-                Err(Stop::Outdated)
+                Err(DrainStop::Outdated)
             }
             Err(Refusal::Conflict(reason)) => Err(DrainError::Internal(reason).into()),
         }
@@ -461,7 +468,7 @@ impl Runner {
         &mut self,
         session: i64,
         target: Target,
-    ) -> Result<HistoryChanges, Stop> {
+    ) -> Result<HistoryChanges, DrainStop> {
         let reading = self.conversation.reading(&target);
         let read = self
             .services

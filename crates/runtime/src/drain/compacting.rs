@@ -13,12 +13,12 @@ use opencode_schema::model::ModelRef;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::Boundary;
-use super::ends::Turned;
+use super::ends::TurnOutcome;
 use super::sample::Sampled;
 use super::summariser::summariser;
-use super::{Owed, Runner, Stop};
+use super::{Continuation, DrainStop, Runner};
 use crate::compaction::Compactor;
-use crate::compaction::{Failure, Grounds, Outcome, Pause};
+use crate::compaction::{CompactionInput, Failure, Outcome, Pause};
 use crate::history::estimate::{Budget, request_tokens};
 use crate::inbox::Promotion;
 use crate::json::json_size;
@@ -26,7 +26,7 @@ use crate::provider::Fence;
 
 /// What compaction has done for one turn.
 #[derive(Default)]
-pub(super) struct Relief {
+pub(super) struct CompactionAttempts {
     by_estimate: bool,
     by_overflow: bool,
     /// Estimated tokens of the request.
@@ -45,7 +45,7 @@ pub(super) struct Answered {
     pub(super) allowed: Option<u32>,
 }
 
-impl Grounds {
+impl CompactionInput {
     pub(crate) fn of(fence: &Fence, sampled: &Sampled, model: &Arc<ResolvedModel>) -> Self {
         let session = fence.session();
         let settings = &sampled.location.configuration.settings;
@@ -64,7 +64,7 @@ impl Grounds {
     }
 }
 
-impl Relief {
+impl CompactionAttempts {
     /// Whether a refusal for the request's size is not the end of the turn yet.
     pub(super) fn recovers(&self, boundary: &Boundary) -> bool {
         is_automatic(&boundary.sampled) && !self.by_overflow
@@ -74,9 +74,9 @@ impl Relief {
     pub(super) async fn recover(
         &mut self,
         compactor: &Compactor,
-        grounds: &Grounds,
+        grounds: &CompactionInput,
         stopped: &CancellationToken,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, DrainStop> {
         // Nothing that an estimate says of what has just been compacted counts any more.
         (self.by_overflow, self.by_estimate) = (true, true);
         let compacted = compact(compactor, grounds, stopped).await;
@@ -98,29 +98,29 @@ impl Runner {
         &mut self,
         mut boundary: Boundary,
         step: u32,
-    ) -> Result<Answered, Stop> {
-        let mut relief = Relief::default();
+    ) -> Result<Answered, DrainStop> {
+        let mut relief = CompactionAttempts::default();
         loop {
             let allowed = boundary.sampled.steps();
             let model = boundary.model_ref.clone();
             let is_last = allowed.is_some_and(|allowed| step >= allowed);
             let turned = match self.turn(boundary, is_last, &mut relief).await {
-                Err(Stop::Outdated) => {
+                Err(DrainStop::Outdated) => {
                     self.prepare_anew()?;
-                    Turned::Anew
+                    TurnOutcome::Anew
                 }
                 other => other?,
             };
             match turned {
-                Turned::Settled { continues } => {
+                TurnOutcome::Settled { continues } => {
                     return Ok(Answered {
                         continues,
                         model,
                         allowed,
                     });
                 }
-                Turned::Anew => {
-                    let owed = Some(Owed { to: model });
+                TurnOutcome::Anew => {
+                    let owed = Some(Continuation { to: model });
                     boundary = self.boundary(Promotion::Nothing, owed).await?;
                 }
             }
@@ -133,9 +133,9 @@ impl Runner {
         &mut self,
         boundary: &Boundary,
         request: &LlmRequest,
-        grounds: &Grounds,
-        relief: &mut Relief,
-    ) -> Result<bool, Stop> {
+        grounds: &CompactionInput,
+        relief: &mut CompactionAttempts,
+    ) -> Result<bool, DrainStop> {
         if !is_automatic(&boundary.sampled) {
             return Ok(false);
         }
@@ -171,14 +171,14 @@ impl Runner {
         pauses.iter().flatten().any(|pause| pause.lasts(units))
     }
 
-    fn pause(&self, grounds: &Grounds) -> Pause {
+    fn pause(&self, grounds: &CompactionInput) -> Pause {
         let units = self.conversation.transcript.units();
         Pause::at(units, grounds.keep, &grounds.budget)
     }
 
     /// Whether a checkpoint was worth its request. Automatic compaction rests after one that did not
     /// make the request smaller; after one that did not make it small enough, in this activity.
-    fn judge(&mut self, before: u64, after: u64, grounds: &Grounds) {
+    fn judge(&mut self, before: u64, after: u64, grounds: &CompactionInput) {
         let pause = self.pause(grounds);
         let is_smaller = after < before;
         self.conversation.pause = (!is_smaller).then_some(pause);
@@ -201,14 +201,14 @@ fn is_automatic(sampled: &Sampled) -> bool {
 /// Makes a checkpoint that nobody asked for. A turn goes on without one.
 async fn compact(
     compactor: &Compactor,
-    grounds: &Grounds,
+    grounds: &CompactionInput,
     stopped: &CancellationToken,
-) -> Result<Outcome, Stop> {
+) -> Result<Outcome, DrainStop> {
     let outcome = compactor.compact(grounds, CompactionReason::Auto, stopped);
     let outcome = outcome.await?;
     match &outcome {
-        Outcome::Interrupted => return Err(Stop::Interrupted),
-        Outcome::Outdated => return Err(Stop::Outdated),
+        Outcome::Interrupted => return Err(DrainStop::Interrupted),
+        Outcome::Outdated => return Err(DrainStop::Outdated),
         Outcome::Failed(failure) => {
             let message = format!(
                 "The history of {} was not compacted: {}",
@@ -224,7 +224,7 @@ async fn compact(
 
 /// Tells the log and connected clients. The turn itself does not fail by it, so no event of the
 /// session says it.
-fn tell(compactor: &Compactor, grounds: &Grounds, failure: Failure) {
+fn tell(compactor: &Compactor, grounds: &CompactionInput, failure: Failure) {
     let info = &grounds.session.info;
     let Failure { message, cause } = failure;
     tracing::warn!(session_id = %info.id, "{message}");

@@ -83,11 +83,11 @@ impl Conversation {
 pub(crate) struct Conversations {
     max_bytes: usize,
     /// Locked for one lookup or one eviction; never across an await.
-    resting: Mutex<Resting>,
+    resting: Mutex<IdleConversations>,
 }
 
 #[derive(Default)]
-struct Resting {
+struct IdleConversations {
     sessions: HashMap<SessionID, (u64, Conversation)>,
     /// Sessions by their last use, oldest first.
     order: BTreeMap<u64, SessionID>,
@@ -120,12 +120,12 @@ impl Conversations {
         while resting.bytes > self.max_bytes && resting.remove_oldest() {}
     }
 
-    fn resting(&self) -> MutexGuard<'_, Resting> {
+    fn resting(&self) -> MutexGuard<'_, IdleConversations> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Resting {
+impl IdleConversations {
     fn insert(&mut self, session: SessionID, conversation: Conversation) {
         self.uses += 1;
         self.bytes += conversation.bytes();

@@ -1,6 +1,6 @@
 //! The last check before a request is sent.
 
-use super::{Runner, Stop};
+use super::{DrainStop, Runner};
 use crate::provider::Fence;
 
 impl Runner {
@@ -9,13 +9,13 @@ impl Runner {
     /// # Errors
     ///
     /// `Outdated`: the turn must be prepared anew. `Interrupted`: it must not be sent.
-    pub(super) async fn pass(&mut self, fence: &Fence) -> Result<(), Stop> {
+    pub(super) async fn pass(&mut self, fence: &Fence) -> Result<(), DrainStop> {
         let holds = fence.is_current(&self.services.journal).await?;
         if self.stopper.stopped().is_cancelled() {
-            return Err(Stop::Interrupted);
+            return Err(DrainStop::Interrupted);
         }
         if !holds {
-            return Err(Stop::Outdated);
+            return Err(DrainStop::Outdated);
         }
         self.outdated = 0;
         Ok(())

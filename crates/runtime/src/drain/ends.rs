@@ -31,7 +31,7 @@ pub(super) enum Refusal {
 }
 
 /// How a turn ends.
-pub(super) enum Turned {
+pub(super) enum TurnOutcome {
     /// It has its durable outcome.
     Settled {
         /// The model waits for results, or to go on, so that another must follow.

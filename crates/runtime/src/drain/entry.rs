@@ -22,7 +22,7 @@ pub(super) struct Entry {
 }
 
 /// What was written.
-pub(super) struct Entered {
+pub(super) struct BoundaryResult {
     /// Inputs that became visible.
     pub(super) promoted: usize,
     /// Where the Context Epoch begins.
@@ -51,7 +51,7 @@ impl Entry {
     pub(super) fn write(
         self,
         transaction: &mut Transaction<'_>,
-    ) -> Result<Result<Entered, Refusal>, StoreError> {
+    ) -> Result<Result<BoundaryResult, Refusal>, StoreError> {
         if !self.fence.holds(&transaction.reader())? {
             return Ok(Err(Refusal::Outdated));
         }
@@ -69,7 +69,7 @@ impl Entry {
             apply(transaction, session, change, self.time)?;
         }
         let baseline_seq = transaction.reader().baseline_seq(session.key)?;
-        Ok(Ok(Entered {
+        Ok(Ok(BoundaryResult {
             promoted,
             baseline_seq,
         }))

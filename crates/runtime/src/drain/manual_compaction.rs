@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sample::Sampled;
 use super::services::Services;
-use crate::compaction::{Grounds, Outcome};
+use crate::compaction::{CompactionInput, Outcome};
 use crate::error::{DrainError, RuntimeError};
 use crate::provider::Fence;
 
@@ -35,7 +35,7 @@ impl Services {
         let tolerates = self.unknown_agents.are_tolerated(&session.info.id);
         let sampled = Sampled::of(&session, location, tolerates);
         let resolved = sampled.resolve();
-        let grounds = resolved.map(|it| Grounds::of(&fence, &sampled, &it.model));
+        let grounds = resolved.map(|it| CompactionInput::of(&fence, &sampled, &it.model));
         let keep = grounds.as_ref().map_or(configured, |grounds| grounds.keep);
         let selected = self
             .compactor

@@ -5,17 +5,17 @@ mod boundary;
 mod calls;
 mod cleaning;
 mod compacting;
+mod context_observer;
 mod conversation;
 mod dispatch;
 mod ends;
 mod entry;
 mod epoch;
 mod files;
-mod lookout;
 mod manual_compaction;
 mod nested;
 mod next;
-mod offer;
+mod offered_tools;
 mod prefix;
 mod prune;
 mod publisher;
@@ -44,13 +44,13 @@ use opencode_store::{Anchored, Order, Reader, SessionRow, StoreError, TURN_ALLOW
 use tokio_util::task::TaskTracker;
 
 use self::compacting::Answered;
+use self::context_observer::ContextObserver;
 use self::conversation::{Conversation, Conversations};
-use self::lookout::Lookout;
 pub(crate) use self::next::next_request;
-use self::offer::ToolOffer;
+use self::offered_tools::OfferedTools;
 use self::repetition::Repetition;
 pub(crate) use self::services::Services;
-use self::unread::ToldSessions;
+use self::unread::NotifiedSessions;
 use crate::compaction::Pause;
 use crate::coordinator::state::Exit;
 use crate::coordinator::{Drain, DrainExit, Stopper};
@@ -62,7 +62,7 @@ use crate::journal::append;
 const INTERRUPTED_CALL: &str = opencode_tools::INTERRUPTED;
 
 /// Why a drain ends early.
-pub(crate) enum Stop {
+pub(crate) enum DrainStop {
     /// It was interrupted.
     Interrupted,
     /// The session has another Location, agent, model or Context Epoch than the turn was prepared
@@ -74,7 +74,7 @@ pub(crate) enum Stop {
     Recorded(DrainError),
 }
 
-impl<E: Into<DrainError>> From<E> for Stop {
+impl<E: Into<DrainError>> From<E> for DrainStop {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -82,11 +82,11 @@ impl<E: Into<DrainError>> From<E> for Stop {
 
 /// What the drains of a host share.
 pub(crate) struct Shared {
-    lookout: Lookout,
-    offer: ToolOffer,
+    lookout: ContextObserver,
+    offer: OfferedTools,
     conversations: Conversations,
     /// The sessions that know of unreadable configuration.
-    told: ToldSessions,
+    told: NotifiedSessions,
     /// Where tools run, so that closing the host waits for them.
     tasks: TaskTracker,
 }
@@ -94,10 +94,10 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(tasks: TaskTracker) -> Arc<Self> {
         Arc::new(Self {
-            lookout: Lookout::default(),
-            offer: ToolOffer::default(),
+            lookout: ContextObserver::default(),
+            offer: OfferedTools::default(),
             conversations: Conversations::default(),
-            told: ToldSessions::default(),
+            told: NotifiedSessions::default(),
             tasks,
         })
     }
@@ -132,7 +132,7 @@ pub(crate) struct Runner {
 }
 
 /// A turn that must follow, because the one before called tools and waits for their results.
-struct Owed {
+struct Continuation {
     /// The model that called them.
     to: ModelRef,
 }
@@ -188,7 +188,7 @@ impl Runner {
             let message = format!("the Session Drain panicked: {}", panic_text(&*panic));
             Err(DrainError::Internal(message).into())
         });
-        if let Err(Stop::Interrupted) = ended
+        if let Err(DrainStop::Interrupted) = ended
             && !self.stopper.host_closes()
             && let Err(error) = self.record_interruption().await
         {
@@ -196,9 +196,9 @@ impl Runner {
         }
         let (error, is_recorded) = match ended {
             Ok(exit) => return exit,
-            Err(Stop::Interrupted | Stop::Outdated) => return Exit::Interrupted,
-            Err(Stop::Failed(error)) => (error, false),
-            Err(Stop::Recorded(error)) => (error, true),
+            Err(DrainStop::Interrupted | DrainStop::Outdated) => return Exit::Interrupted,
+            Err(DrainStop::Failed(error)) => (error, false),
+            Err(DrainStop::Recorded(error)) => (error, true),
         };
         report(&error);
         if let Some(cause) = error.announced().filter(|_| !is_recorded) {
@@ -214,7 +214,7 @@ impl Runner {
     }
 
     /// Runs activities: what is pending first, then one per queued input.
-    async fn activities(&mut self, force: bool) -> Result<DrainExit, Stop> {
+    async fn activities(&mut self, force: bool) -> Result<DrainExit, DrainStop> {
         let pending = self.pending().await?;
         let has_work = pending.steer || pending.queue || force && self.has_history().await?;
         if !has_work {
@@ -250,7 +250,7 @@ impl Runner {
     ///
     /// A forced run counts its turns from 1, too: who asks for it gives the session as many as an
     /// input does.
-    async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, Stop> {
+    async fn activity(&mut self, first: Promotion, force: bool) -> Result<bool, DrainStop> {
         let mut promotion = first;
         let (mut step, mut turns) = (1, 0);
         let mut owed = None;
@@ -283,15 +283,15 @@ impl Runner {
                 }
                 .into());
             }
-            owed = continues.then_some(Owed { to: model });
+            owed = continues.then_some(Continuation { to: model });
             promotion = Promotion::Steers;
             step += 1;
         }
     }
 
-    async fn pending(&self) -> Result<Pending, Stop> {
+    async fn pending(&self) -> Result<Pending, DrainStop> {
         if self.stopper.stopped().is_cancelled() {
-            return Err(Stop::Interrupted);
+            return Err(DrainStop::Interrupted);
         }
         let id = self.session.clone();
         let pending = self.services.journal.store.read(move |reader| {
@@ -310,7 +310,7 @@ impl Runner {
     }
 
     /// Whether there is anything that a request could say.
-    async fn has_history(&self) -> Result<bool, Stop> {
+    async fn has_history(&self) -> Result<bool, DrainStop> {
         let id = self.session.clone();
         let found = self.services.journal.store.read(move |reader| {
             let session = reader.session(&id)?;
@@ -340,7 +340,7 @@ impl Runner {
 
     /// Fails the tool calls that a former process, or a failed turn, left open. They are never run
     /// again: nobody knows how far they got.
-    async fn fail_abandoned_calls(&self) -> Result<(), Stop> {
+    async fn fail_abandoned_calls(&self) -> Result<(), DrainStop> {
         let (id, now) = (self.session.clone(), self.services.journal.now());
         let failed = self.services.journal.store.write(move |transaction| {
             let Some(session) = transaction.reader().session(&id)? else {

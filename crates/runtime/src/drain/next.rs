@@ -24,13 +24,13 @@ use opencode_store::{Reader, SessionRow, StoreError, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::boundary::{Boundary, Obstacle, Survey};
+use super::boundary::{Boundary, PreparationFailure, Survey};
 use super::conversation::ConversationRead;
-use super::entry::{Entered, Refusal};
+use super::entry::{BoundaryResult, Refusal};
 use super::epoch::{EpochChange, Known};
 use super::services::Services;
-use super::{Runner, Shared, Stop, fail_open_calls};
-use crate::compaction::Grounds;
+use super::{DrainStop, Runner, Shared, fail_open_calls};
+use crate::compaction::CompactionInput;
 use crate::coordinator::Coordinator;
 use crate::error::{DrainError, RuntimeError};
 use crate::inbox::Promotion;
@@ -61,7 +61,7 @@ struct Next {
 }
 
 /// What is seen in the transaction that is taken back.
-struct Seen {
+struct PreviewRead {
     look: Look,
     baseline: String,
     baseline_seq: u64,
@@ -91,22 +91,24 @@ pub(crate) async fn next_request(
         loop {
             match runner.next(is_running).await {
                 // A caller changed the session meanwhile.
-                Err(Stop::Outdated) => runner.location = None,
+                Err(DrainStop::Outdated) => runner.location = None,
                 other => break other,
             }
         }
     };
     let found = closing.run_until_cancelled(looking).await;
-    let next = found.unwrap_or(Err(Stop::Interrupted)).map_err(refused)?;
+    let next = found
+        .unwrap_or(Err(DrainStop::Interrupted))
+        .map_err(refused)?;
     runner.view(next)
 }
 
-fn refused(stop: Stop) -> RuntimeError {
+fn refused(stop: DrainStop) -> RuntimeError {
     match stop {
-        Stop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
-        Stop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
-        Stop::Failed(error) | Stop::Recorded(error) => unavailable(error.to_string()),
-        Stop::Interrupted | Stop::Outdated => RuntimeError::Closed,
+        DrainStop::Failed(DrainError::SessionGone(id)) => RuntimeError::SessionNotFound(id),
+        DrainStop::Failed(DrainError::Store(error)) => RuntimeError::Store(error),
+        DrainStop::Failed(error) | DrainStop::Recorded(error) => unavailable(error.to_string()),
+        DrainStop::Interrupted | DrainStop::Outdated => RuntimeError::Closed,
     }
 }
 
@@ -126,11 +128,11 @@ fn check_size(bytes: usize) -> Result<(), RuntimeError> {
 }
 
 impl Runner {
-    async fn next(&mut self, is_running: bool) -> Result<Next, Stop> {
+    async fn next(&mut self, is_running: bool) -> Result<Next, DrainStop> {
         let survey = match self.survey(Promotion::QueuedThenSteers).await {
             Ok(survey) => survey,
-            Err(Obstacle::Stop(stop)) => return Err(stop),
-            Err(Obstacle::Unresolved { error, .. }) => return Err(error.into()),
+            Err(PreparationFailure::Stopped(stop)) => return Err(stop),
+            Err(PreparationFailure::Unresolved { error, .. }) => return Err(error.into()),
         };
         let target = survey.target();
         // The bulk of the history is read beside the writer.
@@ -151,7 +153,7 @@ impl Runner {
             Err(seen) => seen?,
             Ok(never) => match never {},
         };
-        let Seen {
+        let PreviewRead {
             look,
             baseline,
             baseline_seq,
@@ -185,7 +187,7 @@ impl Runner {
         let request = self.request(&boundary, &tools, is_last);
         let prefix = adapter(request.model.protocol).prefix(&request, None);
         let prefix = prefix.map_err(|error| unavailable(error.to_string()))?;
-        let grounds = Grounds::of(&boundary.fence, sampled, &request.model);
+        let grounds = CompactionInput::of(&boundary.fence, sampled, &request.model);
         let mut view = ProviderRequestView {
             agent: sampled.id.clone(),
             model: boundary.model_ref.clone(),
@@ -219,7 +221,7 @@ impl Look {
         mut self,
         transaction: &mut Transaction<'_>,
         reading: impl FnOnce(&Reader<'_>, i64) -> Result<ConversationRead, StoreError>,
-    ) -> Result<Result<Seen, Stop>, StoreError> {
+    ) -> Result<Result<PreviewRead, DrainStop>, StoreError> {
         let id = &self.survey.here.session.info.id;
         let Some(session) = transaction.reader().session(id)? else {
             return Ok(Err(DrainError::SessionGone(id.clone()).into()));
@@ -239,14 +241,14 @@ impl Look {
         };
         let sources = self.sources(known.as_ref(), &entry.change);
         let promoted = match entry.write(transaction)? {
-            Ok(Entered { promoted, .. }) => promoted,
-            Err(Refusal::Outdated) => return Ok(Err(Stop::Outdated)),
+            Ok(BoundaryResult { promoted, .. }) => promoted,
+            Err(Refusal::Outdated) => return Ok(Err(DrainStop::Outdated)),
             Err(Refusal::Conflict(reason)) => return Ok(Err(DrainError::Internal(reason).into())),
         };
         let reader = transaction.reader();
         let baseline_seq = reader.baseline_seq(session.key)?.unwrap_or_default();
         let read = reading(&reader, session.key)?;
-        Ok(Ok(Seen {
+        Ok(Ok(PreviewRead {
             look: self,
             baseline,
             baseline_seq,

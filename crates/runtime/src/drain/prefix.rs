@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Runner;
 use super::boundary::Boundary;
-use super::offer;
+use super::offered_tools;
 use super::request::{LAST_TURN, own_text};
 
 /// The member of a step's metadata that holds the report.
@@ -99,7 +99,7 @@ impl Sent {
             agent: report.agent,
             baseline: report.baseline,
             tools: if is_last {
-                offer::hash(&[])
+                offered_tools::hash(&[])
             } else {
                 report.tools
             },
@@ -408,7 +408,7 @@ mod tests {
         };
         assert_eq!(Sent::recorded(step(metadata)), Some(sent.clone()));
         let last = Sent {
-            tools: offer::hash(&[]),
+            tools: offered_tools::hash(&[]),
             is_last: true,
             ..sent
         };

@@ -2,14 +2,14 @@
 
 use opencode_schema::event::Pruned;
 
-use super::{Runner, Stop};
+use super::{DrainStop, Runner};
 use crate::error::DrainError;
 use crate::journal::append;
 
 impl Runner {
     /// Prunes old tool output in one batch, unless the Location is configured not to. What is to be
     /// pruned follows from the history that the last request was made of.
-    pub(super) async fn prune(&self) -> Result<(), Stop> {
+    pub(super) async fn prune(&self) -> Result<(), DrainStop> {
         let calls = self.conversation.transcript.to_prune();
         if calls.is_empty() || !self.is_to_prune().await {
             return Ok(());

@@ -13,7 +13,7 @@ use opencode_store::SessionRow;
 use opencode_tools::{Materialized, Registry};
 
 use crate::agents::agent_of;
-use crate::asks::permissions::Judge;
+use crate::asks::permissions::RuleScope;
 use crate::error::DrainError;
 use crate::subagents::subagents;
 
@@ -101,8 +101,8 @@ impl Sampled {
     }
 
     /// Whose rules hold for what the turn does.
-    pub(super) fn judge(&self) -> Judge {
-        Judge {
+    pub(super) fn judge(&self) -> RuleScope {
+        RuleScope {
             location: Arc::clone(&self.location),
             agent: self.id.clone(),
             session: Arc::clone(&self.permission),

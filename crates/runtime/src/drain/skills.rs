@@ -6,12 +6,12 @@ use opencode_location::skills::available;
 use opencode_schema::skill::SkillInfo;
 use opencode_tools::Skills;
 
-use crate::asks::permissions::Judge;
+use crate::asks::permissions::RuleScope;
 
 /// The skills of a Location, for one agent in one session.
 pub(super) struct TurnSkills {
     /// The agent, and whose rules hold.
-    pub(super) judge: Judge,
+    pub(super) judge: RuleScope,
 }
 
 impl Skills for TurnSkills {

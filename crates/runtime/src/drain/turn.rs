@@ -11,14 +11,14 @@ use opencode_tools::ToolCall;
 
 use super::boundary::Boundary;
 use super::calls::{Calls, LocalCalls, shared_context};
-use super::compacting::Relief;
-use super::ends::{Finish, Refusal, StreamEnd, Turned};
+use super::compacting::CompactionAttempts;
+use super::ends::{Finish, Refusal, StreamEnd, TurnOutcome};
 use super::files::StepFiles;
 use super::publisher::{FragmentKind, Publisher};
 use super::repetition::Repetition;
 use super::translate::{hosted, hosted_failure, is_paused, step_error, tokens_of};
-use super::{INTERRUPTED_CALL, Runner, Stop};
-use crate::compaction::Grounds;
+use super::{DrainStop, INTERRUPTED_CALL, Runner};
+use crate::compaction::CompactionInput;
 use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::history::lowering::from_llm;
@@ -61,15 +61,15 @@ impl Runner {
         &mut self,
         boundary: Boundary,
         is_last: bool,
-        relief: &mut Relief,
-    ) -> Result<Turned, Stop> {
+        relief: &mut CompactionAttempts,
+    ) -> Result<TurnOutcome, DrainStop> {
         let sampled = &boundary.sampled;
         let offers_tools = boundary.offers_tools(is_last);
         let tools = Arc::new(sampled.tools(&self.services.tools, offers_tools));
-        let grounds = Grounds::of(&boundary.fence, sampled, &boundary.model.model);
+        let grounds = CompactionInput::of(&boundary.fence, sampled, &boundary.model.model);
         let request = self.request(&boundary, &tools, is_last);
         if self.relieve(&boundary, &request, &grounds, relief).await? {
-            return Ok(Turned::Anew);
+            return Ok(TurnOutcome::Anew);
         }
         let capturing = self.begin_step(&boundary.sampled.location);
         let report = self.report(&boundary, &request);
@@ -84,7 +84,7 @@ impl Runner {
         // The files are captured once everything else is ready, right before the request goes out.
         // Whoever interrupts the session does not wait for that.
         let Some(found) = stopped.run_until_cancelled(capturing).await else {
-            return Err(Stop::Interrupted);
+            return Err(DrainStop::Interrupted);
         };
         self.pass(&boundary.fence).await?;
         // From here to the request there is no await: what a caller does now applies to the next turn.
@@ -101,12 +101,12 @@ impl Runner {
                 .recover(&services.compactor, &grounds, &stopped)
                 .await?
             {
-                return Ok(Turned::Anew);
+                return Ok(TurnOutcome::Anew);
             }
             end = turn.concede(refusal).await?;
         }
         let continues = turn.settle(end, |tokens| cost.of(tokens)).await?;
-        Ok(Turned::Settled { continues })
+        Ok(TurnOutcome::Settled { continues })
     }
 
     /// A turn of which nothing has happened yet.
@@ -159,7 +159,7 @@ impl Turn<'_> {
     }
 
     /// Reads the stream to its end while calls run and settle beside it.
-    async fn follow(&mut self, mut stream: Answer) -> Result<StreamEnd, Stop> {
+    async fn follow(&mut self, mut stream: Answer) -> Result<StreamEnd, DrainStop> {
         let cancelled = self.calls.cancelled().clone();
         loop {
             // A stream that always has more must not keep its thread from everybody else.
@@ -179,7 +179,7 @@ impl Turn<'_> {
                             return Ok(end);
                         }
                     }
-                    Some(Err(AskError::Outdated)) => return Err(Stop::Outdated),
+                    Some(Err(AskError::Outdated)) => return Err(DrainStop::Outdated),
                     Some(Err(AskError::Failed(error)))
                         if self.holds_back(error.is_context_overflow()) =>
                     {
@@ -198,7 +198,7 @@ impl Turn<'_> {
 
     /// Takes what one piece of the stream brought. What it records commits together, then the
     /// calls it recorded start. Returns the end of the stream if it is in there.
-    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, Stop> {
+    async fn take(&mut self, events: Vec<LlmEvent>) -> Result<Option<StreamEnd>, DrainStop> {
         let mut end = None;
         for event in events {
             if self.holds_back(event.is_context_overflow()) {
@@ -229,7 +229,7 @@ impl Turn<'_> {
     }
 
     /// Takes a refusal for what it is.
-    async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, Stop> {
+    async fn concede(&mut self, refusal: Refusal) -> Result<StreamEnd, DrainStop> {
         match refusal {
             Refusal::Error(error) => Ok(StreamEnd::Failed(error)),
             Refusal::Event(event) => {
@@ -419,7 +419,11 @@ impl Turn<'_> {
     }
 
     /// Everything after the stream: the calls settle, then the step ends in one durable outcome.
-    async fn settle(mut self, end: StreamEnd, cost: impl Fn(&Tokens) -> f64) -> Result<bool, Stop> {
+    async fn settle(
+        mut self,
+        end: StreamEnd,
+        cost: impl Fn(&Tokens) -> f64,
+    ) -> Result<bool, DrainStop> {
         if let StreamEnd::Failed(error) = &end {
             self.publisher.end_all();
             let lost = SessionErrorUnknown::of(ErrorKind::InvalidOutput, NO_HOSTED_RESULT);
@@ -458,7 +462,7 @@ impl Turn<'_> {
                 }
                 .into())
             }
-            _ if was_stopped => Err(Stop::Interrupted),
+            _ if was_stopped => Err(DrainStop::Interrupted),
             _ => Ok(!self.provider_failed && (is_paused || self.calls.any_local())),
         }
     }

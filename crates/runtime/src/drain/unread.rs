@@ -20,9 +20,9 @@ const MAX_REASONS: usize = 10;
 
 /// The sessions that were told, each with a hash of the reasons.
 #[derive(Default)]
-pub(crate) struct ToldSessions(Mutex<HashMap<SessionID, u64>>);
+pub(crate) struct NotifiedSessions(Mutex<HashMap<SessionID, u64>>);
 
-impl ToldSessions {
+impl NotifiedSessions {
     /// Whether a session has to be told of these reasons. Without a reason it forgets earlier ones.
     fn note(&self, session: &SessionID, reasons: &[String]) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_session_is_told_once_of_the_same_reasons() {
-        let told = ToldSessions::default();
+        let told = NotifiedSessions::default();
         let session = SessionID::parse("ses_1").unwrap();
         let note = |reasons: &[&str]| {
             let reasons: Vec<_> = reasons.iter().map(|it| (*it).to_owned()).collect();

@@ -8,7 +8,7 @@ use opencode_schema::location::LocationRef;
 use opencode_schema::permission::{PermissionReply, PermissionRequest, SavedPermission};
 use opencode_schema::question::{QuestionAnswer, QuestionRequest};
 
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::asks::permissions::{AskPermission, PermissionDecided};
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
@@ -99,14 +99,14 @@ impl Runtime {
     /// of them. Omits a request that ends before the caller reads it. The stream ends when the host closes.
     pub fn asked_permissions(
         &self,
-    ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<PermissionRequest, PermissionID>> + Send + use<> {
         self.permissions.attend()
     }
 
     /// Returns the questions of all sessions in the same way.
     pub fn asked_questions(
         &self,
-    ) -> impl Stream<Item = Attended<QuestionRequest, QuestionID>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<QuestionRequest, QuestionID>> + Send + use<> {
         self.questions.attend()
     }
 

@@ -8,7 +8,7 @@ use opencode_schema::id::{PtyID, WorkspaceID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 use crate::terminals::{EnvironmentAnswer, EnvironmentRequest, TerminalRequest};
@@ -52,7 +52,7 @@ impl Runtime {
     /// terminals start without these variables.
     pub fn asked_environments(
         &self,
-    ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<EnvironmentRequest, u32>> + Send + use<> {
         self.terminals.overlays.attend()
     }
 

@@ -39,7 +39,7 @@ pub struct CreateSession {
 }
 
 /// Data that a session receives from the parent session that creates it for a task.
-pub(crate) struct Descent {
+pub(crate) struct ParentLink {
     /// The parent session.
     pub(crate) parent_id: SessionID,
     /// The title; without one, the session gets the default title of child sessions.
@@ -92,7 +92,7 @@ impl Sessions {
     pub(crate) async fn create_child(
         &self,
         request: CreateSession,
-        descent: Descent,
+        descent: ParentLink,
     ) -> Result<SessionInfo, RuntimeError> {
         self.create(request, Some(descent)).await
     }
@@ -100,7 +100,7 @@ impl Sessions {
     async fn create(
         &self,
         request: CreateSession,
-        descent: Option<Descent>,
+        descent: Option<ParentLink>,
     ) -> Result<SessionInfo, RuntimeError> {
         if let Some(id) = &request.id {
             let wanted = id.clone();

@@ -11,7 +11,9 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use opencode_context::{Observation, Source};
 use opencode_location::environment::Environment;
-use opencode_location::instructions::{Found, InstructionFile, Instructions, Place, Wanted};
+use opencode_location::instructions::{
+    Found, InstructionFile, InstructionQuery, Instructions, Place,
+};
 use opencode_location::location::Location;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -86,7 +88,7 @@ impl FileSources {
 fn look(location: Arc<Location>, environment: Arc<Environment>, nearby: Vec<PathBuf>) -> Look {
     let observing = async move {
         let observe = move || {
-            let wanted = Wanted {
+            let wanted = InstructionQuery {
                 configured: location.configuration.instructions(),
                 nearby: &nearby,
             };

@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::markup::{List, element};
-use crate::asks::permissions::Judge;
+use crate::asks::permissions::RuleScope;
 
 const INTRODUCTION: &str = "Skills are instructions for certain kinds of work. When the task at hand is one that a skill describes, load it with the skill tool before you begin.";
 
 /// The skills of an agent at a Location.
 pub(super) struct SkillGuidance {
-    judge: Judge,
+    judge: RuleScope,
 }
 
 /// What a model is told of a skill.
@@ -38,7 +38,7 @@ impl SkillGuidance {
         location: &Arc<Location>,
     ) -> Self {
         Self {
-            judge: Judge {
+            judge: RuleScope {
                 location: Arc::clone(location),
                 agent: agent.id.clone(),
                 session: session.into(),

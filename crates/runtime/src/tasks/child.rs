@@ -12,7 +12,7 @@ use super::{TaskSessions, TurnTasks, unavailable};
 use crate::asks::permissions::limits;
 use crate::error::RuntimeError;
 use crate::journal::append;
-use crate::sessions::{CreateSession, Descent};
+use crate::sessions::{CreateSession, ParentLink};
 
 /// Characters of a title that a task gives.
 const MAX_TITLE: usize = 100;
@@ -45,7 +45,7 @@ impl TurnTasks {
             model: Some(model.unwrap_or_else(|| self.model.clone())),
             location: parent.location.clone(),
         };
-        let descent = Descent {
+        let descent = ParentLink {
             parent_id: parent.id.clone(),
             title: title(&task.description),
             permission: limits(&self.judge.rules()),

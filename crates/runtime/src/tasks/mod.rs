@@ -20,7 +20,7 @@ use opencode_store::SessionRow;
 use opencode_tools::{TaskError, TaskOutcome, TaskRequest, Tasks};
 use tokio_util::sync::CancellationToken;
 
-use crate::asks::permissions::Judge;
+use crate::asks::permissions::RuleScope;
 use crate::coordinator::state::Answer;
 use crate::coordinator::{Coordinator, RunAnswer};
 use crate::error::RuntimeError;
@@ -48,7 +48,7 @@ pub(crate) struct TurnTasks {
     /// The session of the turn.
     pub(crate) parent: SessionRow,
     /// Who judges what the turn may do.
-    pub(crate) judge: Judge,
+    pub(crate) judge: RuleScope,
     /// The model of the turn, by the ids of the catalogue.
     pub(crate) model: ModelRef,
 }
@@ -108,7 +108,7 @@ impl TurnTasks {
         if cancel.is_cancelled() {
             return Err(TaskError::Interrupted);
         }
-        let mut attended = Attended {
+        let mut attended = InterruptOnDrop {
             coordinator,
             child,
             is_over: false,
@@ -130,13 +130,13 @@ impl TurnTasks {
 const STOPPED: &str = "it was interrupted, or somebody declined what it asked for";
 
 /// A child that somebody waits for. It is interrupted when he goes away.
-struct Attended<'a> {
+struct InterruptOnDrop<'a> {
     coordinator: &'a Coordinator,
     child: &'a SessionID,
     is_over: bool,
 }
 
-impl Drop for Attended<'_> {
+impl Drop for InterruptOnDrop<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             // Registered by the call; nobody is left to wait for its end.

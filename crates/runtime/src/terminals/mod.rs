@@ -1,6 +1,6 @@
 //! Terminals: their start parameters, and the notices about them.
 
-mod overlay;
+mod environment_requests;
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::error::RuntimeError;
 use crate::live::Announcer;
 use crate::timer::Timer;
 
-pub(crate) use overlay::Overlays;
-pub use overlay::{EnvironmentAnswer, EnvironmentRequest};
+pub(crate) use environment_requests::EnvironmentRequests;
+pub use environment_requests::{EnvironmentAnswer, EnvironmentRequest};
 
 /// A request to start a program in a terminal.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ pub struct TerminalRequest {
 /// The terminals of a host, with the variables that the embedding program gives them.
 pub(crate) struct HostTerminals {
     pub(crate) terminals: Terminals,
-    pub(crate) overlays: Overlays,
+    pub(crate) overlays: EnvironmentRequests,
     timer: Arc<dyn Timer>,
     closing: CancellationToken,
 }
@@ -62,7 +62,7 @@ impl HostTerminals {
         });
         Self {
             terminals,
-            overlays: Overlays::default(),
+            overlays: EnvironmentRequests::default(),
             timer,
             closing,
         }

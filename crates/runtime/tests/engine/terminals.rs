@@ -6,7 +6,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use opencode_location::locations::Locations;
 use opencode_location::trust::Trust;
 use opencode_runtime::pty::TerminalError;
-use opencode_runtime::{Attended, EnvironmentRequest, RuntimeError, TerminalRequest};
+use opencode_runtime::{EnvironmentRequest, RequestNotice, RuntimeError, TerminalRequest};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::Pty;
 use opencode_testkit::{Fixture, LiveLog};
@@ -67,12 +67,12 @@ async fn ended(f: &Fixture, creation: Creation) -> Result<Pty, RuntimeError> {
 
 async fn next(
     f: &Fixture,
-    requests: &mut (impl Stream<Item = Attended<EnvironmentRequest, u32>> + Unpin),
+    requests: &mut (impl Stream<Item = RequestNotice<EnvironmentRequest, u32>> + Unpin),
 ) -> EnvironmentRequest {
     let notice = f.within("a request for variables", requests.next()).await;
     match notice.expect("the host is open") {
-        Attended::Asked(request) => request,
-        Attended::Ended(id) => panic!("request {id} has ended without an answer"),
+        RequestNotice::Asked(request) => request,
+        RequestNotice::Ended(id) => panic!("request {id} has ended without an answer"),
     }
 }
 
@@ -244,7 +244,7 @@ async fn a_terminal_waits_ten_seconds_for_its_variables() {
     );
     assert_eq!(
         requests.next().now_or_never(),
-        Some(Some(Attended::Ended(request.id)))
+        Some(Some(RequestNotice::Ended(request.id)))
     );
     // Too late, and for nobody.
     f.runtime()
@@ -303,10 +303,10 @@ async fn terminals_that_wait_are_bounded_and_end_with_the_host() {
     assert_eq!(ids, (1..=64).map(Some).collect::<Vec<_>>());
 }
 
-fn ended_id(notice: &Attended<EnvironmentRequest, u32>) -> Option<u32> {
+fn ended_id(notice: &RequestNotice<EnvironmentRequest, u32>) -> Option<u32> {
     match notice {
-        Attended::Asked(_) => None,
-        Attended::Ended(id) => Some(*id),
+        RequestNotice::Asked(_) => None,
+        RequestNotice::Ended(id) => Some(*id),
     }
 }
 
@@ -323,8 +323,8 @@ async fn a_request_that_ends_while_another_one_comes_is_reported() {
         f.within("a notice", requests.next()).await.unwrap(),
         f.within("a notice", requests.next()).await.unwrap(),
     ];
-    notices.retain(|notice| *notice != Attended::Ended(asked.id));
-    let [Attended::Asked(other)] = &notices[..] else {
+    notices.retain(|notice| *notice != RequestNotice::Ended(asked.id));
+    let [RequestNotice::Asked(other)] = &notices[..] else {
         panic!("{notices:?}");
     };
     let given = variables(&[("D", "second")]);

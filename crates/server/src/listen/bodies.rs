@@ -52,7 +52,7 @@ impl Bodies {
 
 /// Why a body breaks.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-enum Trouble {
+enum BodyError {
     #[error("it is larger than {0} bytes, which is the most that is accepted here")]
     TooLarge(u64),
     #[error("nothing more of it came for {0:?}")]
@@ -64,52 +64,52 @@ enum Trouble {
 }
 
 /// One request with its body.
-struct Held {
+struct CountedBody {
     bodies: Arc<Bodies>,
     bytes: AtomicU64,
-    trouble: OnceLock<Trouble>,
+    trouble: OnceLock<BodyError>,
 }
 
-impl Drop for Held {
+impl Drop for CountedBody {
     fn drop(&mut self) {
         let bytes = *self.bytes.get_mut();
         self.bodies.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-impl Held {
-    fn take(&self, bytes: u64) -> Result<(), Trouble> {
+impl CountedBody {
+    fn take(&self, bytes: u64) -> Result<(), BodyError> {
         let read = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let held = self.bodies.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let most = self.bodies.most;
         if read > most {
-            Err(Trouble::TooLarge(most))
+            Err(BodyError::TooLarge(most))
         } else if held > most.saturating_mul(HELD_AT_ONCE) {
-            Err(Trouble::Crowded)
+            Err(BodyError::Crowded)
         } else {
             Ok(())
         }
     }
 
-    async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, Trouble> {
+    async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
         let most = self.bodies.most;
         // Told before a byte is read, if the client says how much it is going to send.
         if body.size_hint().lower() > most {
-            return Err(Trouble::TooLarge(most));
+            return Err(BodyError::TooLarge(most));
         }
         let patience = self.bodies.patience;
         let frame = tokio::time::timeout(patience, body.frame()).await;
-        let Some(frame) = frame.map_err(|_| Trouble::Stalled(patience))? else {
+        let Some(frame) = frame.map_err(|_| BodyError::Stalled(patience))? else {
             return Ok(None);
         };
-        let data = frame.map_err(|_| Trouble::BrokeOff)?.into_data();
+        let data = frame.map_err(|_| BodyError::BrokeOff)?.into_data();
         let data = data.unwrap_or_default();
         self.take(data.len() as u64)?;
         Ok(Some(data))
     }
 
     /// The pieces of a body; the last one may be trouble.
-    fn pieces(self: Arc<Self>, body: Body) -> impl Stream<Item = Result<Bytes, Trouble>> + Send {
+    fn pieces(self: Arc<Self>, body: Body) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
         stream::unfold(Some((self, body)), |state| async {
             let (held, mut body) = state?;
             match held.next(&mut body).await {
@@ -129,7 +129,7 @@ pub(crate) async fn bound(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let held = Arc::new(Held {
+    let held = Arc::new(CountedBody {
         bodies,
         bytes: AtomicU64::new(0),
         trouble: OnceLock::new(),
@@ -139,15 +139,15 @@ pub(crate) async fn bound(
     let mut response = next.run(request).await;
     if response.status() == StatusCode::BAD_REQUEST {
         match held.trouble.get() {
-            Some(Trouble::TooLarge(_)) => *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE,
-            Some(Trouble::Stalled(_)) => *response.status_mut() = StatusCode::REQUEST_TIMEOUT,
-            Some(trouble @ Trouble::Crowded) => {
+            Some(BodyError::TooLarge(_)) => *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE,
+            Some(BodyError::Stalled(_)) => *response.status_mut() = StatusCode::REQUEST_TIMEOUT,
+            Some(trouble @ BodyError::Crowded) => {
                 response = refuse(&Failure::ServiceUnavailable {
                     message: format!("The body cannot be read: {trouble}"),
                     service: None,
                 });
             }
-            Some(Trouble::BrokeOff) | None => {}
+            Some(BodyError::BrokeOff) | None => {}
         }
     }
     response

@@ -18,7 +18,7 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::places::Busy;
+use super::slots::Busy;
 use super::{Bounds, Sockets};
 use crate::listen::bodies::Received;
 use crate::wire::stream::EVENTS_TYPE;

@@ -11,7 +11,7 @@ mod network;
 mod options;
 mod pages;
 mod password;
-mod places;
+mod slots;
 mod sockets;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::options::ListenOptions;
 pub use self::password::{Login, Password};
-use self::places::Places;
+use self::slots::ConnectionSlots;
 pub(crate) use self::sockets::{OpenSocket, Sockets};
 
 /// How long a listener waits for what.
@@ -178,7 +178,7 @@ impl Listener {
     }
 
     async fn accept(self, socket: TcpListener, routes: Router, bounds: Bounds) {
-        let places = Places::new(bounds.connections);
+        let places = ConnectionSlots::new(bounds.connections);
         let phases = self.phases;
         let taken = async {
             loop {

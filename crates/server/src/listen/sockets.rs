@@ -14,7 +14,7 @@ use tracing::dispatcher::get_default;
 use tracing::instrument::WithSubscriber as _;
 
 use super::Phases;
-use super::places::Place;
+use super::slots::ConnectionSlot;
 
 /// What a request's connection becomes if it becomes a WebSocket.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Sockets {
     /// Time between two questions whether the client is still there.
     pub(super) ping: Duration,
     /// The place among the connections of the listener.
-    pub(super) place: Arc<Place>,
+    pub(super) place: Arc<ConnectionSlot>,
 }
 
 /// An open WebSocket.

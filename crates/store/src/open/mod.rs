@@ -1,6 +1,6 @@
 //! Opening a database: its one name, and the settings of connections.
 
-pub(crate) mod held;
+pub(crate) mod hold;
 pub(crate) mod inspection;
 pub(crate) mod lock;
 pub(crate) mod migrate;
@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
-use crate::open::held::Held;
+use crate::open::hold::DatabaseHold;
 use crate::open::inspection::{Suspicion, advise, damage};
 use crate::open::migrate::{check_owner, migrate};
 
@@ -57,7 +57,7 @@ pub(crate) struct Locked {
     /// Its one name, which stays right when the working directory changes.
     pub(crate) path: PathBuf,
     /// Held as long as the database is open.
-    pub(crate) held: Held,
+    pub(crate) held: DatabaseHold,
     /// What the last host left it like.
     pub(crate) suspicion: Suspicion,
 }
@@ -79,7 +79,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
             if path.exists() && !path.is_file() {
                 return Err(unavailable(named, "it is not a regular file"));
             }
-            let mut held = Held::take(&path, named)?;
+            let mut held = DatabaseHold::take(&path, named)?;
             let suspicion = Suspicion::of(&path);
             let mut writer = Connection::open_with_flags(&path, flags(false))
                 .map_err(|error| unavailable(named, error))?;

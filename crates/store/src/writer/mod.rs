@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::StoreError;
 use crate::format::entry::Committed;
-use crate::open::held::Held;
+use crate::open::hold::DatabaseHold;
 use crate::tail::Tails;
 use crate::view::reader::Reader;
 use crate::view::seam::{Moment, Watched};
@@ -55,7 +55,7 @@ pub(crate) enum Task {
 }
 
 /// What the writer works with besides its connection.
-pub(crate) struct Surroundings {
+pub(crate) struct WriterOptions {
     pub(crate) ids: Arc<IdSource>,
     pub(crate) tails: Arc<Tails>,
     pub(crate) listener: CommitListener,
@@ -74,8 +74,8 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(
         mut connection: Connection,
-        held: Option<Held>,
-        surroundings: Surroundings,
+        held: Option<DatabaseHold>,
+        surroundings: WriterOptions,
     ) -> Result<Self, String> {
         let log = Log::follow(&mut connection).map_err(|error| error.to_string())?;
         let (queue, tasks) = mpsc::channel(QUEUE);

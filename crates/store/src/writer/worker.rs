@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 
 use crate::error::StoreError;
 use crate::format::entry::Committed;
-use crate::open::held::Held;
+use crate::open::hold::DatabaseHold;
 use crate::view::seam::Moment;
 use crate::view::transaction::{Appended, Transaction};
 use crate::writer::checkpoint::{Log, fold_at_end};
-use crate::writer::{Command, Surroundings, Task, Undo};
+use crate::writer::{Command, Task, Undo, WriterOptions};
 
 /// Commands that share one commit at most, so that the first of them is not kept waiting for long.
 const BATCH: usize = 256;
@@ -24,9 +24,9 @@ const BATCH: usize = 256;
 pub(crate) struct Worker {
     connection: Connection,
     /// None for a database in memory.
-    held: Option<Held>,
+    held: Option<DatabaseHold>,
     log: Log,
-    surroundings: Surroundings,
+    surroundings: WriterOptions,
     poison: Arc<OnceLock<String>>,
 }
 
@@ -44,9 +44,9 @@ enum Executed {
 impl Worker {
     pub(crate) fn new(
         connection: Connection,
-        held: Option<Held>,
+        held: Option<DatabaseHold>,
         log: Log,
-        surroundings: Surroundings,
+        surroundings: WriterOptions,
         poison: Arc<OnceLock<String>>,
     ) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl Worker {
             }
         }
         let before = appended.mark();
-        let Surroundings { ids, watched, .. } = &self.surroundings;
+        let WriterOptions { ids, watched, .. } = &self.surroundings;
         let mut transaction = Transaction::new(&self.connection, ids, watched, appended);
         let result = command.run(&mut transaction);
         let ended = match result {
@@ -181,7 +181,7 @@ impl Worker {
             .map_err(StoreError::from)
             .and_then(|()| self.statement("COMMIT"))
             // Last: what is told as stored was written to files that were still in their place.
-            .and_then(|()| self.held.as_ref().map_or(Ok(()), Held::check))
+            .and_then(|()| self.held.as_ref().map_or(Ok(()), DatabaseHold::check))
             .map_err(|error| {
                 let error = self.note(error);
                 let _ = self.connection.execute_batch("ROLLBACK");
@@ -201,7 +201,7 @@ impl Worker {
 
     /// Tells tails and listener.
     fn announce(&self, appended: &Appended) {
-        let Surroundings {
+        let WriterOptions {
             tails, listener, ..
         } = &self.surroundings;
         tails.signal(appended.logs());

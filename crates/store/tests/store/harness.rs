@@ -32,12 +32,12 @@ pub(crate) fn ids() -> Arc<IdSource> {
 }
 
 /// What a listener heard, in order.
-pub(crate) type Heard = Arc<Mutex<Vec<Committed>>>;
+pub(crate) type CommitLog = Arc<Mutex<Vec<Committed>>>;
 
 pub(crate) struct Bench {
     pub(crate) folder: TempDir,
     pub(crate) store: Store,
-    pub(crate) heard: Heard,
+    pub(crate) heard: CommitLog,
 }
 
 pub(crate) fn options(path: DatabasePath, listener: CommitListener) -> StoreOptions {
@@ -68,7 +68,7 @@ pub(crate) async fn open(path: &Path) -> Result<Store, OpenError> {
 impl Bench {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let heard = Heard::default();
+        let heard = CommitLog::default();
         let sink = Arc::clone(&heard);
         let listener: CommitListener = Box::new(move |committed| {
             sink.lock().unwrap().extend_from_slice(committed);

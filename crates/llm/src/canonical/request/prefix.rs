@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// continues with it if the next request begins with the same messages. The content is private to
 /// the adapter. A handle that is new, outdated or from another conversation only loses this saving.
 #[derive(Clone, Default)]
-pub struct PrefixCache(Arc<Mutex<Held>>);
+pub struct PrefixCache(Arc<Mutex<HeldPrefix>>);
 
 /// The writer of the last request, and its approximate size in bytes.
-type Held = Option<(usize, Box<dyn Any + Send>)>;
+type HeldPrefix = Option<(usize, Box<dyn Any + Send>)>;
 
 impl PrefixCache {
     /// Takes the writer of the last request, if an adapter of the same kind stored it.
@@ -34,7 +34,7 @@ impl PrefixCache {
         self.lock().as_ref().map_or(0, |(bytes, _)| *bytes)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Held> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HeldPrefix> {
         // A panic cannot leave a partial value, because the value is replaced as a whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

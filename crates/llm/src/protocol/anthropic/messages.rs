@@ -159,12 +159,12 @@ impl Writer<'_> {
                 Part::Text(text) if is_blank(&text.text) => continue,
                 Part::Text(text) => (said(text), true, false),
                 Part::Reasoning(part) => match thought(part) {
-                    Thought::Nothing => continue,
-                    Thought::Native(block) => {
+                    ReasoningForm::Nothing => continue,
+                    ReasoningForm::Native(block) => {
                         thoughts.push(block);
                         continue;
                     }
-                    Thought::Text(block) => (block, true, false),
+                    ReasoningForm::Text(block) => (block, true, false),
                 },
                 Part::ToolCall(call) if !call.provider_executed => {
                     calls.push(call_block("tool_use", call));
@@ -363,7 +363,7 @@ fn said(text: &TextPart) -> Value {
 }
 
 /// The wire form of reasoning.
-enum Thought {
+enum ReasoningForm {
     Nothing,
     /// The block that the provider signed.
     Native(Value),
@@ -371,17 +371,17 @@ enum Thought {
 }
 
 /// Converts reasoning. The server accepts only reasoning that it signed; other reasoning becomes text.
-fn thought(part: &ReasoningPart) -> Thought {
+fn thought(part: &ReasoningPart) -> ReasoningForm {
     let metadata = part.provider_metadata.as_ref();
     if let Some(data) = text_member(metadata, "redactedData") {
-        return Thought::Native(json!({"type": "redacted_thinking", "data": data}));
+        return ReasoningForm::Native(json!({"type": "redacted_thinking", "data": data}));
     }
     match text_member(metadata, "signature") {
-        Some(signature) => Thought::Native(
+        Some(signature) => ReasoningForm::Native(
             json!({"type": "thinking", "thinking": part.text, "signature": signature}),
         ),
-        None if is_blank(&part.text) => Thought::Nothing,
-        None => Thought::Text(text_block(&part.text)),
+        None if is_blank(&part.text) => ReasoningForm::Nothing,
+        None => ReasoningForm::Text(text_block(&part.text)),
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use opencode_location::config::InstructionEntry;
 use opencode_location::config::Source;
-use opencode_location::instructions::{Found, Instructions, Place, Wanted};
+use opencode_location::instructions::{Found, InstructionQuery, Instructions, Place};
 use opencode_location::project::{Project, Vcs};
 
 use crate::machine::Machine;
@@ -102,7 +102,7 @@ impl Site {
             directory: &self.directory,
             is_trusted: self.is_trusted,
         };
-        let wanted = Wanted {
+        let wanted = InstructionQuery {
             configured: &self.configured,
             nearby: &self.nearby,
         };

@@ -8,9 +8,9 @@ use std::path::Path;
 use super::{Seen, Site, texts};
 
 /// Creates an unreadable file at a path, with the expected reason.
-type Obstacle = (fn(&Path), &'static str);
+type PathSetup = (fn(&Path), &'static str);
 
-const OBSTACLES: [Obstacle; 5] = [
+const OBSTACLES: [PathSetup; 5] = [
     (
         |path| fs::create_dir(path).unwrap(),
         "it is not a regular file",

@@ -24,14 +24,14 @@ use opencode_tools::PermissionError;
 
 use self::request::Pending;
 use crate::agents::agent_of;
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::asks::unanswered::{AnswerTimeout, Unanswered};
 use crate::asks::waiting::{NotAsked, Waiting};
 use crate::error::{RuntimeError, check_new_id};
 use crate::journal::Journal;
 use crate::json::json_bytes;
 
-pub(crate) use self::request::Judge;
+pub(crate) use self::request::RuleScope;
 pub(crate) use self::rules::limits;
 pub(crate) use self::turn::TurnPermissions;
 
@@ -102,10 +102,10 @@ impl Permissions {
     /// Returns the waiting requests, then new ones, each once, and the end of each of them.
     pub(crate) fn attend(
         &self,
-    ) -> impl Stream<Item = Attended<PermissionRequest, PermissionID>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<PermissionRequest, PermissionID>> + Send + use<> {
         self.waiting.attend().map(|notice| match notice {
-            Attended::Asked(asked) => Attended::Asked(asked.request.clone()),
-            Attended::Ended(ended) => Attended::Ended(ended.request.id.clone()),
+            RequestNotice::Asked(asked) => RequestNotice::Asked(asked.request.clone()),
+            RequestNotice::Ended(ended) => RequestNotice::Ended(ended.request.id.clone()),
         })
     }
 
@@ -166,7 +166,7 @@ impl Permissions {
                 source: ask.source,
             },
             location: session.location,
-            judge: Judge {
+            judge: RuleScope {
                 location,
                 agent,
                 session: permission.into(),

@@ -17,7 +17,7 @@ use crate::asks::waiting::Request;
 
 /// The agent, Location and session whose rules apply.
 #[derive(Clone)]
-pub(crate) struct Judge {
+pub(crate) struct RuleScope {
     /// The state of the Location when the turn was sampled.
     pub(crate) location: Arc<Location>,
     /// The agent; it may not exist.
@@ -26,7 +26,7 @@ pub(crate) struct Judge {
     pub(crate) session: Arc<[PermissionRule]>,
 }
 
-impl Judge {
+impl RuleScope {
     /// Returns the rules, in order.
     pub(crate) fn rules(&self) -> Ruleset<'_> {
         rules(&self.location, &self.agent, &self.session)
@@ -38,7 +38,7 @@ pub(crate) struct Pending {
     pub(crate) request: PermissionRequest,
     /// The Location of the session when it asked.
     pub(crate) location: LocationRef,
-    pub(crate) judge: Judge,
+    pub(crate) judge: RuleScope,
 }
 
 impl Pending {

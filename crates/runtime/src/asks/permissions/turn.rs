@@ -10,7 +10,7 @@ use opencode_schema::permission::{PermissionEffect, PermissionRequest, Permissio
 use opencode_tools::{self as tools, PermissionError};
 
 use super::Permissions;
-use super::request::{Judge, Pending};
+use super::request::{Pending, RuleScope};
 
 /// Answers the permission requests of the tools of one turn.
 pub(crate) struct TurnPermissions {
@@ -18,7 +18,7 @@ pub(crate) struct TurnPermissions {
     /// The Location of the session.
     pub(crate) place: LocationRef,
     /// The agent, Location and session whose rules apply.
-    pub(crate) judge: Judge,
+    pub(crate) judge: RuleScope,
 }
 
 impl tools::Permissions for TurnPermissions {

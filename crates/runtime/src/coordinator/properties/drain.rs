@@ -34,7 +34,7 @@ pub(super) struct Drain {
 #[derive(Debug, Clone, Copy)]
 enum At {
     /// It is not a drain but a hold.
-    Held,
+    SessionHold,
     Beginning,
     Boundary {
         steers: bool,
@@ -97,7 +97,7 @@ impl Drain {
     /// A hold in place of a drain. It promotes nothing and asks no model.
     pub(super) fn held(number: u32) -> Self {
         Self {
-            at: At::Held,
+            at: At::SessionHold,
             ..Self::new(number, false)
         }
     }
@@ -109,12 +109,12 @@ impl Drain {
         inbox: &mut Inbox,
         run_wanted: bool,
     ) -> Option<Ended> {
-        let is_held = matches!(self.at, At::Held);
+        let is_held = matches!(self.at, At::SessionHold);
         if self.stopped && !is_held && progress != Progress::Late {
             return Some(Exit::Interrupted);
         }
         match self.at {
-            At::Held => Some(Exit::Idle),
+            At::SessionHold => Some(Exit::Idle),
             At::Beginning => self.begin(inbox),
             At::Boundary { steers, continues } => {
                 let promoted = inbox.promote(steers);

@@ -100,7 +100,7 @@ fn checkpoint(summary: &str, recent: &str) -> String {
 }
 
 /// Properties of an assistant message in relation to the target.
-struct Voice {
+struct MessageCompatibility {
     /// True if the same model wrote it.
     same: bool,
     /// True if the provider metadata may be sent back.
@@ -112,7 +112,7 @@ struct Voice {
 fn assistant(message: &AssistantMessage, target: &Target) -> Vec<Message> {
     let same =
         message.model.provider_id == target.provider_id && message.model.id == target.wire_id;
-    let voice = Voice {
+    let voice = MessageCompatibility {
         same,
         native: same && message.error.is_none(),
         calls_tools: target.calls_tools,
@@ -202,7 +202,11 @@ fn attached_to(text: &str, message: &AssistantMessage) -> Option<LlmMetadata> {
 }
 
 /// Reasoning stays reasoning for the model that wrote it, and becomes plain text for other models.
-fn reasoning(text: &str, metadata: Option<&ProviderMetadata>, voice: &Voice) -> Option<Part> {
+fn reasoning(
+    text: &str,
+    metadata: Option<&ProviderMetadata>,
+    voice: &MessageCompatibility,
+) -> Option<Part> {
     let metadata = metadata.filter(|it| voice.native && !it.is_empty());
     if text.is_empty() && (metadata.is_none() || !voice.same) {
         return None;
@@ -244,14 +248,14 @@ impl Call<'_> {
         }
     }
 
-    fn call_metadata(&self, voice: &Voice) -> Option<LlmMetadata> {
+    fn call_metadata(&self, voice: &MessageCompatibility) -> Option<LlmMetadata> {
         let metadata = self
             .provider
             .and_then(|provider| provider.metadata.as_ref());
         metadata.filter(|_| voice.native).map(to_llm)
     }
 
-    fn result_metadata(&self, voice: &Voice) -> Option<LlmMetadata> {
+    fn result_metadata(&self, voice: &MessageCompatibility) -> Option<LlmMetadata> {
         let settled = self
             .provider
             .and_then(|provider| provider.result_metadata.as_ref());
@@ -259,7 +263,7 @@ impl Call<'_> {
         settled.or_else(|| self.call_metadata(voice))
     }
 
-    fn lower(&self, voice: &Voice) -> Part {
+    fn lower(&self, voice: &MessageCompatibility) -> Part {
         Part::ToolCall(ToolCallPart {
             id: self.id.to_owned(),
             name: self.name.to_owned(),
@@ -269,7 +273,7 @@ impl Call<'_> {
         })
     }
 
-    fn result(&self, voice: &Voice) -> Option<Part> {
+    fn result(&self, voice: &MessageCompatibility) -> Option<Part> {
         Some(Part::ToolResult(ToolResultPart {
             id: self.id.to_owned(),
             name: self.name.to_owned(),
@@ -345,7 +349,7 @@ impl Call<'_> {
 
     /// Adds a call that the provider ran to the parts of the assistant message. For another model, and for a model that
     /// calls no tools, the call and its result become plain text, because no other provider accepts them.
-    fn lower_hosted(&self, voice: &Voice, said: &mut Vec<Part>) {
+    fn lower_hosted(&self, voice: &MessageCompatibility, said: &mut Vec<Part>) {
         if voice.same && voice.calls_tools {
             said.push(self.lower(voice));
             said.extend(self.result(voice));

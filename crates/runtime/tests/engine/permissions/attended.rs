@@ -1,14 +1,14 @@
 //! Programs that look at each request as it comes.
 
 use futures::{FutureExt, StreamExt};
-use opencode_runtime::Attended;
+use opencode_runtime::RequestNotice;
 use opencode_schema::id::PermissionID;
 use opencode_schema::permission::{PermissionReply, PermissionRequest};
 use opencode_testkit::{Fixture, Reply};
 
 use super::{ask, open, reply};
 
-type Notice = Attended<PermissionRequest, PermissionID>;
+type Notice = RequestNotice<PermissionRequest, PermissionID>;
 
 async fn next(
     f: &Fixture,
@@ -18,11 +18,11 @@ async fn next(
 }
 
 fn asked(request: &PermissionRequest) -> Option<Notice> {
-    Some(Attended::Asked(request.clone()))
+    Some(RequestNotice::Asked(request.clone()))
 }
 
 fn ended(request: &PermissionRequest) -> Option<Notice> {
-    Some(Attended::Ended(request.id.clone()))
+    Some(RequestNotice::Ended(request.id.clone()))
 }
 
 #[tokio::test]

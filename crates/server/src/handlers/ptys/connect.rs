@@ -42,7 +42,7 @@ async fn connect(
     request: Request,
 ) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let answer = match Wanted::of(&runtime, &params, &head) {
+    let answer = match ConnectRequest::of(&runtime, &params, &head) {
         Ok(wanted) => wanted.connect(runtime, head).await,
         Err(status) => Err(status),
     };
@@ -56,14 +56,14 @@ async fn connect(
 }
 
 /// What somebody wants to be connected to.
-struct Wanted {
+struct ConnectRequest {
     place: LocationRef,
     id: PtyID,
     from: Cursor,
     ticket: Option<String>,
 }
 
-impl Wanted {
+impl ConnectRequest {
     fn of(runtime: &Runtime, params: &RawPathParams, head: &Parts) -> Result<Self, StatusCode> {
         let bad = |_| StatusCode::BAD_REQUEST;
         let params: Vec<_> = params.iter().collect();

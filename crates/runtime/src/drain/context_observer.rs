@@ -18,12 +18,12 @@ const MAX_BLOCKED: usize = 64;
 
 /// Looks around for the sessions of a host.
 #[derive(Default)]
-pub(super) struct Lookout {
+pub(super) struct ContextObserver {
     /// There from the first look on. Locked to begin one; never across an await.
     runtime: Mutex<Option<Runtime>>,
 }
 
-impl Lookout {
+impl ContextObserver {
     /// Observes every source of a context. Dropping the future gives the look up.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ fn threads() -> io::Result<Runtime> {
         .build()
 }
 
-impl Drop for Lookout {
+impl Drop for ContextObserver {
     /// A thread that stands before a file which never answers keeps nobody.
     fn drop(&mut self) {
         let runtime = self

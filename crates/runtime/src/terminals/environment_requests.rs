@@ -9,7 +9,7 @@ use opencode_pty::{Environment, check_variables};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::asks::attended::Attended;
+use crate::asks::notice::RequestNotice;
 use crate::error::RuntimeError;
 use crate::timer::Timer;
 
@@ -42,7 +42,7 @@ pub type EnvironmentAnswer = Result<Environment, String>;
 /// The reader that gives variables to terminals, and the terminals that wait for theirs. The number of waiting
 /// terminals is limited by the number of terminals that may run.
 #[derive(Default)]
-pub(crate) struct Overlays(Arc<Mutex<State>>);
+pub(crate) struct EnvironmentRequests(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -54,7 +54,7 @@ struct State {
     waiting: HashMap<u32, oneshot::Sender<EnvironmentAnswer>>,
 }
 
-type Asking = mpsc::UnboundedSender<Attended<Asked, u32>>;
+type Asking = mpsc::UnboundedSender<RequestNotice<Asked, u32>>;
 
 /// A request that the reader has not received yet. If it is dropped, it gets no answer.
 struct Asked {
@@ -63,25 +63,25 @@ struct Asked {
 }
 
 /// A terminal that waits for its variables. Dropping it ends its request.
-struct Waits {
+struct PendingEnvironment {
     id: u32,
     asking: Asking,
     answered: oneshot::Receiver<EnvironmentAnswer>,
 }
 
-impl Drop for Waits {
+impl Drop for PendingEnvironment {
     fn drop(&mut self) {
         // The send fails if the reader was dropped; then no notice is needed.
-        let _ = self.asking.send(Attended::Ended(self.id));
+        let _ = self.asking.send(RequestNotice::Ended(self.id));
     }
 }
 
-impl Overlays {
+impl EnvironmentRequests {
     /// Returns the requests from now on, for this reader only, and the end of each request that ends without an answer.
     /// The stream ends with the host.
     pub(crate) fn attend(
         &self,
-    ) -> impl Stream<Item = Attended<EnvironmentRequest, u32>> + Send + use<> {
+    ) -> impl Stream<Item = RequestNotice<EnvironmentRequest, u32>> + Send + use<> {
         let (asking, asked) = mpsc::unbounded_channel();
         let mut state = lock(&self.0);
         // The end notices of these requests went to the previous reader.
@@ -141,15 +141,15 @@ impl Overlays {
         }
     }
 
-    fn ask(&self, directory: String, cwd: String) -> Option<Waits> {
+    fn ask(&self, directory: String, cwd: String) -> Option<PendingEnvironment> {
         let mut state = lock(&self.0);
         let asking = state.asking.clone()?;
         state.last = state.last.wrapping_add(1);
         let id = state.last;
         let (answer, answered) = oneshot::channel();
         let request = EnvironmentRequest { id, directory, cwd };
-        let asked = Attended::Asked(Asked { request, answer });
-        asking.send(asked).is_ok().then_some(Waits {
+        let asked = RequestNotice::Asked(Asked { request, answer });
+        asking.send(asked).is_ok().then_some(PendingEnvironment {
             id,
             asking,
             answered,
@@ -161,15 +161,15 @@ impl State {
     /// Returns nothing for a request that has already ended, and for the end of a request that was answered.
     fn hand_out(
         &mut self,
-        notice: Attended<Asked, u32>,
-    ) -> Option<Attended<EnvironmentRequest, u32>> {
+        notice: RequestNotice<Asked, u32>,
+    ) -> Option<RequestNotice<EnvironmentRequest, u32>> {
         match notice {
-            Attended::Asked(asked) if asked.answer.is_closed() => None,
-            Attended::Asked(Asked { request, answer }) => {
+            RequestNotice::Asked(asked) if asked.answer.is_closed() => None,
+            RequestNotice::Asked(Asked { request, answer }) => {
                 self.waiting.insert(request.id, answer);
-                Some(Attended::Asked(request))
+                Some(RequestNotice::Asked(request))
             }
-            Attended::Ended(id) => self.waiting.remove(&id).map(|_| Attended::Ended(id)),
+            RequestNotice::Ended(id) => self.waiting.remove(&id).map(|_| RequestNotice::Ended(id)),
         }
     }
 }

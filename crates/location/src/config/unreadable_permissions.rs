@@ -10,7 +10,7 @@ use crate::nearest::one_slip;
 /// A value or a file that cannot be read and that could contain permissions. The host asks the user
 /// before each tool call that it could restrict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LostPermissions {
+pub struct UnreadablePermissions {
     /// The agent that it concerns. `None` for all agents.
     pub agent: Option<String>,
     /// The action that it concerns. `None` for all actions.
@@ -21,7 +21,7 @@ pub struct LostPermissions {
     pub(crate) file: Option<PathBuf>,
 }
 
-impl LostPermissions {
+impl UnreadablePermissions {
     /// A loss that could restrict every action of every agent.
     pub(crate) fn everything(reason: String) -> Self {
         Self {
@@ -192,7 +192,7 @@ mod tests {
             ("compaction.auto", None),
             ("provider.permission", None),
         ] {
-            let found = LostPermissions::at(&path(lost), String::new());
+            let found = UnreadablePermissions::at(&path(lost), String::new());
             let found = found
                 .as_ref()
                 .map(|it| (it.agent.as_deref(), it.action.as_deref()));

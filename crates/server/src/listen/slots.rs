@@ -11,17 +11,17 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// The places of one listener.
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     most: usize,
     /// Of one address that is not this machine's.
     share: usize,
-    held: Mutex<Held>,
+    held: Mutex<Connections>,
     /// A place became free, or a connection rests.
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Held {
+struct Connections {
     /// Counts connections and rests, so that they have an order.
     count: u64,
     connections: HashMap<u64, Connection>,
@@ -37,17 +37,17 @@ struct Connection {
 }
 
 /// The place of one connection, free again when this is dropped.
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
     id: u64,
     /// Cancelled when another connection gets the place.
     cut: CancellationToken,
 }
 
 /// A request under way. While there is one, its connection keeps its place.
-pub(crate) struct Busy(Arc<Place>);
+pub(crate) struct Busy(Arc<ConnectionSlot>);
 
-impl Places {
+impl ConnectionSlots {
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -59,11 +59,11 @@ impl Places {
 
     /// A place for a connection from there. It waits until one is free or rests. None if the address
     /// has its share, and all of that works.
-    pub(super) async fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    pub(super) async fn take(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         loop {
             let changed = self.changed.notified();
             match self.try_take(address) {
-                Taken::Place(place) => return Some(place),
+                Taken::Slot(place) => return Some(place),
                 Taken::Refused => return None,
                 Taken::Wait => changed.await,
             }
@@ -93,25 +93,25 @@ impl Places {
             },
         );
         drop(held);
-        Taken::Place(Place {
+        Taken::Slot(ConnectionSlot {
             places: Arc::clone(self),
             id,
             cut,
         })
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, Connections> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 enum Taken {
-    Place(Place),
+    Slot(ConnectionSlot),
     Refused,
     Wait,
 }
 
-impl Held {
+impl Connections {
     fn next(&mut self) -> u64 {
         self.count += 1;
         self.count
@@ -132,7 +132,7 @@ impl Held {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Done when another connection has got the place.
     pub(super) fn cut(&self) -> CancellationToken {
         self.cut.clone()
@@ -147,7 +147,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.places.held().connections.remove(&self.id);
         self.places.changed.notify_waiters();
@@ -156,7 +156,7 @@ impl Drop for Place {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let Place { places, id, .. } = &*self.0;
+        let ConnectionSlot { places, id, .. } = &*self.0;
         let mut held = places.held();
         let now = held.next();
         if let Some(connection) = held.connections.get_mut(id) {
@@ -179,14 +179,14 @@ mod tests {
     const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
-    fn take(places: &Arc<Places>, address: IpAddr) -> Option<Arc<Place>> {
+    fn take(places: &Arc<ConnectionSlots>, address: IpAddr) -> Option<Arc<ConnectionSlot>> {
         let taken = places.take(address).now_or_never();
         taken.expect("no wait").map(Arc::new)
     }
 
     #[test]
     fn an_address_has_a_share_and_gives_its_own_places_first() {
-        let places = Places::new(4);
+        let places = ConnectionSlots::new(4);
         let other = take(&places, FAR).unwrap();
         let first = take(&places, NEAR).unwrap();
         let second = take(&places, NEAR).unwrap();
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn who_works_keeps_the_place_and_the_longest_rest_ends() {
-        let places = Places::new(2);
+        let places = ConnectionSlots::new(2);
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let first = take(&places, local).unwrap();
         let second = take(&places, local).unwrap();

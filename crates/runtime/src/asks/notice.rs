@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A notice to the handler of one kind of request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Attended<Request, Id> {
+pub enum RequestNotice<Request, Id> {
     /// The request waits for an answer.
     Asked(Request),
     /// The request with this id does not wait any more. Follows its `Asked`.

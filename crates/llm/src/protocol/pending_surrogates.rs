@@ -18,13 +18,13 @@ pub(super) enum Kind {
 
 /// The high surrogates of one step that wait for the next delta.
 #[derive(Default)]
-pub(super) struct Halves {
+pub(super) struct PendingSurrogates {
     /// The cut strings of the current frame.
     cuts: Vec<Cut>,
     waiting: Vec<(Kind, BlockId, u16)>,
 }
 
-impl Halves {
+impl PendingSurrogates {
     /// True if deltas need no change.
     pub(super) fn is_idle(&self) -> bool {
         self.cuts.is_empty() && self.waiting.is_empty()

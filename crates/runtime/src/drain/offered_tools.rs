@@ -13,7 +13,7 @@ const MAX_KEPT: usize = 8;
 /// Keeps the forms that were offered last: the tools seldom change from one turn to the next, and
 /// their schemas are large.
 #[derive(Default)]
-pub(crate) struct ToolOffer {
+pub(crate) struct OfferedTools {
     /// The last used first. Locked to compare and to add one; never across an await.
     kept: Mutex<Vec<Offered>>,
 }
@@ -49,7 +49,7 @@ impl Offered {
     }
 }
 
-impl ToolOffer {
+impl OfferedTools {
     /// What is offered, in the order of the registry. The same tools are the same definitions.
     pub(crate) fn definitions(&self, materialized: &Materialized) -> Arc<[ToolDefinition]> {
         let registered: Vec<_> = materialized.definitions().map(Arc::clone).collect();

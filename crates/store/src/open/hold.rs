@@ -20,14 +20,14 @@ use crate::open::unavailable;
 
 /// What a host holds as long as its database is open. It is given back in the order of the fields,
 /// after SQLite has closed the file.
-pub(crate) struct Held {
+pub(crate) struct DatabaseHold {
     database: OpenDatabase,
     #[cfg(target_os = "linux")]
     _own: Option<OwnLock>,
     _lock: FileLock,
 }
 
-impl Held {
+impl DatabaseHold {
     /// Takes the database at `path`, which the caller named `named`. A missing file is created.
     pub(crate) fn take(path: &Path, named: &Path) -> Result<Self, OpenError> {
         let fail = |error: io::Error| unavailable(named, error);

@@ -8,12 +8,12 @@ const MAX_BODY: usize = 64 << 10;
 
 /// The start of a body, kept while it may be one JSON value instead of a stream.
 #[derive(Default)]
-pub(super) struct Opening {
+pub(super) struct BodyStart {
     text: Vec<u8>,
     is_stream: bool,
 }
 
-impl Opening {
+impl BodyStart {
     /// Takes the next bytes of the body.
     pub(super) fn push(&mut self, chunk: &[u8]) {
         if self.is_stream {
