@@ -8,11 +8,8 @@ use std::{
 };
 
 use crate::child::Child;
-use crate::names::names;
-use crate::names::single;
-use crate::stamp::Kind;
-use crate::stamp::Stamp;
-use crate::stamp::nanoseconds;
+use crate::names::{names, single};
+use crate::stamp::{Kind, Stamp, nanoseconds};
 
 /// A directory that led where its path says when it was opened.
 #[derive(Debug)]

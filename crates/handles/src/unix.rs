@@ -22,10 +22,8 @@ use rustix::{
 
 use crate::child::Child;
 use crate::databases::{Identity, keep_database, may_be_database, refuse};
-use crate::names::names;
-use crate::names::single;
-use crate::stamp::Kind;
-use crate::stamp::Stamp;
+use crate::names::{names, single};
+use crate::stamp::{Kind, Stamp};
 
 /// To pass through a directory takes no permission to list it.
 #[cfg(any(target_os = "linux", target_os = "android"))]

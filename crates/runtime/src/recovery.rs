@@ -14,8 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::coordinator::Coordinator;
 use crate::error::RuntimeError;
-use crate::journal::Journal;
-use crate::journal::append;
+use crate::journal::{Journal, append};
 
 /// Number of sessions that are resumed at the same time.
 const SESSIONS_AT_ONCE: usize = 16;

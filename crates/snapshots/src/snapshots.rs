@@ -14,9 +14,7 @@ use opencode_schema::session::FileDiff;
 
 use crate::engine::Engine;
 use crate::engine::looks::Looks;
-use crate::entry::Capture;
-use crate::entry::Entry;
-use crate::entry::Swept;
+use crate::entry::{Capture, Entry, Swept};
 use crate::error::SnapshotError;
 use crate::options::SnapshotOptions;
 use crate::sweep;

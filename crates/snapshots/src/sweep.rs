@@ -16,12 +16,10 @@ use std::{
 use git2::Oid;
 
 use crate::cache::LIST;
-use crate::compare;
 use crate::entry::Swept;
 use crate::error::SnapshotError;
-use crate::lock;
 use crate::objects::{Objects, TEMPORARY};
-use crate::tree;
+use crate::{compare, lock, tree};
 
 /// How many files one sweep removes at most; the next goes on.
 const MAX_REMOVED: u64 = 50_000;

@@ -7,8 +7,7 @@ use std::{
 
 use git2::{ObjectType, Oid};
 
-use crate::entry::Entry;
-use crate::entry::Mode;
+use crate::entry::{Entry, Mode};
 use crate::error::SnapshotError;
 use crate::objects::Objects;
 

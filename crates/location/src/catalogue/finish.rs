@@ -12,8 +12,7 @@ use super::variants::Reasoner;
 use crate::config::options::API_KEY;
 use crate::config::{ApiPatch, ModelPatch, ProviderPatch, ReasoningOption};
 use crate::environment::Environment;
-use crate::model::Cost;
-use crate::model::{Api, ApiKind, Limits, Model, Provider, Variant};
+use crate::model::{Api, ApiKind, Cost, Limits, Model, Provider, Variant};
 use crate::secret::{Headers, Members};
 
 /// The provider of a merged description.

@@ -10,8 +10,7 @@ use opencode_schema::catalogue::{
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::model::CostRow;
-use crate::model::{Api, ApiKind, Model, Provider};
+use crate::model::{Api, ApiKind, CostRow, Model, Provider};
 use crate::secret::{Headers, Members};
 
 impl Provider {

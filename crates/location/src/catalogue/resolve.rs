@@ -15,8 +15,7 @@ use url::Url;
 use super::error::{ModelResolutionError, UnavailableReason, UnsupportedReason};
 use super::{ANTHROPIC_PACKAGE, COMPATIBLE_PACKAGE, Catalogue, OPENAI_PACKAGE};
 use crate::config::options::{API_KEY, Options};
-use crate::model::Cost;
-use crate::model::{Api, ApiKind, Model, Provider, Variant};
+use crate::model::{Api, ApiKind, Cost, Model, Provider, Variant};
 use crate::nearest::nearest;
 use crate::secret::{Headers, Members};
 

@@ -4,11 +4,8 @@ use std::thread::Builder;
 use serde_json::json;
 
 use crate::Log;
-use crate::carry::spawn;
-use crate::carry::spawn_blocking;
-use crate::carry::spawn_thread;
-use crate::entry::Entry;
-use crate::entry::Level;
+use crate::carry::{spawn, spawn_blocking, spawn_thread};
+use crate::entry::{Entry, Level};
 use crate::filter::Filter;
 use crate::queue::Entries;
 

@@ -17,8 +17,7 @@ use super::selection::Selection;
 use super::summariser::Summariser;
 use crate::error::DrainError;
 use crate::history::estimate::Budget;
-use crate::journal::Journal;
-use crate::journal::append;
+use crate::journal::{Journal, append};
 use crate::provider::{AskError, Fence, Provider, cause_of, kind_of};
 use crate::timer::Timer;
 

@@ -18,10 +18,9 @@ use opencode_schema::model::ModelRef;
 use opencode_store::{HistoryChanges, RecordedStep};
 use serde::{Deserialize, Serialize};
 
-use super::Runner;
 use super::boundary::Boundary;
-use super::offered_tools;
 use super::request::{LAST_TURN, own_text};
+use super::{Runner, offered_tools};
 
 /// The member of a step's metadata that holds the report.
 const MEMBER: &str = "prefix";

@@ -23,8 +23,7 @@ use crate::coordinator::Stopper;
 use crate::error::DrainError;
 use crate::history::lowering::from_llm;
 use crate::json::escaped_bytes;
-use crate::provider::{Answer, AskError};
-use crate::provider::{cause_of, kind_of};
+use crate::provider::{Answer, AskError, cause_of, kind_of};
 use crate::snapshots::StepSnapshot;
 
 const INTERRUPTED_TURN: &str = "Provider turn interrupted";

@@ -22,8 +22,7 @@ use tracing::Span;
 use self::files::Staging;
 use self::plan::Plan;
 use crate::error::RuntimeError;
-use crate::journal::Journal;
-use crate::journal::append;
+use crate::journal::{Journal, append};
 use crate::sessions::Sessions;
 use crate::snapshots::SnapshotStores;
 

@@ -21,8 +21,7 @@ use opencode_schema::session::{SessionInfo, SessionTime, default_child_title, de
 use opencode_store::{Draft, StoreError};
 
 use crate::error::{RuntimeError, check_new_id};
-use crate::journal::Journal;
-use crate::journal::append;
+use crate::journal::{Journal, append};
 use slug::slug;
 
 /// A request to create a session.

@@ -12,13 +12,9 @@ use opencode_handles::Directory;
 
 use crate::cache::{self, Cached};
 use crate::engine::Engine;
-use crate::entry::Capture;
-use crate::entry::SkipReason;
-use crate::entry::Skipped;
+use crate::entry::{Capture, SkipReason, Skipped};
 use crate::error::SnapshotError;
-use crate::lock;
 use crate::objects::{Objects, RENEWAL};
-use crate::path;
 use crate::repository::Repository;
 use crate::rules::{self, Rules};
 use crate::tree::{self, Item};
@@ -28,6 +24,7 @@ use crate::worktree::{
     listing::{self, How},
     trees,
 };
+use crate::{lock, path};
 
 /// How long a project that is too large is not looked at again: twice as long each time, because to
 /// find out takes a step as long as a step waits.

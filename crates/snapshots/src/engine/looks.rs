@@ -6,9 +6,8 @@ use opencode_schema::session::FileDiff;
 use crate::engine::{self, Engine};
 use crate::entry::Entry;
 use crate::error::SnapshotError;
-use crate::patch;
-use crate::path;
 use crate::tree::{self, Item, Trees};
+use crate::{patch, path};
 
 /// What there is at each of some paths, in their order; of one that cannot be looked at, the reason.
 pub type Looks = Vec<Result<Option<Entry>, SnapshotError>>;

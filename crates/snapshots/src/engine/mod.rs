@@ -14,17 +14,16 @@ use std::{
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, is_absent};
 
-use crate::compare;
 use crate::engine::capture::{Knowledge, Refusal};
 use crate::engine::ignored::Ignored;
 use crate::entry::Mode;
 use crate::error::SnapshotError;
 use crate::objects::{self, Objects};
 use crate::options::SnapshotOptions;
-use crate::path;
 use crate::repository::Repository;
 use crate::tree::{self, Trees};
 use crate::worktree::content::MAX_BYTES;
+use crate::{compare, path};
 
 /// One scope of a worktree, and what is known of it.
 pub(crate) struct Engine {

@@ -10,8 +10,7 @@ use opencode_handles::{Directory, Kind, is_absent};
 
 use crate::engine::ignored::Ignored;
 use crate::engine::{self, Engine};
-use crate::entry::Entry;
-use crate::entry::Mode;
+use crate::entry::{Entry, Mode};
 use crate::error::SnapshotError;
 use crate::objects::Objects;
 use crate::path;

@@ -13,8 +13,7 @@ use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, Stamp, is_absent, now};
 
 use super::{Content, Folder, Known, Listing, Tree, threads};
-use crate::entry::Mode;
-use crate::entry::SkipReason;
+use crate::entry::{Mode, SkipReason};
 use crate::error::SnapshotError;
 use crate::objects::Objects;
 use crate::path;

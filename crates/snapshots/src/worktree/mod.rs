@@ -17,8 +17,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use git2::Oid;
 use opencode_handles::Stamp;
 
-use crate::entry::Mode;
-use crate::entry::SkipReason;
+use crate::entry::{Mode, SkipReason};
 use crate::rules::Rules;
 
 /// A directory and everything below it.

@@ -5,15 +5,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use opencode_schema::event::SessionEvent;
 use serde_json::json;
 
-use crate::DatabasePath;
-use crate::Store;
-use crate::StoreOptions;
 use crate::error::StoreError;
-use crate::format::entry::Committed;
-use crate::format::entry::Draft;
+use crate::format::entry::{Committed, Draft};
 use crate::open::Durability;
 use crate::tests::{append, created, event, ids, session_id};
 use crate::writer::CommitListener;
+use crate::{DatabasePath, Store, StoreOptions};
 
 async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
     let options = StoreOptions {

@@ -16,8 +16,7 @@ use serde_json::{Value, json};
 
 use crate::DatabasePath;
 use crate::format::entry::Draft;
-use crate::open::Durability;
-use crate::open::open;
+use crate::open::{Durability, open};
 use crate::view::transaction::Transaction;
 
 fn ids() -> Arc<IdSource> {

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::DatabasePath;
 use crate::format::entry::Draft;
-use crate::open::Durability;
-use crate::open::open;
+use crate::open::{Durability, open};
 use crate::replay::element::ReplayEvent;
 use crate::replay::{ReplayOptions, Replayed};
 use crate::tests::{created, event, ids, session_id};

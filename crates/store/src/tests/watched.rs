@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 use crate::DatabasePath;
 use crate::format::entry::Draft;
-use crate::open::Durability;
-use crate::open::open;
+use crate::open::{Durability, open};
 use crate::projections::epoch::Epoch;
 use crate::projections::messages::Order;
 use crate::readers::history::HistoryPoint;

@@ -10,8 +10,7 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Null;
 use serde_json::{Value, json};
 
-use crate::projections::messages::Anchored;
-use crate::projections::messages::Order;
+use crate::projections::messages::{Anchored, Order};
 use crate::projections::sessions::SessionFilter;
 use crate::replay::ReplayOptions;
 use crate::replay::element::ReplayEvent;
