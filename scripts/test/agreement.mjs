@@ -9,6 +9,7 @@ import { inProject, readJson, readManifest } from "../lib/project.mjs";
 import { mustBeEmpty, runChecks } from "./checks.mjs";
 import { checkConfiguration } from "./configuration.mjs";
 import { documentChecks } from "./documents.mjs";
+import { checkGlossary } from "./glossary.mjs";
 import { checkLicences } from "./licences.mjs";
 import { checkRooms } from "./rooms.mjs";
 
@@ -27,6 +28,7 @@ export const agreement = {
         ["the type of the configuration has every name that is read", checkConfiguration],
         ["every crate has a licence that is allowed", checkLicences],
         ["crates and modules import only those below them", checkRooms],
+        ["the glossary names types that exist", checkGlossary],
         ["the public declarations are those that were reviewed", checkDeclarations],
         ["the public declarations leave nothing open", checkAny],
         ...documentChecks,
