@@ -1,7 +1,9 @@
 //! Registry of contributions to the System Context of one Location.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::combined::{CombineError, SystemContext};
 use crate::source::is_key;
@@ -80,9 +82,7 @@ impl Registry {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contributions> {
-        self.contributions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.contributions.lock()
     }
 }
 

@@ -17,8 +17,10 @@ use std::{
     fs::{File, Metadata},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::Arc,
 };
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// What the names of the files beside a database end with.
 const COMPANIONS: [&str; 4] = ["-wal", "-shm", "-journal", LOCK];
@@ -268,9 +270,9 @@ fn identity(_: &Metadata) -> Option<Identity> {
 }
 
 fn read() -> RwLockReadGuard<'static, Option<Register>> {
-    REGISTER.read().unwrap_or_else(PoisonError::into_inner)
+    REGISTER.read()
 }
 
 fn write() -> RwLockWriteGuard<'static, Option<Register>> {
-    REGISTER.write().unwrap_or_else(PoisonError::into_inner)
+    REGISTER.write()
 }

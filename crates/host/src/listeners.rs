@@ -1,12 +1,12 @@
 //! The listeners of a host. They end before it does.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use futures::future::join_all;
 use opencode_protocol::failure::Failure;
 use opencode_server::{Bounds, ListenOptions, Listener, Password};
+use parking_lot::Mutex;
 
 /// How long connections may take for what is left to say when the host has closed: the ends of
 /// streams, the answers to who waited for it.
@@ -71,7 +71,7 @@ impl Listeners {
 
     /// False when the host closes.
     fn add(&self, listener: &Listener) -> bool {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let Some(listeners) = &mut *open else {
             return false;
         };
@@ -82,15 +82,11 @@ impl Listeners {
 
     /// Takes no further request; those under way may end with the host.
     pub(crate) fn stop(&self) -> Stopped {
-        let listeners = self.open().take().unwrap_or_default();
+        let listeners = self.open.lock().take().unwrap_or_default();
         for listener in &listeners {
             listener.stop();
         }
         Stopped(listeners)
-    }
-
-    fn open(&self) -> MutexGuard<'_, Option<Vec<Listener>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

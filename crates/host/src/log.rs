@@ -1,10 +1,11 @@
 //! The log of the host: what the program wants of it, and its entries without secrets.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use opencode_llm::redact::{REDACTED, Redactor, Secrets, is_secret_name};
 use opencode_log::{Entries, Entry, EntryLocation, Filter, Level, Log};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -180,14 +181,14 @@ struct KnownSecrets {
 
 impl KnownSecrets {
     fn learn(&self, secrets: &Secrets) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if known.0.learn_all(secrets) {
             known.1 = known.0.of_failures();
         }
     }
 
     fn redactor(&self) -> Redactor {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         known.1.clone()
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sha1::{Digest as _, Sha1};
 
 use opencode_llm::redact::Secrets;
@@ -72,12 +73,8 @@ struct Slot {
 }
 
 impl Slot {
-    fn location(&self) -> MutexGuard<'_, Option<Arc<Location>>> {
-        self.location.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn open(&self) -> Option<Arc<Location>> {
-        self.location().clone()
+        self.location.lock().clone()
     }
 
     /// True if no holder uses the Location and no caller is opening it. Call this only while the slots
@@ -85,7 +82,7 @@ impl Slot {
     fn idle(self: &Arc<Self>) -> bool {
         let unclaimed = Arc::strong_count(self) == 1;
         let unused = |location: &Arc<Location>| Arc::strong_count(location) == 1;
-        unclaimed && self.location().as_ref().is_none_or(unused)
+        unclaimed && self.location.lock().as_ref().is_none_or(unused)
     }
 }
 
@@ -210,7 +207,7 @@ impl Locations {
             return Ok(open);
         }
         let opened = self.read(directory, None).await?;
-        *slot.location() = Some(Arc::clone(&opened));
+        *slot.location.lock() = Some(Arc::clone(&opened));
         Ok(opened)
     }
 
@@ -218,7 +215,7 @@ impl Locations {
         let _reading = slot.reading.lock().await;
         let before = slot.open();
         let location = self.read(directory, before.clone()).await?;
-        *slot.location() = Some(Arc::clone(&location));
+        *slot.location.lock() = Some(Arc::clone(&location));
         let same = |before: &Arc<Location>| before.catalogue.offers_the_same(&location.catalogue);
         Ok(Reloaded {
             catalogue_changed: !before.as_ref().is_some_and(same),
@@ -334,7 +331,7 @@ impl Locations {
     /// Returns the slot of a directory and marks it as just used.
     fn claim(&self, directory: &str) -> Arc<Slot> {
         let now = self.clock.now();
-        let mut slots = self.lock();
+        let mut slots = self.slots.lock();
         self.sweep(&mut slots, now);
         let slot = match slots.get(directory) {
             Some(slot) => Arc::clone(slot),
@@ -348,7 +345,7 @@ impl Locations {
 
     /// Releases a slot after opening. Removes the slot if opening failed, then evicts excess idle Locations.
     fn release(&self, directory: &str, slot: Arc<Slot>) {
-        let mut slots = self.lock();
+        let mut slots = self.slots.lock();
         let empty = slot.open().is_none();
         drop(slot);
         if empty && slots.get(directory).is_some_and(Slot::idle) {
@@ -391,10 +388,6 @@ impl Locations {
             slots.remove(&directory);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Separates the project id from the worktree to which approvals are bound. No project id contains this character.
@@ -415,7 +408,7 @@ fn approvals(project: &Project, directory: &str, home: &Path, is_trusted: bool) 
 impl fmt::Debug for Locations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Locations")
-            .field("open", &self.lock().keys())
+            .field("open", &self.slots.lock().keys())
             .finish_non_exhaustive()
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::future::{BoxFuture, Either, select};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::config::{Diagnostic, DiagnosticKind};
@@ -72,7 +73,7 @@ impl TrustDecisions {
     /// Returns the decision about a directory. Stores the host's answer. If the host gives no answer, the project stays
     /// untrusted and the next call asks again. A call of [`decide`](Self::decide) ends a pending question.
     pub(crate) async fn of(&self, directory: &str) -> Decision {
-        if let Some(is_trusted) = self.lock().get(directory) {
+        if let Some(is_trusted) = self.decided.lock().get(directory) {
             return Decision::made(*is_trusted);
         }
         let asked = match &self.trust {
@@ -90,21 +91,21 @@ impl TrustDecisions {
     /// Waits until the program has decided about a directory without being asked, and returns the decision.
     async fn decided(&self, directory: &str) -> bool {
         let mut changed = self.changed.subscribe();
-        let is_decided = |(): &()| self.lock().contains_key(directory);
+        let is_decided = |(): &()| self.decided.lock().contains_key(directory);
         // The sender exists as long as `self`.
         let _ = changed.wait_for(is_decided).await;
-        self.lock().get(directory).copied().unwrap_or(false)
+        self.decided.lock().get(directory).copied().unwrap_or(false)
     }
 
     /// Stores a decision that overrides all earlier ones.
     pub(crate) fn decide(&self, directory: &str, is_trusted: bool) {
-        self.lock().insert(directory.to_owned(), is_trusted);
+        self.decided.lock().insert(directory.to_owned(), is_trusted);
         self.changed.send_replace(());
     }
 
     /// Stores an answer unless another decision was made in the meantime. Returns the decision that applies.
     fn note(&self, directory: &str, is_trusted: bool) -> bool {
-        let mut decided = self.lock();
+        let mut decided = self.decided.lock();
         match decided.get(directory) {
             Some(is_trusted) => *is_trusted,
             None => {
@@ -114,10 +115,6 @@ impl TrustDecisions {
                 is_trusted
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, bool>> {
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

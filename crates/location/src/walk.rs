@@ -9,7 +9,6 @@ use std::{
     io::{self, Read},
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{TrySendError, sync_channel},
     },
@@ -19,6 +18,7 @@ use std::{
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use opencode_handles::{open_file, refuse_database};
 use opencode_schema::file_system::FileSystemEntryType;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +83,7 @@ fn has_room(held: &Mutex<Vec<u64>>, directory: &DirEntry) -> bool {
     let Some(own) = rules_bytes(directory.path()) else {
         return false;
     };
-    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = held.lock();
     held.truncate(directory.depth());
     let all = own + held.last().copied().unwrap_or(0);
     held.push(all);
@@ -126,12 +126,7 @@ fn run_with<V>(
     };
     let (sender, receiver) = sync_channel::<Found>(MAX_WAITING);
     let receiver = Mutex::new(receiver);
-    let next = || {
-        receiver
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv()
-    };
+    let next = || receiver.lock().recv();
     thread::scope(|scope| {
         for _ in 0..others {
             let mut visitor = visitor();

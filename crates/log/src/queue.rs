@@ -1,8 +1,9 @@
 //! The bounded queue of entries for the program that embeds the host. Writers never wait.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::entry::{Entry, Level};
@@ -40,7 +41,7 @@ pub(crate) fn new() -> (Arc<Queue>, Entries) {
 
 impl Queue {
     pub(crate) fn push(&self, entry: Entry) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         if waiting.has_ended {
             return;
         }
@@ -59,12 +60,8 @@ impl Queue {
     }
 
     pub(crate) fn end(&self) {
-        self.waiting().has_ended = true;
+        self.waiting.lock().has_ended = true;
         self.changed.notify_one();
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,7 +79,7 @@ impl Entries {
 
     /// Returns `None` if the caller has to wait, and an empty list at the end.
     fn take(&self) -> Option<Vec<Entry>> {
-        let mut waiting = self.0.waiting();
+        let mut waiting = self.0.waiting.lock();
         let many = waiting.entries.len().min(MAX_BATCH);
         let mut taken: Vec<Entry> = waiting.entries.drain(..many).collect();
         waiting.bytes -= taken.iter().map(Entry::bytes).sum::<usize>();
@@ -119,7 +116,7 @@ mod tests {
         assert_eq!(entries.next().await.map(|it| it.len()), Some(MAX_BATCH));
         assert_eq!(entries.next().await.map(|it| it.len()), Some(1));
         assert_eq!(entries.next().await, None);
-        assert_eq!(queue.waiting().bytes, 0);
+        assert_eq!(queue.waiting.lock().bytes, 0);
     }
 
     #[tokio::test]

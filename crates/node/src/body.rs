@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use futures::FutureExt;
@@ -10,6 +10,7 @@ use http_body_util::BodyExt;
 use napi::JsDeferred;
 use napi::bindgen_prelude::{Either, Env, Object, spawn};
 use napi_derive::napi;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +82,7 @@ impl NativeBody {
         ts_return_type = "string | null | Promise<string | null>"
     )]
     pub fn next<'env>(&self, env: &'env Env) -> napi::Result<Either<Option<String>, Object<'env>>> {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         match mem::replace(&mut *state, State::Ended) {
             State::Ended => Ok(Either::A(None)),
             State::Ready(piece) => {
@@ -113,7 +114,7 @@ impl NativeBody {
     #[napi(catch_unwind)]
     pub fn cancel(&self) {
         self.shared.cancelled.cancel();
-        let state = mem::replace(&mut *self.shared.lock(), State::Ended);
+        let state = mem::replace(&mut *self.shared.state.lock(), State::Ended);
         if let State::Awaited(reader) = state {
             settle(reader, Ok(None));
         }
@@ -127,14 +128,10 @@ impl Drop for NativeBody {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Hands a piece over, or leaves it for the next pull. Says whether there is room for another.
     fn deliver(&self, piece: Piece) -> bool {
         let is_last = !matches!(piece, Ok(Some(_)));
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         match mem::replace(&mut *state, State::Ended) {
             State::Awaited(reader) => {
                 if !is_last {

@@ -1,7 +1,7 @@
 //! The host across the border.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Response, header};
@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use napi::bindgen_prelude::{Buffer, Either, Either3, Env, Function, PromiseRaw};
 use napi_derive::napi;
 use opencode_host::{Host, HostOptions, ListenOptions};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,7 @@ impl NativeHost {
     /// must not be cut off, such as an admission, goes on. Unknown calls are ignored.
     #[napi(catch_unwind)]
     pub fn cancel(&self, call: u32) {
-        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let calls = self.calls.lock();
         if let Some(cancel) = calls.get(&call) {
             cancel.cancel();
         }
@@ -260,7 +261,7 @@ struct Pending {
 impl Pending {
     fn new(calls: Calls, call: u32) -> Self {
         let cancel = CancellationToken::new();
-        let mut pending = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = calls.lock();
         pending.insert(call, cancel.clone());
         drop(pending);
         Self {
@@ -273,7 +274,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.lock();
         calls.remove(&self.call);
     }
 }

@@ -4,9 +4,10 @@
 //! client that stays behind holds the program up, as a terminal does; one that takes nothing at all
 //! is cut.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use crate::buffer::{Buffer, Replay};
@@ -115,13 +116,13 @@ impl Output {
         if text.is_empty() {
             return;
         }
-        self.inner().buffer.push(text);
+        self.inner.lock().buffer.push(text);
         self.news.send_replace(());
     }
 
     /// Nothing more comes. Who follows gets what is left.
     pub(crate) fn end(&self) {
-        self.inner().ended = true;
+        self.inner.lock().ended = true;
         self.news.send_replace(());
     }
 
@@ -129,14 +130,20 @@ impl Output {
     pub(crate) async fn room(&self) {
         loop {
             let taken = self.taken.notified();
-            if self.inner().behind(self.bounds.behind).next().is_none() {
+            if self
+                .inner
+                .lock()
+                .behind(self.bounds.behind)
+                .next()
+                .is_none()
+            {
                 return;
             }
             if tokio::time::timeout(self.bounds.patience, taken)
                 .await
                 .is_err()
             {
-                for client in self.inner().behind(self.bounds.behind) {
+                for client in self.inner.lock().behind(self.bounds.behind) {
                     client.cut = true;
                 }
                 self.news.send_replace(());
@@ -146,7 +153,7 @@ impl Output {
 
     /// Follows the output from a place on.
     pub(crate) fn follow(self: &Arc<Self>, from: Cursor) -> Following {
-        let mut inner = self.inner();
+        let mut inner = self.inner.lock();
         let end = inner.buffer.end();
         let from = match from {
             Cursor::At(place) => place,
@@ -166,10 +173,6 @@ impl Output {
             news: self.news.subscribe(),
             output: Arc::clone(self),
         }
-    }
-
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -206,12 +209,12 @@ impl Following {
     }
 
     fn is_cut(&self) -> bool {
-        let mut inner = self.output.inner();
+        let mut inner = self.output.inner.lock();
         inner.client(self.key).is_none_or(|it| it.cut)
     }
 
     fn take(&mut self) -> Option<Next> {
-        let mut inner = self.output.inner();
+        let mut inner = self.output.inner.lock();
         let client = inner.client(self.key)?;
         let (cut, cursor) = (client.cut, client.cursor);
         if cut {
@@ -240,7 +243,7 @@ impl Following {
 impl Drop for Following {
     fn drop(&mut self) {
         let key = self.key;
-        self.output.inner().clients.retain(|it| it.key != key);
+        self.output.inner.lock().clients.retain(|it| it.key != key);
         self.output.taken.notify_waiters();
     }
 }

@@ -6,11 +6,12 @@
 //! process here.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use opencode_guard::Guard;
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::Child;
@@ -67,7 +68,7 @@ impl Session {
     /// Asks everything in the session to end. It looks through all processes, so it is nothing for
     /// an asynchronous thread.
     pub(crate) fn hang_up(&self) {
-        let released = self.released();
+        let released = self.released.lock();
         if !*released {
             send(self.leader, &[Signal::HUP, Signal::TERM, Signal::CONT]);
         }
@@ -76,15 +77,11 @@ impl Session {
     /// Kills the program and its process group. Whoever watches the session ends the rest then, so
     /// nothing is looked for here and it takes no time.
     pub(crate) fn kill(&self) {
-        let released = self.released();
+        let released = self.released.lock();
         if !*released {
             // What is gone by now needs no signal.
             let _ = kill_process_group(self.leader, Signal::KILL);
         }
-    }
-
-    fn released(&self) -> MutexGuard<'_, bool> {
-        self.released.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the end of the leader and ends the rest. Gives the exit status as shells tell it.
@@ -94,7 +91,7 @@ impl Session {
         while matches!(waitid(id.clone(), options), Err(Errno::INTR)) {}
         end_rest(self.leader);
         drop(guard);
-        let mut released = self.released();
+        let mut released = self.released.lock();
         let status = child.try_wait();
         *released = true;
         drop(released);

@@ -1,6 +1,6 @@
 //! The terminals of one host.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use opencode_schema::event::Notice;
 use opencode_schema::id::{IdSource, PtyID};
 use opencode_schema::location::LocationRef;
 use opencode_schema::pty::{Pty, PtyChanged, PtyDeleted, PtyExited, PtyStatus};
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
@@ -146,7 +147,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.0.0.list().starting -= 1;
+        self.0.0.list.lock().starting -= 1;
     }
 }
 
@@ -172,7 +173,7 @@ impl Terminals {
     ///
     /// `TooMany` when as many run as may, `Closed` when none may any more.
     pub fn reserve(&self) -> Result<Reservation, TerminalError> {
-        let mut list = self.0.list();
+        let mut list = self.0.list.lock();
         if list.closed {
             return Err(TerminalError::Closed);
         }
@@ -200,7 +201,7 @@ impl Terminals {
         live: Live,
         running: Running,
     ) -> Result<Pty, TerminalError> {
-        let mut list = self.0.list();
+        let mut list = self.0.list.lock();
         if list.closed {
             return Err(TerminalError::Closed);
         }
@@ -225,7 +226,7 @@ impl Terminals {
 
     /// Notes that a program has ended. Of a terminal that was removed there is nothing to note.
     fn exited(&self, id: &PtyID, code: u32) {
-        let mut list = self.0.list();
+        let mut list = self.0.list.lock();
         let Some(row) = list.rows.iter_mut().find(|row| row.info.id == *id) else {
             return;
         };
@@ -247,7 +248,7 @@ impl Terminals {
     /// The terminals of a Location in the order of their creation, those whose program has ended
     /// included.
     pub fn list(&self, place: &LocationRef) -> Vec<Pty> {
-        let list = self.0.list();
+        let list = self.0.list.lock();
         let of_place = list.rows.iter().filter(|row| row.place == *place);
         of_place.map(|row| row.info.clone()).collect()
     }
@@ -258,7 +259,7 @@ impl Terminals {
     ///
     /// `NotFound`.
     pub fn get(&self, place: &LocationRef, id: &PtyID) -> Result<Pty, TerminalError> {
-        Ok(self.0.list().row(place, id)?.info.clone())
+        Ok(self.0.list.lock().row(place, id)?.info.clone())
     }
 
     /// Changes a terminal. One whose program has ended has no size.
@@ -272,7 +273,7 @@ impl Terminals {
         id: &PtyID,
         change: UpdateTerminal,
     ) -> Result<Pty, TerminalError> {
-        let mut list = self.0.list();
+        let mut list = self.0.list.lock();
         let row = list.row(place, id)?;
         if let Some(title) = change.title {
             row.info.title = title;
@@ -294,7 +295,7 @@ impl Terminals {
     /// `NotFound`.
     pub async fn remove(&self, place: &LocationRef, id: &PtyID) -> Result<(), TerminalError> {
         let removed = {
-            let mut list = self.0.list();
+            let mut list = self.0.list.lock();
             list.row(place, id)?;
             self.0.tell_deleted(place, id.clone());
             list.take(id)
@@ -319,7 +320,7 @@ impl Terminals {
         let ticket =
             tickets::random().map_err(|error| TerminalError::Unavailable(error.to_string()))?;
         let now = self.0.clock.now();
-        let mut tickets = self.0.tickets();
+        let mut tickets = self.0.tickets.lock();
         tickets.issue(ticket.clone(), id.clone(), place.clone(), now);
         Ok(ticket)
     }
@@ -327,7 +328,7 @@ impl Terminals {
     /// Whether a ticket opens a terminal. It is used up, whatever it opens.
     pub fn redeem_ticket(&self, ticket: &str, place: &LocationRef, id: &PtyID) -> bool {
         let now = self.0.clock.now();
-        self.0.tickets().redeem(ticket, id, place, now)
+        self.0.tickets.lock().redeem(ticket, id, place, now)
     }
 
     /// Connects to a terminal.
@@ -341,7 +342,7 @@ impl Terminals {
         id: &PtyID,
         from: Cursor,
     ) -> Result<Attached, TerminalError> {
-        let mut list = self.0.list();
+        let mut list = self.0.list.lock();
         let Some(live) = &list.row(place, id)?.live else {
             return Err(TerminalError::Exited(id.clone()));
         };
@@ -354,7 +355,7 @@ impl Terminals {
     /// Removes all terminals, for ever, and ends their programs.
     pub async fn close(&self) {
         let rows = {
-            let mut list = self.0.list();
+            let mut list = self.0.list.lock();
             list.closed = true;
             let rows = std::mem::take(&mut list.rows);
             for row in &rows {
@@ -377,7 +378,7 @@ impl Terminals {
     /// Kills all programs without waiting, for an owner that goes away without closing.
     pub fn abandon(&self) {
         let rows = {
-            let mut list = self.0.list();
+            let mut list = self.0.list.lock();
             list.closed = true;
             std::mem::take(&mut list.rows)
         };
@@ -389,14 +390,6 @@ impl Terminals {
 }
 
 impl Inner {
-    fn list(&self) -> MutexGuard<'_, List> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tickets(&self) -> MutexGuard<'_, Tickets> {
-        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn tell(&self, place: &LocationRef, notice: &Notice) {
         (self.tell)(place, notice);
     }

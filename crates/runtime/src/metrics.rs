@@ -1,10 +1,10 @@
 //! Metrics of the System Context of each Location, for inspection and as log fields.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opencode_schema::inspection::{ContextMetrics, TextMetrics, UnavailableSource};
+use parking_lot::Mutex;
 
 /// Maximum number of Locations with metrics. Beyond it, the Location that was counted least recently is removed.
 const MAX_LOCATIONS: usize = 1000;
@@ -93,7 +93,7 @@ impl Metrics {
 
     /// Returns the metrics of a Location.
     pub(crate) fn of(&self, directory: &str) -> ContextMetrics {
-        let counted = self.counted();
+        let counted = self.counted.lock();
         let found = counted.locations.get(directory);
         found
             .map(|(_, metrics)| metrics.clone())
@@ -101,7 +101,7 @@ impl Metrics {
     }
 
     fn count(&self, directory: &str, count: impl FnOnce(&mut ContextMetrics)) {
-        let mut counted = self.counted();
+        let mut counted = self.counted.lock();
         counted.uses += 1;
         let now = counted.uses;
         if !counted.locations.contains_key(directory) {
@@ -111,10 +111,6 @@ impl Metrics {
         let (used, metrics) = entry.or_default();
         *used = now;
         count(metrics);
-    }
-
-    fn counted(&self) -> MutexGuard<'_, Counted> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -198,7 +194,7 @@ mod tests {
             metrics.contended(&format!("/{at}"));
             metrics.contended("/kept");
         }
-        assert_eq!(metrics.counted().locations.len(), MAX_LOCATIONS);
+        assert_eq!(metrics.counted.lock().locations.len(), MAX_LOCATIONS);
         assert_eq!(metrics.of("/0").contention, 0);
         assert_eq!(metrics.of("/kept").contention, 1 + MAX_LOCATIONS as u64);
         let keys: Vec<_> = (0..=MAX_SOURCES).map(|at| format!("x/{at}")).collect();

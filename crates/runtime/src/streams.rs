@@ -1,10 +1,11 @@
 //! Streams of one session's durable events.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use opencode_schema::id::SessionID;
 use opencode_store::{SessionRow, StoredEvent};
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -133,7 +134,7 @@ pub(crate) struct SharedReads(Mutex<HashMap<i64, Weak<LatestBatch>>>);
 
 impl SharedReads {
     fn of(&self, session: i64) -> Arc<LatestBatch> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if let Some(readings) = all.get(&session).and_then(Weak::upgrade) {
             return readings;
         }
@@ -158,7 +159,7 @@ struct Reading {
 impl LatestBatch {
     /// Returns the cell for the events after a sequence, filled or empty. Only the latest position is kept.
     fn at(&self, after: Option<u64>) -> Arc<OnceCell<Arc<[StoredEvent]>>> {
-        let mut latest = self.lock();
+        let mut latest = self.0.lock();
         if latest.after != after {
             *latest = Reading {
                 after,
@@ -166,9 +167,5 @@ impl LatestBatch {
             };
         }
         Arc::clone(&latest.found)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Reading> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

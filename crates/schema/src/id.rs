@@ -3,8 +3,9 @@
 //! The time part wraps and clocks step back, so identifiers never decide order: sequence numbers do.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -192,7 +193,7 @@ impl IdSource {
 
     fn tick(&self) -> u64 {
         let now = self.clock.now();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if last.0 != now {
             *last = (now, 0);
         }

@@ -4,13 +4,14 @@ use std::{
     collections::BTreeMap,
     path::Path,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use opencode_schema::session::FileDiff;
+use parking_lot::Mutex;
 
 use crate::engine::Engine;
 use crate::engine::looks::Looks;
@@ -55,7 +56,7 @@ impl Snapshots {
         let shared = Arc::clone(&self.0);
         // An error means that the runtime ends, and its threads with it.
         let _ = opencode_log::spawn_blocking(move || {
-            drop(shared.engine.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(shared.engine.lock());
         })
         .await;
     }
@@ -63,7 +64,7 @@ impl Snapshots {
     /// How long the work that is under way takes already; zero when there is none. What is asked for
     /// now begins after it.
     pub fn busy_for(&self) -> Duration {
-        let began = self.0.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let began = self.0.began.lock();
         began.map_or(Duration::ZERO, |began| began.elapsed())
     }
 
@@ -83,7 +84,7 @@ impl Snapshots {
         let shared = Arc::clone(&self.0);
         // What it finds is noted as it goes, and it stops for whoever comes.
         drop(opencode_log::spawn_blocking(move || {
-            if let Ok(mut engine) = shared.engine.try_lock() {
+            if let Some(mut engine) = shared.engine.try_lock() {
                 let is_ended = || shared.ended.load(Ordering::Relaxed);
                 engine.review(|| is_ended() || shared.waiting.load(Ordering::Relaxed) > 0);
             }
@@ -178,7 +179,7 @@ impl Snapshots {
         let shared = Arc::clone(&self.0);
         blocking(move || {
             shared.waiting.fetch_add(1, Ordering::Relaxed);
-            let mut engine = shared.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut engine = shared.engine.lock();
             shared.waiting.fetch_sub(1, Ordering::Relaxed);
             shared.begin(Some(Instant::now()));
             let result = work(&mut engine);
@@ -194,7 +195,7 @@ impl Snapshots {
 
 impl Shared {
     fn begin(&self, began: Option<Instant>) {
-        *self.began.lock().unwrap_or_else(PoisonError::into_inner) = began;
+        *self.began.lock() = began;
     }
 }
 

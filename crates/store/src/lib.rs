@@ -33,9 +33,10 @@ mod writer;
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use opencode_schema::id::IdSource;
+use parking_lot::Mutex;
 
 use open::inspection::{Inspection, Suspicion};
 use open::{Locked, Opened};
@@ -185,11 +186,7 @@ impl Store {
     /// Carries out what is queued, then closes the file and lets other hosts open it. Later calls
     /// are refused; closing again waits for the first to be done.
     pub async fn close(&self) {
-        let inspection = self
-            .inspection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let inspection = self.inspection.lock().take();
         if let Some(inspection) = inspection {
             // An error means that the runtime ends, and its threads with it.
             let _ = opencode_log::spawn_blocking(|| inspection.stop()).await;

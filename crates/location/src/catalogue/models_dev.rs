@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::bounded;
@@ -58,7 +59,7 @@ impl ModelsDevFile {
             return Arc::default();
         };
         let stamp = Stamp::of(path);
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.read.lock();
         if let Some((known, list)) = &*read
             && *known == stamp
         {

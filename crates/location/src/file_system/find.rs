@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ignore::WalkState;
 use opencode_schema::file_system::{FileSystemEntry, FileSystemEntryType};
+use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::rank::{Distance, Query};
@@ -62,7 +62,7 @@ pub(super) fn find(
             WalkState::Continue
         }
     });
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = found.into_inner();
     let entries = found.into_iter().filter_map(|found| {
         // A link may have misdirected the walk, so the kind of each entry is checked again.
         let is = directory.kind(&found.path)?;
@@ -111,5 +111,5 @@ fn keep(found: &mut BTreeSet<Candidate>, candidate: Candidate, limit: usize) {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
@@ -39,7 +39,7 @@ impl RootCommits {
         repository: &Repository,
         environment: &Environment,
     ) -> Option<String> {
-        if let Some(id) = self.lock().get(&repository.common_dir) {
+        if let Some(id) = self.known.lock().get(&repository.common_dir) {
             return Some(id.clone());
         }
         if !has_regular_files(repository).await {
@@ -61,16 +61,12 @@ impl RootCommits {
             }
         };
         let id = first(&commits)?;
-        let mut known = self.lock();
+        let mut known = self.known.lock();
         if known.len() >= MAX_REMEMBERED {
             known.clear();
         }
         known.insert(repository.common_dir.clone(), id.clone());
         Some(id)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,10 +9,11 @@ mod sources;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use opencode_schema::permission::{PermissionEffect, Ruleset, evaluate};
 use opencode_schema::skill::SkillInfo;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::{Configuration, Diagnostic};
 use crate::environment::Environment;
@@ -73,7 +74,7 @@ pub fn available<'s>(skills: &'s [SkillInfo], rules: &Ruleset<'_>) -> Vec<&'s Sk
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 /// Shows only the names.

@@ -5,9 +5,9 @@
 //! sent the last prompt decides. After a restart, every session is treated as one of the embedding program.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_schema::id::SessionID;
+use parking_lot::Mutex;
 
 /// Maximum number of remembered sessions. Other sessions fail if their agent does not exist.
 const MAX_SESSIONS: usize = 10_000;
@@ -19,7 +19,7 @@ pub(crate) struct UnknownAgents(Mutex<HashSet<SessionID>>);
 impl UnknownAgents {
     /// Records if the client that prompts a session tolerates an unknown agent.
     pub(crate) fn note(&self, session: &SessionID, is_tolerated: bool) {
-        let mut sessions = self.lock();
+        let mut sessions = self.0.lock();
         if !is_tolerated {
             sessions.remove(session);
         } else if sessions.len() < MAX_SESSIONS {
@@ -29,10 +29,6 @@ impl UnknownAgents {
 
     /// Returns true if the session may run although its agent does not exist.
     pub(crate) fn are_tolerated(&self, session: &SessionID) -> bool {
-        self.lock().contains(session)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<SessionID>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().contains(session)
     }
 }

@@ -3,12 +3,13 @@
 //! Clients receive a notice when a request starts to wait, and then a notice when it ends. A request has always ended
 //! before its end is announced.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::{Stream, stream};
 use opencode_schema::event::Notice;
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
+use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 
 use crate::asks::notice::RequestNotice;
@@ -82,7 +83,7 @@ impl<R: Request> Waiting<R> {
 
     /// Lets a request wait, and notifies clients.
     pub(crate) fn ask(self: &Arc<Self>, request: R) -> Result<Asked<R>, NotAsked> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.ended {
             return Err(NotAsked::Ended);
         }
@@ -115,14 +116,14 @@ impl<R: Request> Waiting<R> {
 
     /// Returns the waiting requests that match, in the order of arrival.
     pub(crate) fn list(&self, fits: impl Fn(&R) -> bool) -> Vec<Arc<R>> {
-        let state = self.lock();
+        let state = self.state.lock();
         let open = state.open.iter().map(|it| &it.request);
         open.filter(|request| fits(request)).cloned().collect()
     }
 
     /// Claims the right to answer a request of a session. No other caller can answer it until the claim is dropped.
     pub(crate) fn claim(self: &Arc<Self>, session: &SessionID, id: &R::Id) -> Option<Claim<R>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let found = state.open.iter_mut().find(|it| it.request.id() == id)?;
         if found.claimed || found.request.session_id() != session {
             return None;
@@ -136,7 +137,7 @@ impl<R: Request> Waiting<R> {
 
     /// Gives up all waiting requests and refuses all later ones.
     pub(crate) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.ended = true;
         for open in state.open.drain(..) {
             self.tell(&open.request, &open.request.given_up());
@@ -163,7 +164,7 @@ impl<R: Request> Waiting<R> {
 
     /// Removes a request and announces the notice. Does nothing if the request has already ended.
     fn take(&self, request: &Arc<R>, notice: impl FnOnce() -> Notice) -> Option<Open<R>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let same = |open: &Open<R>| Arc::ptr_eq(&open.request, request);
         let place = state.open.iter().position(same)?;
         let open = state.open.remove(place);
@@ -175,10 +176,6 @@ impl<R: Request> Waiting<R> {
 
     fn tell(&self, request: &R, notice: &Notice) {
         self.announcer.notify(Some(request.location()), notice);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,7 +204,7 @@ impl<R: Request> RequestNotices<R> {
 
     /// Returns the first reported request that does not wait any more.
     fn ended(&mut self) -> Option<Arc<R>> {
-        let state = self.waiting.lock();
+        let state = self.waiting.state.lock();
         let waits = |seen: &Arc<R>| state.open.iter().any(|it| Arc::ptr_eq(&it.request, seen));
         let place = self.seen.iter().position(|seen| !waits(seen))?;
         Some(self.seen.remove(place))
@@ -215,7 +212,7 @@ impl<R: Request> RequestNotices<R> {
 
     /// Returns the first waiting request that was not reported yet. The outer `None` means that the host has closed.
     fn unseen(&self) -> Option<Option<Arc<R>>> {
-        let state = self.waiting.lock();
+        let state = self.waiting.state.lock();
         if state.ended {
             return None;
         }
@@ -289,7 +286,7 @@ impl<R: Request> Claim<R> {
 
 impl<R: Request> Drop for Claim<R> {
     fn drop(&mut self) {
-        let mut state = self.waiting.lock();
+        let mut state = self.waiting.state.lock();
         let same = |open: &&mut Open<R>| Arc::ptr_eq(&open.request, &self.request);
         if let Some(open) = state.open.iter_mut().find(same) {
             open.claimed = false;

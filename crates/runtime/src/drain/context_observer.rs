@@ -4,9 +4,9 @@
 //! do not answer, and every session looks around before every turn.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
 use opencode_context::{Observed, SystemContext};
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
@@ -41,7 +41,7 @@ impl ContextObserver {
     }
 
     fn begin(&self, context: SystemContext) -> io::Result<JoinHandle<Observed>> {
-        let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut runtime = self.runtime.lock();
         let runtime = match &mut *runtime {
             Some(runtime) => runtime,
             none => none.insert(threads()?),
@@ -63,10 +63,7 @@ fn threads() -> io::Result<Runtime> {
 impl Drop for ContextObserver {
     /// A thread that stands before a file which never answers keeps nobody.
     fn drop(&mut self) {
-        let runtime = self
-            .runtime
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let runtime = self.runtime.get_mut();
         if let Some(runtime) = runtime.take() {
             runtime.shutdown_background();
         }

@@ -2,11 +2,11 @@
 //! last request as it was written. With it, the cost of a turn does not grow with the length of the session.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_llm::PrefixCache;
 use opencode_schema::id::SessionID;
 use opencode_store::{HistoryChanges, HistoryRead, Reader, RecordedStep, StoreError};
+use parking_lot::Mutex;
 
 use super::prefix::Sent;
 use crate::compaction::Pause;
@@ -109,19 +109,15 @@ impl Conversations {
 
     /// Removes and returns the conversation of a session that starts to run; an empty one if there was no entry.
     pub(crate) fn take(&self, session: &SessionID) -> Conversation {
-        self.resting().remove(session).unwrap_or_default()
+        self.resting.lock().remove(session).unwrap_or_default()
     }
 
     /// Stores the conversation of a session that becomes idle.
     pub(crate) fn keep(&self, session: SessionID, conversation: Conversation) {
-        let mut resting = self.resting();
+        let mut resting = self.resting.lock();
         resting.remove(&session);
         resting.insert(session, conversation);
         while resting.bytes > self.max_bytes && resting.remove_oldest() {}
-    }
-
-    fn resting(&self) -> MutexGuard<'_, IdleConversations> {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -171,7 +167,7 @@ mod tests {
             };
             conversations.keep(id(name), conversation);
         }
-        let resting = conversations.resting();
+        let resting = conversations.resting.lock();
         assert_eq!(resting.bytes, resting.sessions.len() * OVERHEAD);
         assert_eq!(resting.order.len(), resting.sessions.len());
         let all = ["a", "b", "c"].into_iter();
@@ -216,7 +212,7 @@ mod tests {
     fn one_that_is_too_large_by_itself_is_not_kept() {
         let conversations = Conversations::with_max_bytes(OVERHEAD - 1);
         conversations.keep(id("a"), Conversation::default());
-        let resting = conversations.resting();
+        let resting = conversations.resting.lock();
         assert_eq!((resting.sessions.len(), resting.bytes), (0, 0));
     }
 }

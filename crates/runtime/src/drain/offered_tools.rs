@@ -1,9 +1,10 @@
 //! The tools of a Provider Turn in the form of the canonical request.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use opencode_llm::{ToolDefinition, short_hash};
 use opencode_tools::{Materialized, ToolDefinition as Registered};
+use parking_lot::Mutex;
 
 use crate::json::json_size;
 
@@ -54,7 +55,7 @@ impl OfferedTools {
     pub(crate) fn definitions(&self, materialized: &Materialized) -> Arc<[ToolDefinition]> {
         let registered: Vec<_> = materialized.definitions().map(Arc::clone).collect();
         let subagents = materialized.subagents();
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         let known = kept
             .iter()
             .position(|offered| offered.is_of(&registered, subagents));
@@ -71,7 +72,7 @@ impl OfferedTools {
     /// The size of what was offered: of the JSON text of each definition, in UTF-16 units with the
     /// comma behind it.
     pub(crate) fn units(&self, definitions: &Arc<[ToolDefinition]>) -> u64 {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         let known = kept
             .iter()
             .find(|offered| Arc::ptr_eq(&offered.definitions, definitions));
@@ -80,15 +81,11 @@ impl OfferedTools {
 
     /// A short hash of what was offered.
     pub(crate) fn hash(&self, definitions: &Arc<[ToolDefinition]>) -> Arc<str> {
-        let kept = self.kept();
+        let kept = self.kept.lock();
         let known = kept
             .iter()
             .find(|offered| Arc::ptr_eq(&offered.definitions, definitions));
         known.map_or_else(|| hash(definitions), |offered| Arc::clone(&offered.hash))
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Offered>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Mutex, PoisonError};
 
 use opencode_schema::id::SessionID;
 use opencode_schema::message::{ErrorCause, ErrorKind};
 use opencode_store::SessionRow;
+use parking_lot::Mutex;
 
 use super::Runner;
 use super::sample::Sampled;
@@ -25,7 +25,7 @@ pub(crate) struct NotifiedSessions(Mutex<HashMap<SessionID, u64>>);
 impl NotifiedSessions {
     /// Whether a session has to be told of these reasons. Without a reason it forgets earlier ones.
     fn note(&self, session: &SessionID, reasons: &[String]) -> bool {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.0.lock();
         if reasons.is_empty() {
             told.remove(session);
             return false;

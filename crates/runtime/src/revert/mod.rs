@@ -8,7 +8,7 @@ mod files;
 mod plan;
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use opencode_schema::clock::Millis;
 use opencode_schema::event::{RevertCleared, RevertCommitted, RevertStaged};
@@ -17,6 +17,7 @@ use opencode_schema::message::{AssistantPart, SessionMessage};
 use opencode_schema::session::RevertState;
 use opencode_snapshots::SnapshotError;
 use opencode_store::{SessionRow, StoreError, Transaction};
+use parking_lot::{Mutex, MutexGuard};
 use tracing::Span;
 
 use self::files::Staging;
@@ -60,9 +61,7 @@ impl Reverts {
     }
 
     fn carried_out(&self) -> MutexGuard<'_, HashSet<i64>> {
-        self.carried_out
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.carried_out.lock()
     }
 }
 

@@ -7,13 +7,14 @@ mod step;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::future::join_all;
 use opencode_location::location::Location;
 use opencode_schema::clock::Millis;
 use opencode_snapshots::{SnapshotOptions, Snapshots};
 use opencode_store::DatabasePath;
+use parking_lot::Mutex;
 use sha1::{Digest, Sha1};
 
 pub(crate) use self::step::{StepChanges, StepSnapshot};
@@ -77,17 +78,15 @@ impl SnapshotStores {
     /// Stops captures, and gives back the watches and descriptors of all Locations. The program may go
     /// on after it closed the host.
     pub(crate) async fn end(&self) {
-        let open: Vec<_> = self.open().drain().collect();
+        let open: Vec<_> = self.open.lock().drain().collect();
         join_all(open.iter().map(|(_, slot)| slot.snapshots.end())).await;
     }
 
     /// Forgets what nobody used for [`IDLE_TIME`].
     pub(crate) fn forget_idle(&self, now: Millis) {
-        self.open().retain(|_, slot| slot.used > now - IDLE_TIME);
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<Place, Slot>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open
+            .lock()
+            .retain(|_, slot| slot.used > now - IDLE_TIME);
     }
 }
 
@@ -136,7 +135,7 @@ impl SnapshotStores {
     /// repository.
     pub(crate) async fn of(&self, location: &Location) -> Option<Snapshots> {
         let (place, now) = (Place::of(location)?, self.journal.now());
-        if let Some(slot) = self.open().get_mut(&place) {
+        if let Some(slot) = self.open.lock().get_mut(&place) {
             slot.used = now;
             return Some(slot.snapshots.clone());
         }
@@ -144,7 +143,7 @@ impl SnapshotStores {
         let wanted = place.clone();
         let options = opencode_log::spawn_blocking(move || wanted.options(&root, private));
         let options = options.await.ok()??;
-        let mut open = self.open();
+        let mut open = self.open.lock();
         // Somebody else may have come before.
         let slot = open.entry(place).or_insert_with(|| Slot {
             snapshots: Snapshots::new(options),

@@ -1,10 +1,10 @@
 //! What is contributed to the System Context of each Location.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencode_context::{RegisterError, Registration, Registry, SystemContext};
 use opencode_location::directory::DirectoryError;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Why a contribution to the System Context is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,9 +44,7 @@ impl Registries {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Registry>> {
-        self.registries
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.registries.lock()
     }
 }
 

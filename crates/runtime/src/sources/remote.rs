@@ -9,7 +9,7 @@
 //! it, by an earlier host, keeps what it was told.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -18,6 +18,7 @@ use opencode_context::{Observation, Source};
 use opencode_location::config::{Diagnostic, DiagnosticKind, InstructionEntry};
 use opencode_location::secret::shown_address;
 use opencode_schema::clock::{Clock, Millis};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -111,9 +112,9 @@ impl RemoteTexts {
     /// What is wrong with the addresses among these entries: those that failed when they were asked,
     /// and the first one that never is.
     pub(super) fn diagnostics(&self, entries: &[InstructionEntry]) -> Vec<Diagnostic> {
-        let texts = self.lock();
+        let texts = self.texts.lock();
         let failed = |address: Url| {
-            let failure = texts.get(&address)?.lock().failure.clone()?;
+            let failure = texts.get(&address)?.last.lock().failure.clone()?;
             let message =
                 format!("The instructions behind this address cannot be loaded: {failure}");
             Some(diagnostic(&address, DiagnosticKind::Io, message))
@@ -132,7 +133,7 @@ impl RemoteTexts {
     }
 
     fn text(&self, address: Url) -> Arc<RemoteText> {
-        let mut texts = self.lock();
+        let mut texts = self.texts.lock();
         if texts.len() >= MAX_TEXTS && !texts.contains_key(&address) {
             texts.retain(|_, text| Arc::strong_count(text) > 1);
         }
@@ -147,10 +148,6 @@ impl RemoteTexts {
         };
         Arc::clone(texts.entry(address.clone()).or_insert_with(new))
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Url, Arc<RemoteText>>> {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl RemoteText {
@@ -162,7 +159,7 @@ impl RemoteText {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         };
-        let mut last = self.lock();
+        let mut last = self.last.lock();
         last.at = self.access.clock.now();
         match answer {
             Ok(text) => {
@@ -195,12 +192,8 @@ impl RemoteText {
 
     /// A clock that was set back does not keep an address from being asked.
     fn is_due(&self) -> bool {
-        let since = self.access.clock.now().abs_diff(self.lock().at);
+        let since = self.access.clock.now().abs_diff(self.last.lock().at);
         Duration::from_millis(since) >= ASK_INTERVAL
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Last> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -219,7 +212,7 @@ struct Told<'a> {
 
 impl RemoteInstructions {
     fn last(&self) -> Observation {
-        let last = self.text.lock();
+        let last = self.text.last.lock();
         match (&last.text, &last.failure) {
             (Some(content), _) => Observation::Present(json!(Told {
                 url: shown_address(&self.text.address),

@@ -1,10 +1,11 @@
 //! How many tasks of a session run.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use opencode_schema::id::SessionID;
 use opencode_tools::TaskError;
+use parking_lot::Mutex;
 
 /// The tasks of a host that run, counted by the session that gave them.
 #[derive(Clone, Default)]
@@ -22,7 +23,7 @@ pub(crate) struct Place {
 impl RunningTasks {
     /// Counts one more task of a session until the result is dropped.
     pub(crate) fn enter(&self, parent: &SessionID, limit: usize) -> Result<Place, TaskError> {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         let count = counts.get(parent).copied().unwrap_or_default();
         if count >= limit {
             return Err(TaskError::TooMany { limit });
@@ -33,15 +34,11 @@ impl RunningTasks {
             parent: parent.clone(),
         })
     }
-
-    fn counts(&self) -> MutexGuard<'_, HashMap<SessionID, usize>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut counts = self.running.counts();
+        let mut counts = self.running.counts.lock();
         let left = counts.get(&self.parent).map_or(0, |count| count - 1);
         if left == 0 {
             counts.remove(&self.parent);

@@ -1,11 +1,12 @@
 //! Environment variables that the embedding program gives to terminals.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{Stream, stream};
 use opencode_pty::{Environment, check_variables};
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -175,7 +176,7 @@ impl State {
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+    state.lock()
 }
 
 /// Refuses variables with which no program can start.

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +72,7 @@ impl ConnectionSlots {
     }
 
     fn try_take(self: &Arc<Self>, address: IpAddr) -> Taken {
-        let mut held = self.held();
+        let mut held = self.held.lock();
         let all = held.connections.values();
         let own = all.filter(|it| it.address == address).count();
         if !address.to_canonical().is_loopback() && own >= self.share {
@@ -98,10 +99,6 @@ impl ConnectionSlots {
             id,
             cut,
         })
-    }
-
-    fn held(&self) -> MutexGuard<'_, Connections> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,7 +137,7 @@ impl ConnectionSlot {
 
     /// Keeps the place while this is held.
     pub(crate) fn work(self: &Arc<Self>) -> Busy {
-        if let Some(connection) = self.places.held().connections.get_mut(&self.id) {
+        if let Some(connection) = self.places.held.lock().connections.get_mut(&self.id) {
             connection.requests += 1;
         }
         Busy(Arc::clone(self))
@@ -149,7 +146,7 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.places.held().connections.remove(&self.id);
+        self.places.held.lock().connections.remove(&self.id);
         self.places.changed.notify_waiters();
     }
 }
@@ -157,7 +154,7 @@ impl Drop for ConnectionSlot {
 impl Drop for Busy {
     fn drop(&mut self) {
         let ConnectionSlot { places, id, .. } = &*self.0;
-        let mut held = places.held();
+        let mut held = places.held.lock();
         let now = held.next();
         if let Some(connection) = held.connections.get_mut(id) {
             connection.requests -= 1;

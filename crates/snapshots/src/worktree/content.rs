@@ -4,13 +4,14 @@ use std::{
     collections::HashSet,
     io::{self, Read},
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use git2::{ObjectType, Oid};
 use opencode_handles::{Directory, Kind, Stamp, is_absent, now};
+use parking_lot::Mutex;
 
 use super::{Content, Folder, Known, Listing, Tree, threads};
 use crate::entry::{Mode, SkipReason};
@@ -72,19 +73,9 @@ pub(crate) fn read(
         }
     });
     threads::each(listings, FEW, |listing| reading.listing(listing));
-    match reading
-        .failed
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-    {
+    match reading.failed.into_inner() {
         Some(error) => Err(error),
-        None => Ok((
-            reading
-                .left
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner),
-            count,
-        )),
+        None => Ok((reading.left.into_inner(), count)),
     }
 }
 
@@ -107,7 +98,7 @@ impl Reading<'_> {
             }
             if file.content != before {
                 listing.tree = Tree::Unknown;
-                let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut left = self.left.lock();
                 left.extend(before.id().filter(|id| file.content.id() != Some(*id)));
             }
             if file.content == Content::Unknown {
@@ -208,12 +199,12 @@ impl Reading<'_> {
     }
 
     fn has_failed(&self) -> bool {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = self.failed.lock();
         failed.is_some()
     }
 
     fn fail(&self, error: SnapshotError) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = self.failed.lock();
         failed.get_or_insert(error);
     }
 }

@@ -1,9 +1,8 @@
 //! Work on many things by several threads.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    thread,
-};
+use std::thread;
+
+use parking_lot::Mutex;
 
 const MAX_THREADS: usize = 8;
 
@@ -21,7 +20,7 @@ pub(crate) fn each<T: Send>(items: Vec<T>, few: usize, work: impl Fn(T) + Sync) 
     let run = || {
         loop {
             let next = |rest: &mut std::vec::IntoIter<T>| rest.take(BATCH).collect::<Vec<_>>();
-            let batch = next(&mut rest.lock().unwrap_or_else(PoisonError::into_inner));
+            let batch = next(&mut rest.lock());
             if batch.is_empty() {
                 return;
             }

@@ -5,9 +5,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -98,7 +99,7 @@ impl Readers {
             let all = pool.permits.acquire_many(READERS).await;
             pool.permits.close();
             drop(all);
-            pool.lock().clear();
+            pool.resting.lock().clear();
         }
     }
 }
@@ -109,7 +110,7 @@ impl Pool {
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.watched.at(Moment::Read)?;
-        let rested = self.lock().pop();
+        let rested = self.resting.lock().pop();
         let connection = match rested {
             Some(connection) => connection,
             None => open_reader(&self.path)?,
@@ -120,19 +121,15 @@ impl Pool {
         };
         // After a failure of storage the connection may be the one to blame.
         if !matches!(value, Err(StoreError::Poisoned(_))) {
-            self.lock().push(connection);
+            self.resting.lock().push(connection);
         }
         value
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What a thread does until the pool is gone: one waits for the next job, the others for that one.
 fn work(jobs: &Mutex<Receiver<Job>>) {
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    let next = || jobs.lock().recv();
     while let Ok(job) = next() {
         job();
     }

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use ignore::{
@@ -14,6 +14,7 @@ use opencode_schema::{
     file_system::{FileSystemEntry, FileSystemEntryType},
     message::ToolContent,
 };
+use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 

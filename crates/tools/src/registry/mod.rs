@@ -8,9 +8,10 @@ pub(crate) mod materialized;
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::contract::tool::Tool;
@@ -112,7 +113,7 @@ impl Contributions {
 
 /// Slots are whole between any two statements, so a panic elsewhere leaves nothing to repair.
 fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
-    slots.lock().unwrap_or_else(PoisonError::into_inner)
+    slots.lock()
 }
 
 impl Entry {

@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Holds the wire form of a conversation between two of its requests.
 ///
@@ -34,9 +36,9 @@ impl PrefixCache {
         self.lock().as_ref().map_or(0, |(bytes, _)| *bytes)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HeldPrefix> {
+    fn lock(&self) -> MutexGuard<'_, HeldPrefix> {
         // A panic cannot leave a partial value, because the value is replaced as a whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

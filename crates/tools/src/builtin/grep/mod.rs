@@ -2,10 +2,7 @@
 
 mod lines;
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{path::Path, sync::Arc};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::WalkState;
@@ -18,6 +15,7 @@ use opencode_schema::{
     file_system::{FileSystemEntry, FileSystemEntryType},
     message::ToolContent,
 };
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 

@@ -5,13 +5,14 @@ mod first_by_path;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use opencode_location::{
     containment::{Target, TargetKind},
     walk,
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::{blocking::blocking, paths::approach};
@@ -111,10 +112,10 @@ pub(super) fn more(given: usize) -> String {
 
 /// What the threads have found after all.
 pub(super) fn into_inner<T>(shared: Mutex<T>) -> T {
-    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
+    shared.into_inner()
 }
 
 /// Changes what several threads have found. A thread that panicked ends the call anyway.
 pub(super) fn with<T, R>(shared: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> R {
-    change(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
+    change(&mut shared.lock())
 }
