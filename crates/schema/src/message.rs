@@ -265,7 +265,7 @@ pub enum AssistantPart {
     },
     /// A tool call.
     Tool {
-        /// The provider's call ID; unique within its message only.
+        /// The provider's call ID. Unique only within its message.
         id: String,
         /// Name of the tool.
         name: String,

@@ -13,7 +13,7 @@ pub enum Delivery {
     /// Joins the running activity at its next Safe Provider-Turn Boundary.
     #[default]
     Steer,
-    /// Waits until the session would become idle and opens an activity of its own.
+    /// Waits until the session would become idle, and then opens a new activity.
     Queue,
 }
 

@@ -51,7 +51,7 @@ pub struct PtyConnectToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PtyChanged {
-    /// The terminal as it is now.
+    /// Current state of the terminal.
     pub info: Pty,
 }
 

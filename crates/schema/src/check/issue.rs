@@ -24,9 +24,9 @@ pub struct Issue {
 /// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {
-    /// Into the member of an object.
+    /// A member of an object.
     Key(String),
-    /// Into the item of an array.
+    /// An item of an array.
     Index(usize),
 }
 

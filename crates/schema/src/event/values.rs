@@ -99,7 +99,7 @@ pub struct SessionRecord {
     /// Chosen agent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// The chosen model.
+    /// Chosen model.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<ModelRef>,
     /// Version of the program that created it.

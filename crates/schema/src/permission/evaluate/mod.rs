@@ -233,7 +233,7 @@ fn after<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// What follows the first place of a piece in the text.
+/// Returns the rest of the text after the first match of a piece.
 fn after_first<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
     if !piece.contains('?') {
         return text.find(piece).map(|at| &text[at + piece.len()..]);
