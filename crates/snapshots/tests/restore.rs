@@ -272,7 +272,7 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
                         .await;
                     let tree = snapshots.capture().await.unwrap().tree;
                     for path in paths.iter().map(String::as_str).chain(["file"]) {
-                        // "outside", had a link been followed.
+                        // The id of "outside", which the snapshot would contain after following a link.
                         let leaked = "797697c31229a5e8408381209f27b856d417922c";
                         let entry = snapshots.content(&tree, path).await.unwrap();
                         assert_ne!(entry.map(|entry| entry.id).as_deref(), Some(leaked));

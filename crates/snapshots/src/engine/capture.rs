@@ -42,7 +42,7 @@ const MAX_SKIPPED: usize = 100;
 const MAX_KEPT: usize = 4096;
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The list of files is written when at least one of this many files changed.
+/// The list of files is written when at least one in this many files has changed.
 const UNSAVED_SHARE: usize = 64;
 
 /// The state of the worktree between two captures.

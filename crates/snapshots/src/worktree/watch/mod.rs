@@ -37,13 +37,13 @@ const MIN_FILES: usize = 1000;
 #[derive(Default)]
 pub(crate) struct Watching {
     watch: Option<Watch>,
-    /// Whether watching was given up for good.
+    /// True if watching was given up permanently.
     gave_up: bool,
-    /// When everything was looked at; nothing before that happened under watch.
+    /// Time of the last full check. `None` if there was none since the watch began.
     surveyed: Option<Instant>,
-    /// Whether a review found something that no capture has taken in.
+    /// True if a review found a change that no capture has processed.
     found: bool,
-    /// Directories that are looked at each time, because something about them is not settled.
+    /// Directories that are checked in each survey, because their state is not settled.
     pending: Vec<String>,
     folders: usize,
 }
