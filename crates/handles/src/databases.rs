@@ -9,7 +9,7 @@
 //! The register belongs to the loaded library. All JavaScript realms of one process share it,
 //! because the system loads the library once.
 //!
-//! Windows has no such locks, and stable Rust does not provide the identity of a file there.
+//! Windows has no POSIX locks, and stable Rust does not provide the identity of a file there.
 
 use std::{
     collections::HashMap,

@@ -14,7 +14,7 @@ use crate::stamp::Kind;
 use crate::stamp::Stamp;
 use crate::stamp::nanoseconds;
 
-/// A directory whose path contained no links when it was opened.
+/// A directory. Its path contained no links when it was opened.
 #[derive(Debug)]
 pub struct Directory(PathBuf);
 

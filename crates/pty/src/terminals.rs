@@ -259,7 +259,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// Fails with `NotFound` if the Location has no such terminal.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub fn get(&self, place: &LocationRef, id: &PtyID) -> Result<Pty, TerminalError> {
         Ok(self.0.list().row(place, id)?.info.clone())
     }
@@ -268,7 +268,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// Fails with `NotFound` if the Location has no such terminal.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub fn update(
         &self,
         place: &LocationRef,
@@ -294,7 +294,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// Fails with `NotFound` if the Location has no such terminal.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub async fn remove(&self, place: &LocationRef, id: &PtyID) -> Result<(), TerminalError> {
         let removed = {
             let mut list = self.0.list();
@@ -316,7 +316,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// Fails with `NotFound` if the Location has no such terminal, and with `Unavailable` if the
+    /// Fails with `NotFound` if the Location has no terminal with this id, and with `Unavailable` if the
     /// system has no randomness.
     pub fn issue_ticket(&self, place: &LocationRef, id: &PtyID) -> Result<String, TerminalError> {
         self.get(place, id)?;
@@ -338,7 +338,7 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// Fails with `NotFound` if the Location has no such terminal, and with `Exited` if its program
+    /// Fails with `NotFound` if the Location has no terminal with this id, and with `Exited` if its program
     /// has ended.
     pub fn attach(
         &self,

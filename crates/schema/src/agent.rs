@@ -17,7 +17,7 @@ pub struct AgentInfo {
     pub model: Option<ModelRef>,
     /// Headers and body members that the host adds to the agent's model requests.
     pub request: RequestSettings,
-    /// Instructions of the agent. They precede all other System Context.
+    /// Instructions of the agent. The model receives them before all other text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub system: Option<String>,
     /// Purpose of the agent.

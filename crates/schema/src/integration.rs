@@ -153,7 +153,7 @@ pub enum IntegrationAttemptMode {
     Code,
 }
 
-/// Times of an attempt, epoch milliseconds.
+/// Times of an attempt, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationAttemptTime {
     /// Start of the attempt.

@@ -297,7 +297,7 @@ pub struct StepSnapshot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CompactionReason {
-    /// The request exceeded its limit.
+    /// The request became too large for the model.
     Auto,
     /// A caller requested it.
     Manual,

@@ -57,7 +57,7 @@ pub struct QuestionTool {
     pub call_id: String,
 }
 
-/// The labels that were chosen for one question.
+/// The labels that the user chose for one question.
 pub type QuestionAnswer = Vec<String>;
 
 /// The answers to all questions of a request.

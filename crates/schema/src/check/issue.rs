@@ -9,8 +9,8 @@ const MAX_TEXT: usize = 1024;
 
 /// The first problem that a check finds.
 ///
-/// Its text is `Expected string, got 5`. A second line has the path if it is not the top: `  at
-/// ["prompt"]["text"]`.
+/// Its text is `Expected string, got 5`. A second line has the path if it is not the top:
+/// `  at ["prompt"]["text"]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// Expected and actual value.

@@ -35,8 +35,7 @@ const MAX_TRIES: usize = 1 << 17;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nulls {
     /// A null is a value like any other. An optional member then either has a value or is absent,
-    /// and the message for a wrong value is `Expected boolean
-    /// undefined, got "yes"`.
+    /// and the message for a wrong value is `Expected boolean | undefined, got "yes"`.
     Values,
     /// A null is the same as an absent member, unless the member is required.
     Absent,

@@ -57,7 +57,7 @@ pub(crate) struct Listing {
 pub(crate) enum Look {
     /// None: names and rules are unchanged.
     Same,
-    /// Its names may have changed.
+    /// The names in the directory may have changed.
     Names,
     /// The directory was removed or replaced by something else.
     Gone,

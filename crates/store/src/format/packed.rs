@@ -56,7 +56,7 @@ fn hex(digit: u8) -> Option<u8> {
     }
 }
 
-/// The text of a stored identifier; `prefix` with its underscore.
+/// Returns the text of a stored identifier. `prefix` includes its underscore.
 pub(crate) fn unpack(prefix: &str, value: ValueRef<'_>) -> FromSqlResult<String> {
     match value {
         ValueRef::Blob(bytes) if bytes.len() == 20 && bytes[6..].is_ascii() => {

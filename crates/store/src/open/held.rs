@@ -3,7 +3,7 @@
 //! A user may remove the lock file of a host. So Linux also uses a second lock, on a byte of the
 //! database file that SQLite does not use. This lock belongs to a file descriptor and not to the
 //! process. The descriptor is closed after SQLite has closed the file, because closing it earlier
-//! would release the locks of SQLite. Other systems have no such lock. There, a host stops writing
+//! would release the locks of SQLite. Other systems lack this lock. There, a host stops writing
 //! when its lock file is gone.
 
 #[cfg(target_os = "linux")]

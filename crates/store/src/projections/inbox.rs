@@ -131,7 +131,7 @@ impl Reader<'_> {
         self.pending_where(id, session, delivery, cutoff, limit, is_attached)
     }
 
-    /// Returns pending inputs whose stored text satisfies `is_wanted`.
+    /// Returns the pending inputs for which `is_wanted` returns true for their stored text.
     fn pending_where(
         &self,
         id: &SessionID,
