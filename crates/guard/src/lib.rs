@@ -1,11 +1,11 @@
-//! What ends the processes that a host has started when it dies so that it can do nothing itself.
+//! Kills the child processes of a host if the host dies without a clean shutdown.
 //!
-//! A [`Guard`] is a `/bin/sh` that waits for a pipe to end whose other end only the host holds, and
-//! kills one session then. Whoever starts the session owns the guard, and ends what is left before it
-//! drops the guard.
+//! A [`Guard`] is a `/bin/sh` that reads from a pipe. Only the host holds the other end. When the
+//! host dies, the pipe ends and the guard kills one session. The owner of the session owns the
+//! guard, and ends the remaining processes before it drops the guard.
 //!
-//! Processes are started with `posix_spawn`: to fork the process of a host, which may be large, takes
-//! tens of milliseconds and stops its other threads.
+//! Processes are started with `posix_spawn`, because forking a large host process takes tens of
+//! milliseconds and stops its other threads.
 #![cfg(unix)]
 
 mod spawn;
@@ -23,20 +23,20 @@ use nix::unistd::Pid;
 
 pub use spawn::leader;
 
-/// Kills everything in a session when the host dies, and what descends from it. It must outlive the
+/// Kills all processes of a session and their descendants when the host dies. It must outlive the
 /// session.
 pub struct Guard {
     number: Pid,
-    /// Closed by nobody but the death of the host.
+    /// Closed only by the death of the host.
     pipe: PipeWriter,
 }
 
 impl Guard {
-    /// Starts it, before there is a session.
+    /// Starts the guard, before the session exists.
     ///
     /// # Errors
     ///
-    /// There is no process or no pipe to be had.
+    /// Fails if the system cannot provide a process or a pipe.
     pub fn start() -> io::Result<Self> {
         let (reader, pipe) = pipe()?;
         let null = File::options().read(true).write(true).open("/dev/null")?;
@@ -49,31 +49,33 @@ impl Guard {
         Ok(Self { number, pipe })
     }
 
-    /// Says which session it is, by the process that leads it.
+    /// Sets the session to watch, by the process id of its leader.
     ///
     /// # Errors
     ///
-    /// The guard has ended, so that nothing is watched.
+    /// Fails if the guard has ended, so that nothing is watched.
     pub fn watch(&mut self, leader: u32) -> io::Result<()> {
         writeln!(self.pipe, "{leader}")
     }
 
-    /// Where a process that is to be watched writes its own number, as a line, before it does anything
-    /// else. It must close this then, or the guard waits for it, too.
+    /// Returns the descriptor to which a process writes its own process id, as a line, before it
+    /// does anything else. The process must then close the descriptor, because otherwise the guard
+    /// also waits for it.
     pub fn register(&self) -> RawFd {
         self.pipe.as_raw_fd()
     }
 }
 
 impl Drop for Guard {
-    /// Before its pipe ends, or it would do its work.
+    /// Kills the guard before its pipe ends, because the end of the pipe would make it kill the
+    /// session.
     fn drop(&mut self) {
         let _ = kill(self.number, Signal::SIGKILL);
         bury(self.number);
     }
 }
 
-/// Takes note of the end of a child that has ended or is about to.
+/// Reaps a child that has ended or is about to end.
 pub fn bury(child: Pid) {
     while waitpid(child, None) == Err(Errno::EINTR) {}
 }

@@ -1,4 +1,4 @@
-//! Starting a process that leads a session of its own.
+//! Starts a process as the leader of a new session.
 
 use std::ffi::{CString, NulError};
 use std::io;
@@ -8,13 +8,13 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::SigSet;
 use nix::unistd::Pid;
 
-/// Starts a script of `/bin/sh` that leads a session, with its arguments. It has these variables and
-/// these files, each with its new number, and no others that are closed on `exec`, as all of the
-/// host's are.
+/// Starts a script of `/bin/sh` with its arguments as the leader of a new session. It receives
+/// exactly these variables, and these files under their new numbers. All other files of the host
+/// are closed on `exec`.
 ///
 /// # Errors
 ///
-/// An argument or a variable holds a NUL, or there is no process to be had.
+/// Fails if an argument or a variable contains a NUL, or if the system cannot provide a process.
 pub fn leader(
     arguments: &[&[u8]],
     variables: &[String],
@@ -30,7 +30,7 @@ pub fn leader(
             | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
             | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
     )?;
-    // Programs expect the usual; hosts often ignore SIGPIPE.
+    // Programs expect the default signal handling. Hosts often ignore SIGPIPE.
     attributes.set_sigdefault(&SigSet::all())?;
     attributes.set_sigmask(&SigSet::empty())?;
     let arguments = [b"/bin/sh", b"-c".as_slice()]
@@ -50,7 +50,7 @@ pub fn leader(
     )?)
 }
 
-/// `POSIX_SPAWN_SETSID`, which the systems have numbered differently.
+/// `POSIX_SPAWN_SETSID`, which has different values on different systems.
 const SETSID: i32 = if cfg!(target_vendor = "apple") {
     0x400
 } else {

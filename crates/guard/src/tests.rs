@@ -1,4 +1,4 @@
-//! What is left when a host dies: nothing.
+//! After the death of a host, no process of its sessions remains.
 
 use std::io::{PipeReader, Read, pipe};
 use std::sync::mpsc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::*;
 
-/// Far more than anything here needs; what takes longer does not happen.
+/// Maximum wait for an expected event, much longer than any needs.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A session that is watched, and the pipe that all its processes hold open as `3`.
+/// A watched session, and the pipe that all its processes hold open as `3`.
 struct Watched {
     guard: Guard,
     leader: Pid,
@@ -18,7 +18,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Returns when the script has written so many bytes to its pipe.
+    /// Returns when the script has written that many bytes to its pipe.
     fn run(script: &str, bytes: usize) -> Self {
         let mut guard = Guard::start().unwrap();
         let (mut alive, writer) = pipe().unwrap();
@@ -38,12 +38,12 @@ impl Watched {
         }
     }
 
-    /// What the guard sees when the host dies.
+    /// Simulates the death of the host for the guard.
     fn die(&mut self) {
         self.guard.pipe = pipe().unwrap().1;
     }
 
-    /// Returns when none of the processes is left.
+    /// Returns when no process remains.
     fn ended(self) {
         let Self {
             guard,
@@ -71,7 +71,7 @@ fn the_death_of_the_host_is_the_end_of_a_session() {
             2,
         ),
         ("printf x >&3; kill -STOP $$", 1),
-        // The leader is gone.
+        // The leader has ended.
         ("(printf x >&3; sleep 1000) & exit", 1),
     ] {
         let mut watched = Watched::run(script, bytes);
@@ -80,7 +80,7 @@ fn the_death_of_the_host_is_the_end_of_a_session() {
     }
 }
 
-/// While it looks for processes there are always new ones.
+/// New processes appear while the guard looks for processes.
 #[test]
 fn a_session_that_starts_one_process_after_the_other_ends() {
     for script in [
@@ -107,7 +107,7 @@ fn groups_and_sessions_of_their_own_are_found_whatever_their_names() {
     for launch in [
         "timeout 1000 \"$script\" & wait",
         "setsid \"$script\" & wait",
-        // The parent of the second one is gone.
+        // The parent of the second process has ended.
         "setsid sh -c '(setsid sleep 0; \"$script\") & exec sleep 1000' & wait",
     ] {
         let mut watched = Watched::run(&format!("script='{script}'; export script; {launch}"), 1);
@@ -140,6 +140,6 @@ fn a_guard_of_nothing_ends() {
     guard.pipe = pipe().unwrap().1;
     let number = guard.number;
     within(move || bury(number));
-    // Its number is nobody's now, and must not be used again.
+    // Its process id is free now and must not be used again.
     std::mem::forget(guard);
 }

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use crate::stamp::Kind;
 
-/// What stands directly in a directory.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
-    /// Its name.
+    /// Name of the entry.
     pub name: OsString,
-    /// What it is. Whether a file may be executed a directory does not tell.
+    /// Kind of the entry. A directory listing does not distinguish executable files.
     pub kind: Kind,
 }

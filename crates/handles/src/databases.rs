@@ -1,15 +1,15 @@
 //! The files of databases that are open in this process. Nothing else in the process may open them.
 //!
-//! SQLite locks a file with the locks of POSIX. These belong to the process: when the process closes
-//! any descriptor of the file, it loses all locks on it. Another SQLite program then deletes the
-//! write-ahead log or writes into a database that is in use. So the store registers its files here,
-//! and what opens another file asks first. A file is known by its device and inode, so a link or
-//! another name does not hide it.
+//! SQLite uses POSIX locks. They belong to the process: if the process closes any descriptor of the
+//! file, it loses all its locks on the file. Another SQLite program then deletes the write-ahead
+//! log or writes into a database that is in use. So the store registers its files here, and code
+//! that opens another file checks the register first. A file is identified by device and inode, so
+//! a link or another name does not hide it.
 //!
-//! The register belongs to the loaded library. JavaScript realms of one process share it, because
-//! the system loads the library once.
+//! The register belongs to the loaded library. All JavaScript realms of one process share it,
+//! because the system loads the library once.
 //!
-//! Windows has no such locks, and stable Rust cannot tell the identity of a file there.
+//! Windows has no POSIX locks, and stable Rust does not provide the identity of a file there.
 
 use std::{
     collections::HashMap,
@@ -22,13 +22,13 @@ use std::{
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// What the names of the files beside a database end with.
+/// Suffixes of the files beside a database.
 const COMPANIONS: [&str; 4] = ["-wal", "-shm", "-journal", LOCK];
 
-/// What the name of the file ends with that keeps other hosts out.
+/// Suffix of the lock file that excludes other hosts.
 const LOCK: &str = ".lock";
 
-/// Whether a host that lost its `.lock` file has no other lock that keeps other hosts out.
+/// True if the lock file is the only lock that excludes other hosts.
 const NEEDS_LOCK_FILE: bool = cfg!(not(any(target_os = "linux", target_os = "android")));
 
 static REGISTER: RwLock<Option<Register>> = RwLock::new(None);
@@ -43,21 +43,21 @@ pub(crate) struct Identity {
 /// A file of an open database.
 struct Known {
     database: Arc<Path>,
-    /// Whether it is the database and not a file beside it.
+    /// True for the database itself, false for a file beside it.
     is_itself: bool,
 }
 
 #[derive(Default)]
 struct Register {
     files: HashMap<Identity, Known>,
-    /// Databases that SQLite is opening: their companions appear meanwhile.
+    /// Databases that SQLite is opening. Their companion files appear meanwhile.
     opening: Vec<Arc<Path>>,
-    /// Descriptors that must not be closed before the database is, by its path.
+    /// Files that must not be closed before their database, with the path of the database.
     kept: Vec<(Arc<Path>, File)>,
 }
 
-/// A database that is open in this process. It is registered until this is dropped, which must
-/// happen after SQLite has closed it.
+/// A database that is open in this process. It is registered until this value is dropped, which
+/// must happen after SQLite has closed the database.
 #[derive(Debug)]
 pub struct OpenDatabase {
     path: Arc<Path>,
@@ -65,19 +65,19 @@ pub struct OpenDatabase {
 }
 
 impl OpenDatabase {
-    /// Registers the database at a canonical path before SQLite opens it. None if this process has
-    /// the file open already.
+    /// Registers the database at a canonical path before SQLite opens it. Returns `None` if this
+    /// process already has the file open.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such file.
+    /// Fails if the file does not exist.
     pub fn register(path: &Path) -> io::Result<Option<Self>> {
         let found = identity(&path.metadata()?);
         let path: Arc<Path> = path.into();
         let mut register = write();
         let register = register.get_or_insert_default();
         if let Some(found) = found {
-            // The number of a companion that SQLite removed may be given to another file.
+            // Another file may have the inode of a companion file that SQLite removed.
             let known = register.files.get(&found);
             if known.is_some_and(|known| known.is_itself) {
                 return Ok(None);
@@ -96,7 +96,7 @@ impl OpenDatabase {
         }))
     }
 
-    /// Registers the files beside the database too. SQLite has created them by now.
+    /// Also registers the companion files. Call it after SQLite has created them.
     pub fn opened(&mut self) {
         let mut register = write();
         let register = register.get_or_insert_default();
@@ -116,7 +116,8 @@ impl OpenDatabase {
             .retain(|path| !Arc::ptr_eq(path, &self.path));
     }
 
-    /// The first of the files that is no longer at its path: it was removed, moved or replaced.
+    /// Returns the first file that is no longer at its path because it was removed, moved or
+    /// replaced.
     pub fn missing(&self) -> Option<&Path> {
         let is_missing = |(path, known): &&(PathBuf, Identity)| match path.metadata() {
             Ok(found) => identity(&found) != Some(*known),
@@ -141,12 +142,13 @@ impl Drop for OpenDatabase {
     }
 }
 
-/// Opens a file to read it. Links are followed. Nothing but a regular file is opened, because opening
-/// alone can do something or wait for ever, and no database that is open in this process.
+/// Opens a file for reading and follows links. Opens only a regular file, because opening other
+/// kinds can have effects or block forever, and never a file of a database that is open in this
+/// process.
 ///
 /// # Errors
 ///
-/// Says that the file cannot be opened, that it is no regular file, or which database it is.
+/// Fails if the file cannot be opened, is not a regular file, or belongs to an open database.
 pub fn open_file(path: &Path) -> io::Result<File> {
     let found = path.metadata()?;
     if !found.is_file() {
@@ -167,16 +169,16 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     keep_database(file, found)
 }
 
-/// Refuses a file that belongs to a database which is open in this process.
+/// Refuses a file that belongs to a database that is open in this process.
 ///
 /// # Errors
 ///
-/// Says which database it is.
+/// Fails with the path of the database.
 pub fn refuse_database(found: &Metadata) -> io::Result<()> {
     identity(found).map_or(Ok(()), refuse)
 }
 
-/// Whether an error says that a file belongs to a database which is open in this process.
+/// True if the error means that a file belongs to a database that is open in this process.
 pub fn is_open_database(error: &io::Error) -> bool {
     let inner = error.get_ref();
     inner.is_some_and(|inner| inner.is::<OpenDatabaseError>())
@@ -194,7 +196,7 @@ impl std::fmt::Display for OpenDatabaseError {
 
 impl std::error::Error for OpenDatabaseError {}
 
-/// Refuses the file of an identity if it belongs to an open database.
+/// Refuses a file by its identity if it belongs to an open database.
 pub(crate) fn refuse(found: Identity) -> io::Result<()> {
     match owner(found) {
         None => Ok(()),
@@ -202,8 +204,8 @@ pub(crate) fn refuse(found: Identity) -> io::Result<()> {
     }
 }
 
-/// Refuses a file that was opened although it belongs to an open database: it took the place of
-/// another file just now. Closing it would drop the locks, so it stays open.
+/// Refuses an opened file if it belongs to an open database, which happens if it just replaced
+/// another file. Closing it would release the locks, so it stays open.
 pub(crate) fn keep_database(file: File, found: Option<Identity>) -> io::Result<File> {
     let Some(path) = found.and_then(owner) else {
         return Ok(file);
@@ -218,7 +220,7 @@ pub(crate) fn keep_database(file: File, found: Option<Identity>) -> io::Result<F
 pub(crate) fn may_be_database(inode: u64) -> bool {
     let register = read();
     register.as_ref().is_some_and(|register| {
-        // The files beside a database that SQLite is opening are not registered yet.
+        // The companion files of a database that SQLite is opening are not registered yet.
         !register.opening.is_empty() || register.files.keys().any(|known| known.inode == inode)
     })
 }
@@ -227,7 +229,7 @@ fn refusal(path: Arc<Path>) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, OpenDatabaseError(path))
 }
 
-/// The open database that a file belongs to.
+/// Returns the open database that a file belongs to.
 fn owner(found: Identity) -> Option<Arc<Path>> {
     let register = read();
     let register = register.as_ref()?;

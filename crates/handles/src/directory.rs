@@ -1,4 +1,4 @@
-//! The operations of a directory that are the same on all systems.
+//! Operations of a directory that are the same on all systems.
 
 use std::io;
 use std::path::Path;
@@ -10,22 +10,23 @@ use crate::portable::Directory;
 use crate::unix::Directory;
 
 impl Directory {
-    /// Opens the directory at an absolute path, which must lead through no link.
+    /// Opens the directory at an absolute path. Fails if a component is a link.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (root, below) = root(path)?;
         root.below(below)
     }
 
-    /// Opens the directory at an absolute path, which must lead through no link. What is missing of
-    /// it is created.
+    /// Opens the directory at an absolute path and creates its missing components. Fails if a
+    /// component is a link.
     pub fn prepare(path: &Path) -> io::Result<Self> {
         let (root, below) = root(path)?;
         root.prepare_below(below)
     }
 
-    /// Opens a directory below this one, through no link. What is missing of it is created.
+    /// Opens a directory below this one and creates its missing components. Fails if a component is
+    /// a link.
     pub fn prepare_below(&self, relative: impl AsRef<Path>) -> io::Result<Self> {
-        // A path that is refused creates nothing.
+        // All names are checked first, so that a refused path creates nothing.
         let names: Vec<_> = names(relative.as_ref()).collect::<io::Result<_>>()?;
         let mut here = self.below("")?;
         for name in names {
@@ -35,7 +36,7 @@ impl Directory {
     }
 }
 
-/// Whether an error says that nothing is there, or something else than what was looked for.
+/// True if the error means that the file does not exist or is of another kind than expected.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -43,7 +44,7 @@ pub fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// The root of an absolute path, and the rest of it.
+/// Splits an absolute path into its root and the rest.
 fn root(path: &Path) -> io::Result<(Directory, &Path)> {
     let root = path.ancestors().last().filter(|root| root.is_absolute());
     let root = root.ok_or(io::ErrorKind::InvalidInput)?;

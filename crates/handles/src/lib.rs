@@ -1,24 +1,24 @@
-//! Directories that are held open, and what stands in them by its name.
+//! Open directories, and access to their entries by name.
 //!
-//! Between judging a path and using it somebody may put a link in the place of any of its components.
-//! So nothing goes by the path once more: a [`Directory`] is opened through no link, and what is done
-//! to a file is done relative to its directory by a single name, whose link is not followed either.
-//! Whoever puts a link in place of a component, at whatever moment, makes the operation fail instead of
-//! leading it elsewhere. What was opened once stays what it was.
+//! Between the check of a path and its use, another process can replace any component with a link.
+//! So this crate never uses a path twice: a [`Directory`] is opened without following links, and
+//! every operation on a file uses its open directory and a single name, without following a link at
+//! that name. If a component is replaced with a link at any time, the operation fails and does not
+//! follow the link. An open directory always stays the same directory.
 //!
-//! Something else than what was looked for, a link for example, is an error of the kind
-//! [`NotADirectory`](io::ErrorKind::NotADirectory), be it on the way or at its end; [`is_absent`] knows
-//! it. Every name is one component: `..`, a path and an empty name are refused, and on
-//! Windows what names something by another name than its own.
+//! An entry of another kind than expected, such as a link, is an error of the kind
+//! [`NotADirectory`](io::ErrorKind::NotADirectory), both within a path and at its end.
+//! [`is_absent`] recognises it. Every name is one component: `..`, a path and an empty name are
+//! refused, and on Windows also a name that refers to something with another name.
 //!
-//! Where the system has no names relative to a directory (Windows), directories are paths that are
-//! looked at when they are opened, and again once a file or a list of names was opened below. A link
-//! that is put in place between opening a directory and changing a file in it would be followed there.
+//! On systems without operations relative to a directory (Windows), directories are paths. They are
+//! checked when they are opened, and again after a file or a listing was opened below them. A link
+//! that is created between opening a directory and changing a file in it would be followed there.
 //!
-//! No file is opened, replaced or removed here that belongs to a database which is open in this
-//! process: closing it would drop the locks of SQLite (see [`OpenDatabase`]).
+//! This crate never opens, replaces or removes a file that belongs to a database that is open in
+//! this process, because closing it would release the locks of SQLite (see [`OpenDatabase`]).
 //!
-//! Everything here blocks on the disk.
+//! All operations block on the disk.
 
 mod child;
 mod databases;

@@ -1,10 +1,10 @@
-//! Names of files: one component, without a separator.
+//! File names: one component without a separator.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, is_separator};
 
-/// The names that a relative path consists of.
+/// Returns the names of a relative path.
 pub(crate) fn names(relative: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
     relative.components().map(|component| match component {
         Component::Normal(name) => single(name),
@@ -12,7 +12,7 @@ pub(crate) fn names(relative: &Path) -> impl Iterator<Item = io::Result<&OsStr>>
     })
 }
 
-/// Refuses what is not one name, since the directory alone would not say where it leads.
+/// Refuses text that is not a single name, because it could lead outside the directory.
 pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
     let bytes = name.as_encoded_bytes();
     let is_separator = |byte: &u8| is_separator(char::from(*byte));
@@ -23,8 +23,8 @@ pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
     Ok(name)
 }
 
-/// Whether Windows takes a name as it is written: neither for a stream of a file nor for the name
-/// without the dots and spaces at its end, by which `.git.` would be `.git`.
+/// True if Windows uses a name as written. A name with `:` refers to a stream of a file. Windows
+/// removes dots and spaces at the end, so `.git.` would be `.git`.
 fn is_itself_on_windows(name: &[u8]) -> bool {
     !name.contains(&b':') && !matches!(name.last(), Some(b'.' | b' '))
 }

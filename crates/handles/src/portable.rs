@@ -1,4 +1,4 @@
-//! Directories by path, on systems without names relative to a descriptor.
+//! Directories by path, for systems without operations relative to a descriptor.
 
 use std::{
     ffi::OsStr,
@@ -11,7 +11,7 @@ use crate::child::Child;
 use crate::names::{names, single};
 use crate::stamp::{Kind, Stamp, nanoseconds};
 
-/// A directory that led where its path says when it was opened.
+/// A directory. Its path contained no links when it was opened.
 #[derive(Debug)]
 pub struct Directory(PathBuf);
 
@@ -22,7 +22,8 @@ impl Directory {
         Ok(root)
     }
 
-    /// Opens a directory below this one, through no link; itself for an empty path.
+    /// Opens a directory below this one without following links. An empty path opens this directory
+    /// itself.
     pub fn below(&self, relative: impl AsRef<Path>) -> io::Result<Self> {
         let mut here = Self(self.0.clone());
         for name in names(relative.as_ref()) {
@@ -32,11 +33,12 @@ impl Directory {
         Ok(here)
     }
 
-    /// Opens a directory in this one, creating it if there is none.
+    /// Opens a directory in this one and creates it if it does not exist.
     pub(crate) fn directory(&self, name: &OsStr) -> io::Result<Self> {
         match self.below(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Where nobody may create one, the system refuses also what is there.
+            // Without permission to create directories, the system also refuses to create an
+            // existing one.
             opened => return opened,
         }
         match fs::create_dir(self.0.join(name)) {
@@ -45,12 +47,12 @@ impl Directory {
         }
     }
 
-    /// Refuses what was found through a link that took the place of a directory.
+    /// Fails if a component of the path was replaced with a link.
     fn unlinked(&self) -> io::Result<()> {
         Self::open(&self.0).map(drop)
     }
 
-    /// The stamp of the directory itself.
+    /// Returns the stamp of the directory itself.
     pub fn stamp(&self) -> io::Result<Stamp> {
         let stamp = stamp(&fs::symlink_metadata(&self.0)?);
         if stamp.kind == Kind::Directory {
@@ -60,7 +62,7 @@ impl Directory {
         }
     }
 
-    /// What stands under a name; nothing if nothing does.
+    /// Returns the stamp of an entry, or `None` if it does not exist.
     pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stamp>> {
         match fs::symlink_metadata(self.0.join(single(name.as_ref())?)) {
             Ok(found) => Ok(Some(stamp(&found))),
@@ -69,7 +71,7 @@ impl Directory {
         }
     }
 
-    /// Everything in the directory, in no order.
+    /// Returns all entries of the directory, in no particular order.
     pub fn children(&self) -> io::Result<impl Iterator<Item = io::Result<Child>>> {
         let entries = fs::read_dir(&self.0)?;
         self.unlinked()?;
@@ -82,21 +84,21 @@ impl Directory {
         }))
     }
 
-    /// The stamp of the regular file of a name.
+    /// Returns the stamp of a regular file. Fails for any other kind.
     fn require_file(&self, name: &OsStr) -> io::Result<Stamp> {
         let stamp = self.stat(name)?.ok_or(io::ErrorKind::NotFound)?;
         stamp.kind.require_file()?;
         Ok(stamp)
     }
 
-    /// Opens a regular file to read it, and its stamp. Nothing else is opened.
+    /// Opens a regular file for reading and returns it with its stamp. Fails for any other kind.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
         self.require_file(name.as_ref())?;
         self.open_seen_file(name, None)
     }
 
-    /// Opens what was just seen to be a regular file, by its stamp or in a list of children, to read
-    /// it. What took its place since is refused.
+    /// Opens a file for reading that a stamp or a listing just showed as a regular file. Fails if
+    /// it was replaced by another kind.
     pub fn open_seen_file(
         &self,
         name: impl AsRef<OsStr>,
@@ -108,12 +110,12 @@ impl Directory {
         Ok((file, self.require_file(name)?))
     }
 
-    /// Opens a regular file to read it. That it may be written its metadata says.
+    /// Opens a regular file for reading. Its metadata shows if it is writable.
     pub fn open_file_to_change(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         self.open_file(name).map(|(file, _)| file)
     }
 
-    /// Where a link leads.
+    /// Returns the target of a link.
     pub fn read_link(&self, name: impl AsRef<OsStr>) -> io::Result<Vec<u8>> {
         let target = fs::read_link(self.0.join(single(name.as_ref())?))?;
         let target = target.into_os_string().into_string();
@@ -126,27 +128,27 @@ impl Directory {
         fs::remove_file(self.0.join(single(name.as_ref())?))
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     pub fn remove_directory(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         fs::remove_dir(self.0.join(single(name.as_ref())?))
     }
 
-    /// Creates a file nobody else can have.
+    /// Creates a new file. Fails if the name exists.
     pub(crate) fn new_file(&self, name: &str, _mode: u32) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Links need a right here that few have.
+    /// Fails: links need a privilege on this system that few users have.
     pub(crate) fn new_link(&self, _name: &str, _target: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives a file another name; fails if that is taken. The old name may remain.
+    /// Gives a file another name. Fails if the name exists. The old name may remain.
     pub(crate) fn name_new(&self, from: &str, to: &OsStr) -> io::Result<()> {
         let (from, to) = (self.0.join(from), self.0.join(to));
         match fs::hard_link(&from, &to) {
-            // File systems without hard links.
+            // The file system has no hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.try_exists()? => {
                 fs::rename(from, to)
             }
@@ -154,27 +156,27 @@ impl Directory {
         }
     }
 
-    /// Moves a file to a name, over what is there.
+    /// Renames a file and replaces an existing one.
     pub(crate) fn rename(&self, from: &str, to: &OsStr) -> io::Result<()> {
         fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    /// Who may do what with a regular file; nothing if none has that name.
+    /// Returns the permissions of a regular file, or `None` if the name is not a regular file.
     pub(crate) fn attributes(&self, name: &OsStr) -> Option<Attributes> {
         let found = fs::symlink_metadata(self.0.join(name)).ok()?;
         found.is_file().then_some(found)
     }
 }
 
-/// Who may do what with a file.
+/// The permissions of a file.
 pub(crate) type Attributes = Metadata;
 
-/// Who may do what with an open file.
+/// Returns the permissions of an open file.
 pub(crate) fn attributes(file: &File) -> io::Result<Attributes> {
     file.metadata()
 }
 
-/// Makes `file` usable for those who could use the replaced one.
+/// Gives `file` the permissions of the replaced file.
 pub(crate) fn adopt(
     file: &File,
     replaced: &Attributes,
@@ -195,7 +197,7 @@ fn kind(found: fs::FileType) -> Kind {
     }
 }
 
-/// There is no time here that nobody can set, and nothing says who may execute a file.
+/// Every timestamp of this system can be set by users, and no attribute marks a file as executable.
 fn stamp(metadata: &Metadata) -> Stamp {
     let time = |time: io::Result<std::time::SystemTime>| time.map_or(0, nanoseconds);
     let modified = time(metadata.modified());

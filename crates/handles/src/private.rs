@@ -1,4 +1,4 @@
-//! Files and folders of ours, for their owner alone whatever the umask of the process allows.
+//! Private files and folders of the host: only their owner has access, regardless of the umask.
 
 use std::{
     fs::{DirBuilder, OpenOptions},
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Creates a folder and those it lies in. What is there keeps its permissions.
+/// Creates a folder and its parents. Existing folders keep their permissions.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -15,7 +15,8 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// For writing a file, which is private if it is created by that. The caller says whether it is.
+/// Returns options for writing a file. A file that they create is private. The caller decides if
+/// they create one.
 #[must_use]
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();

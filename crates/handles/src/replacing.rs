@@ -1,6 +1,6 @@
-//! Files that are written beside their place and moved there, so that they are never seen half written
-//! and a crash leaves the old content or the new one. Nothing is forced onto the disk: what a power
-//! failure leaves is up to the system.
+//! Atomic file replacement: a file is written under a temporary name and renamed. Readers never see
+//! a partial file, and a crash leaves the old or the new content. Nothing is flushed to disk: the
+//! system decides the state after a power failure.
 
 use std::{
     ffi::OsStr,
@@ -17,17 +17,17 @@ use crate::unix::Directory;
 #[cfg(unix)]
 use crate::unix::{Attributes, adopt, attributes};
 
-/// What the names begin and end with that files have before they are moved to their place.
+/// Prefix and suffix of temporary names.
 const PREFIX: &str = ".opencode-";
 const SUFFIX: &str = ".tmp";
 
-/// Whether a name is one that files have here before they are moved to their place.
+/// True if a name is a temporary name of this module.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
 impl Directory {
-    /// Creates a file; fails where anything has its name.
+    /// Creates a file. Fails if the name exists.
     pub fn create_file(&self, name: impl AsRef<OsStr>, content: &[u8]) -> io::Result<()> {
         let name = single(name.as_ref())?;
         let (temporary, mut file) = Temporary::file(self, 0o666)?;
@@ -35,8 +35,9 @@ impl Directory {
         self.name_new(&temporary.name, name)
     }
 
-    /// Puts a file in the place of `replaced`, whatever has its name by now. It keeps that one's owner
-    /// and permissions; another name of that one (a hard link) keeps the old content.
+    /// Replaces the file `replaced`, or any file that has its name now. The new file has the owner
+    /// and the permissions of `replaced`. Another name of `replaced` (a hard link) keeps the old
+    /// content.
     pub fn replace_file(
         &self,
         name: impl AsRef<OsStr>,
@@ -47,8 +48,8 @@ impl Directory {
         self.put(single(name.as_ref())?, content, Some(replaced), None)
     }
 
-    /// Puts a regular file in the place of whatever file or link has its name. It keeps the owner and
-    /// the permissions of a file, but for the right to execute it.
+    /// Writes a regular file and replaces any existing file or link. Keeps the owner and the
+    /// permissions of an existing file, except for the right to execute it.
     pub fn put_file(
         &self,
         name: impl AsRef<OsStr>,
@@ -59,7 +60,7 @@ impl Directory {
         self.put(name, content, self.attributes(name), Some(executable))
     }
 
-    /// Puts a link in the place of whatever file or link has its name.
+    /// Creates a link and replaces any existing file or link.
     pub fn put_link(&self, name: impl AsRef<OsStr>, target: &[u8]) -> io::Result<()> {
         let name = single(name.as_ref())?;
         let (temporary, ()) = Temporary::create(self, |name| self.new_link(name, target))?;
@@ -73,7 +74,7 @@ impl Directory {
         replaced: Option<Attributes>,
         executable: Option<bool>,
     ) -> io::Result<()> {
-        // Whoever could not read the old file shall not read the new one meanwhile.
+        // Users without read access to the old file must not be able to read the new one meanwhile.
         let mode = match (&replaced, executable) {
             (Some(_), _) => 0o600,
             (None, Some(true)) => 0o777,
@@ -88,8 +89,8 @@ impl Directory {
     }
 }
 
-/// Something beside the place it is for. Dropping it removes its name, so that nothing stays behind
-/// whatever goes wrong.
+/// A file or link under a temporary name. Dropping it removes that name, so that nothing remains
+/// after an error.
 struct Temporary<'a> {
     directory: &'a Directory,
     name: String,
@@ -101,7 +102,7 @@ impl<'a> Temporary<'a> {
         Self::create(directory, |name| directory.new_file(name, mode))
     }
 
-    /// Creates something under a name that nobody has.
+    /// Creates an entry under an unused name.
     fn create<T>(
         directory: &'a Directory,
         create: impl Fn(&str) -> io::Result<T>,
@@ -111,7 +112,7 @@ impl<'a> Temporary<'a> {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("{PREFIX}{}-{number}{SUFFIX}", process::id());
             let created = match create(&name) {
-                // Left behind by a process of the same number that was killed.
+                // Left by a killed process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 created => created?,
             };
@@ -124,7 +125,7 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Moves it to a name, over what is there.
+    /// Renames it and replaces an existing entry.
     fn place(mut self, name: &OsStr) -> io::Result<()> {
         self.directory.rename(&self.name, name)?;
         self.is_placed = true;

@@ -1,29 +1,29 @@
-//! What stands under a name, and what tells whether it changed.
+//! Kinds of directory entries, and stamps that detect changes.
 
 use std::{io, time::SystemTime};
 
-/// What stands under a name.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
     File,
-    /// A regular file that its owner may execute. Not every system knows this.
+    /// A regular file that its owner may execute. Not every system provides this.
     Executable,
     /// A symbolic link, which is never followed.
     Link,
     /// A directory.
     Directory,
-    /// A FIFO, a socket, a device.
+    /// A FIFO, a socket or a device.
     Other,
 }
 
 impl Kind {
-    /// Whether it is a regular file, executable or not.
+    /// True for a regular file, executable or not.
     pub fn is_file(self) -> bool {
         matches!(self, Self::File | Self::Executable)
     }
 
-    /// Refuses what is no regular file.
+    /// Fails if the entry is not a regular file.
     pub(crate) fn require_file(self) -> io::Result<()> {
         if self.is_file() {
             return Ok(());
@@ -33,33 +33,35 @@ impl Kind {
     }
 }
 
-/// What tells that a file is still the one that was read. Every change of a file's content, mode or
-/// identity changes one of these, unless it happens within one tick of the file system's clock.
+/// Metadata that detects changes of a file. Every change of its content, mode or identity changes
+/// one of these values, unless it happens within one tick of the file system's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// What it is.
+    /// Kind of the file.
     pub kind: Kind,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Nanoseconds since 1970.
+    /// Modification time, in nanoseconds since 1970.
     pub modified: i64,
-    /// When the system changed anything about it, in nanoseconds since 1970. Nobody can set this.
+    /// Time of the last change of content or metadata, in nanoseconds since 1970. Programs cannot
+    /// set it.
     pub changed: i64,
-    /// Which one of its file system it is.
+    /// Inode number within the file system.
     pub inode: u64,
-    /// Whether it is no directory and could be changed under another name (a hard link).
+    /// True if it is not a directory and has other names (hard links), through which it could
+    /// change.
     pub has_other_names: bool,
 }
 
-/// The longest tick of a clock that tells fractions of seconds, with a margin.
+/// Maximum tick of a clock with fractions of seconds, in nanoseconds, with a margin.
 const TICK: i64 = 50_000_000;
 
-/// The tick of one that does not.
+/// Tick of a clock without fractions of seconds, in nanoseconds.
 const COARSE_TICK: i64 = 2_000_000_000;
 
 impl Stamp {
-    /// Whether what was read at `now` or later has to be what a file with this stamp holds: the last
-    /// change is so long ago that another one would have a time of its own.
+    /// True if content that was read at `now` or later certainly belongs to this stamp: the last
+    /// change is old enough that another change would have a different time.
     pub fn is_settled(&self, now: i64) -> bool {
         let tick = if self.changed % 1_000_000_000 == 0 {
             COARSE_TICK
@@ -70,12 +72,12 @@ impl Stamp {
     }
 }
 
-/// The present, as stamps tell it.
+/// Returns the current time in the unit of stamps: nanoseconds since 1970.
 pub fn now() -> i64 {
     nanoseconds(SystemTime::now())
 }
 
-/// Nanoseconds since 1970, none for what was before.
+/// Converts a time to nanoseconds since 1970. Earlier times become 0.
 pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| {

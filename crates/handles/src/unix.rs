@@ -25,7 +25,7 @@ use crate::databases::{Identity, keep_database, may_be_database, refuse};
 use crate::names::{names, single};
 use crate::stamp::{Kind, Stamp};
 
-/// To pass through a directory takes no permission to list it.
+/// Traversing a directory does not need the permission to list it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const PASS: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -36,7 +36,7 @@ const DIRECTORY: OFlags = PASS
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// A directory that is held open.
+/// An open directory.
 #[derive(Debug)]
 pub struct Directory(OwnedFd);
 
@@ -51,7 +51,8 @@ impl Directory {
         Ok(Self(openat(CWD, root, DIRECTORY, Mode::empty())?))
     }
 
-    /// Opens a directory below this one, through no link; itself for an empty path.
+    /// Opens a directory below this one without following links. An empty path opens this directory
+    /// itself.
     pub fn below(&self, relative: impl AsRef<Path>) -> io::Result<Self> {
         let relative = relative.as_ref();
         if relative.as_os_str().is_empty() {
@@ -70,7 +71,8 @@ impl Directory {
             .ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
-    /// One system call for the whole way, where the system has it and the path is not too long.
+    /// Opens the whole path with one system call. Returns `None` if the system lacks the call or
+    /// the path is too long.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn below_at_once(&self, relative: &Path) -> Option<io::Result<Self>> {
         use rustix::fs::{ResolveFlags, openat2};
@@ -88,13 +90,13 @@ impl Directory {
                 None
             }
             Err(Errno::INVAL | Errno::NAMETOOLONG | Errno::AGAIN) => None,
-            // A link on the way.
+            // A link within the path.
             Err(Errno::LOOP) => Some(Err(Errno::NOTDIR.into())),
             Err(error) => Some(Err(error.into())),
         }
     }
 
-    /// Opens a directory in this one, creating it if there is none.
+    /// Opens a directory in this one and creates it if it does not exist.
     pub(crate) fn directory(&self, name: &OsStr) -> io::Result<Self> {
         match pass(&self.0, name) {
             Err(Errno::NOENT) => {
@@ -108,12 +110,12 @@ impl Directory {
         }
     }
 
-    /// The stamp of the directory itself.
+    /// Returns the stamp of the directory itself.
     pub fn stamp(&self) -> io::Result<Stamp> {
         Ok(stamp(&fstat(&self.0)?))
     }
 
-    /// What stands under a name; nothing if nothing does.
+    /// Returns the stamp of an entry, or `None` if it does not exist.
     pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stamp>> {
         match self.look(single(name.as_ref())?) {
             Ok(found) => Ok(Some(stamp(&found))),
@@ -126,7 +128,7 @@ impl Directory {
         statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Everything in the directory, in no order.
+    /// Returns all entries of the directory, in no particular order.
     pub fn children(&self) -> io::Result<impl Iterator<Item = io::Result<Child>>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let readable = openat(&self.0, ".", flags, Mode::empty())?;
@@ -144,7 +146,8 @@ impl Directory {
                 FileType::RegularFile => Kind::File,
                 FileType::Directory => Kind::Directory,
                 FileType::Symlink => Kind::Link,
-                // Some file systems do not tell. What is gone by now is not there.
+                // Some file systems do not report the kind. An entry that was removed meanwhile is
+                // omitted.
                 FileType::Unknown => stamp(&self.look(name).ok()?).kind,
                 _ => Kind::Other,
             };
@@ -153,8 +156,8 @@ impl Directory {
         }))
     }
 
-    /// Opens a regular file to read it, and its stamp. Nothing else is opened: that alone can do
-    /// something, or wait for ever.
+    /// Opens a regular file for reading and returns it with its stamp. Fails for any other kind,
+    /// because opening it can have effects or block forever.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<(File, Stamp)> {
         let name = single(name.as_ref())?;
         let found = self.look(name)?;
@@ -163,11 +166,11 @@ impl Directory {
         self.open_regular(name, OFlags::RDONLY)
     }
 
-    /// Opens what was just seen to be a regular file, by its stamp or in a list of children, to read
-    /// it. What took its place since is refused, without waiting for it.
+    /// Opens a file for reading that a stamp or a listing just showed as a regular file. Fails
+    /// without blocking if it was replaced by another kind.
     ///
-    /// `inode` is the number that the list has for the file, if the caller knows it. It saves a system call for files
-    /// that cannot belong to an open database.
+    /// `inode` is the inode number from the listing, if the caller has it. It saves a system call
+    /// for files that cannot belong to an open database.
     pub fn open_seen_file(
         &self,
         name: impl AsRef<OsStr>,
@@ -180,7 +183,8 @@ impl Directory {
         self.open_regular(name, OFlags::RDONLY)
     }
 
-    /// Opens a regular file to read it and to see that it may be written. Nothing else is opened.
+    /// Opens a regular file for reading and writing, which checks that it is writable. Fails for
+    /// any other kind.
     pub fn open_file_to_change(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let name = single(name.as_ref())?;
         let found = self.look(name)?;
@@ -191,10 +195,11 @@ impl Directory {
     }
 
     fn open_regular(&self, name: &OsStr, access: OFlags) -> io::Result<(File, Stamp)> {
-        // Without waiting: a FIFO put in its place just now would do so until somebody opens it, too.
+        // Non-blocking, because opening a FIFO that just replaced the file would block until
+        // another process opens it.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.0, name, flags, Mode::empty()) {
-            // A link that was put in its place just now.
+            // A link that just replaced the file.
             Err(Errno::LOOP | Errno::MLINK) => return Err(Errno::NOTDIR.into()),
             file => File::from(file?),
         };
@@ -205,7 +210,7 @@ impl Directory {
         Ok((file, stamp))
     }
 
-    /// Where a link leads.
+    /// Returns the target of a link.
     pub fn read_link(&self, name: impl AsRef<OsStr>) -> io::Result<Vec<u8>> {
         let target = readlinkat(&self.0, single(name.as_ref())?, Vec::new())?;
         Ok(target.into_bytes())
@@ -218,13 +223,13 @@ impl Directory {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     pub fn remove_directory(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         let name = single(name.as_ref())?;
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Creates a file nobody else can have.
+    /// Creates a new file. Fails if the name exists.
     pub(crate) fn new_file(&self, name: &str, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode as _);
@@ -236,10 +241,10 @@ impl Directory {
         Ok(symlinkat(&target, &self.0, name)?)
     }
 
-    /// Gives a file another name; fails if that is taken. The old name may remain.
+    /// Gives a file another name. Fails if the name exists. The old name may remain.
     pub(crate) fn name_new(&self, from: &str, to: &OsStr) -> io::Result<()> {
         match linkat(&self.0, from, &self.0, to, AtFlags::empty()) {
-            // File systems without hard links.
+            // The file system has no hard links.
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => match self.look(to) {
                 Err(Errno::NOENT) => self.rename(from, to),
                 Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -249,13 +254,13 @@ impl Directory {
         }
     }
 
-    /// Moves a file to a name, over what is there.
+    /// Renames a file and replaces an existing one.
     pub(crate) fn rename(&self, from: &str, to: &OsStr) -> io::Result<()> {
         self.refuse_database(to)?;
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Refuses a name under which a file of an open database stands.
+    /// Fails if a file of an open database has this name.
     fn refuse_database(&self, name: &OsStr) -> io::Result<()> {
         match self.look(name) {
             Ok(found) => refuse(identity(&found)),
@@ -264,7 +269,8 @@ impl Directory {
         }
     }
 
-    /// Whose a regular file is; nothing if none has that name.
+    /// Returns owner and permissions of a regular file, or `None` if the name is not a regular
+    /// file.
     pub(crate) fn attributes(&self, name: &OsStr) -> Option<Attributes> {
         let found = self.look(name).ok()?;
         let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
@@ -272,16 +278,16 @@ impl Directory {
     }
 }
 
-/// Whose a file is, and who may do what with it.
+/// The owner and the permissions of a file.
 pub(crate) type Attributes = Stat;
 
-/// Whose an open file is.
+/// Returns owner and permissions of an open file.
 pub(crate) fn attributes(file: &File) -> io::Result<Attributes> {
     Ok(fstat(file)?)
 }
 
-/// Gives a file the owner and the permissions of the one it replaces, with or without the right to
-/// execute it where that is said.
+/// Gives a file the owner and the permissions of the file that it replaces. `executable` overrides
+/// the right to execute it.
 pub(crate) fn adopt(
     file: &File,
     replaced: &Attributes,
@@ -293,12 +299,13 @@ pub(crate) fn adopt(
             Uid::from_raw(replaced.st_uid),
             Gid::from_raw(replaced.st_gid),
         );
-        // Only the superuser can give files away. For others the file is theirs from now on.
+        // Only the superuser can change the owner of a file. Otherwise the file belongs to the user
+        // of this process.
         if let Err(error) = fchown(file, Some(owner), Some(group)) {
             tracing::debug!(%error, "a file has another owner now");
         }
     }
-    // What runs as its owner does not any more once it was written, as the system has it, too.
+    // The set-user-ID and set-group-ID bits are dropped, as the system does after a write.
     let permissions = replaced.st_mode & 0o777;
     let permissions = match executable {
         None => permissions,
@@ -308,10 +315,10 @@ pub(crate) fn adopt(
     Ok(fchmod(file, Mode::from_raw_mode(permissions as _))?)
 }
 
-/// Opens a directory to pass through it.
+/// Opens a directory for traversal.
 fn pass(directory: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     match openat(directory, name, DIRECTORY, Mode::empty()) {
-        // A link, as some systems tell it.
+        // Some systems report a link in this way.
         Err(Errno::LOOP) => Err(Errno::NOTDIR),
         opened => opened,
     }

@@ -1,4 +1,4 @@
-//! What is refused, what is put where, and what no link leads elsewhere.
+//! Refused names, results of writes, and links that are never followed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,8 @@ use std::{
 use opencode_handles::{Child, Directory, Kind, is_absent, is_temporary};
 use tempfile::TempDir;
 
-/// `in` with a file, a folder, links and a socket, beside `out` with files of the same names.
+/// A folder `in` with a file, a folder, links and a socket, and a folder `out` with files of the
+/// same names.
 struct Tree {
     _temp: TempDir,
     root: PathBuf,
@@ -42,7 +43,7 @@ impl Tree {
         Directory::open(&self.root.join("in")).unwrap()
     }
 
-    /// The files outside, which stay as they are whatever is done inside.
+    /// Returns the contents of the files in `out`, which must never change.
     fn outside(&self) -> [String; 2] {
         ["out/file", "out/folder/file"]
             .map(|path| fs::read_to_string(self.root.join(path)).unwrap())
@@ -281,7 +282,7 @@ fn files_are_put_in_the_place_of_others_with_their_permissions() {
         assert_eq!(content("file"), "put");
         fs::write(tree.root.join("in/file"), "in").unwrap();
     }
-    // What was read decides, not what has its name by now.
+    // The attributes come from the file that was read, not from the file that has its name now.
     tree.set_mode("in/file", 0o600);
     let opened = held.open_file_to_change("file").unwrap();
     held.remove("file").unwrap();
@@ -290,7 +291,7 @@ fn files_are_put_in_the_place_of_others_with_their_permissions() {
         (tree.mode("in/file"), content("file").as_str()),
         (0o600, "put")
     );
-    // A link goes, and what it leads to stays.
+    // The link is replaced and its target stays unchanged.
     held.put_file("file-link", b"put", false).unwrap();
     assert_eq!(held.stat("file-link").unwrap().unwrap().kind, Kind::File);
     held.put_link("file", b"elsewhere").unwrap();

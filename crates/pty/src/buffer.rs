@@ -1,20 +1,21 @@
-//! The last output of a terminal, addressed as JavaScript addresses text: in UTF-16 units, counted
-//! since its beginning.
+//! The last output of a terminal, addressed like JavaScript text: in UTF-16 code units, counted
+//! from its beginning.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Units in one piece, about. Finding a place in the output looks through one piece.
+/// Approximate length of one piece in units. A lookup scans at most one piece.
 const PIECE: usize = 16 * 1024;
 
-/// How many UTF-16 units a text has.
+/// Returns the number of UTF-16 units of a text.
 pub(crate) fn units(text: &str) -> usize {
-    // Each character is one unit, and a second one where its UTF-8 form has four bytes.
+    // Each character has one unit, and a second one if its UTF-8 form has four bytes.
     let of = |byte: u8| usize::from(byte & 0xc0 != 0x80) + usize::from(byte >= 0xf0);
     text.bytes().map(of).sum()
 }
 
-/// The byte at which a text reaches so many units. A place within a character is where it begins.
+/// Returns the byte offset at which a text reaches that many units. An offset within a character is
+/// rounded down.
 fn byte_at(text: &str, wanted: usize) -> usize {
     let mut passed = 0;
     for (at, character) in text.char_indices() {
@@ -26,17 +27,17 @@ fn byte_at(text: &str, wanted: usize) -> usize {
     text.len()
 }
 
-/// The last units of an output that goes on.
+/// The last units of a growing output.
 pub(crate) struct Buffer {
-    /// Units that are kept.
+    /// Maximum number of units to keep.
     capacity: u64,
     pieces: VecDeque<Piece>,
-    /// What is not yet enough for a piece.
+    /// Text that is too short for a piece.
     tail: String,
     tail_start: u64,
-    /// The first unit that is kept; a character begins there.
+    /// First unit that is kept. A character begins there.
     start: u64,
-    /// The unit that comes next.
+    /// Number of the next unit.
     end: u64,
 }
 
@@ -57,7 +58,7 @@ impl Buffer {
         }
     }
 
-    /// How many units there have been.
+    /// Returns the total number of units so far.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
@@ -88,16 +89,16 @@ impl Buffer {
         }
     }
 
-    /// The first place not before this one at which a character begins.
+    /// Returns the first offset at or after `place` at which a character begins.
     fn boundary(&self, place: u64) -> u64 {
         let (start, text) = self.around(place);
         let before = &text[..byte_at(text, (place - start) as usize)];
-        // Within a character there are two units, and the place was the second of them.
+        // A character of two units contains the offset, which is its second unit.
         let begins = start + units(before) as u64;
         if begins < place { begins + 2 } else { place }
     }
 
-    /// The piece that holds this place, with where it starts.
+    /// Returns the piece that contains this offset, with the start of the piece.
     fn around(&self, place: u64) -> (u64, &str) {
         if place >= self.tail_start {
             return (self.tail_start, &self.tail);
@@ -107,8 +108,9 @@ impl Buffer {
         (piece.start, &piece.text)
     }
 
-    /// At most so many units from the beginning of a character on, with the place after them; nothing when they are not
-    /// kept any more. Empty at the end.
+    /// Returns at most `most` units from `from` on, which must be the beginning of a character, and
+    /// the offset after them. Returns `None` if they are not kept any more, and an empty text at
+    /// the end.
     pub(crate) fn read(&self, from: u64, most: usize) -> Option<(String, u64)> {
         if from < self.start {
             return None;
@@ -128,7 +130,7 @@ impl Buffer {
         Some((text, at))
     }
 
-    /// Everything from a place on, from the first that is kept if it is not any more.
+    /// Returns the output from an offset on, or from the oldest unit that is kept.
     pub(crate) fn snapshot(&self, from: u64) -> Replay {
         let from = from.clamp(self.start, self.end);
         let first = self.pieces.partition_point(|it| it.start <= from);
@@ -146,15 +148,15 @@ impl Buffer {
     }
 }
 
-/// Output that was there at one moment. Pieces are shared with the buffer.
+/// A snapshot of the output. Its pieces are shared with the buffer.
 pub(crate) struct Replay {
     pieces: VecDeque<Arc<str>>,
-    /// Bytes of the first piece that are passed already.
+    /// Number of bytes of the first piece that were already returned.
     offset: usize,
 }
 
 impl Replay {
-    /// The next units, so many at most and never half a character; nothing at the end.
+    /// Returns the next units, at most `most` and only whole characters. Returns `None` at the end.
     pub(crate) fn next(&mut self, most: usize) -> Option<String> {
         let (mut text, mut room) = (String::new(), most);
         while let Some(piece) = self.pieces.front() {
@@ -184,7 +186,7 @@ mod tests {
         std::iter::from_fn(|| replay.next(7)).collect()
     }
 
-    /// What is kept of these units, from a place on, as text.
+    /// Returns the units that are kept from an offset on, as text.
     fn tail_of(text: &str, from: u64) -> String {
         let mut at = 0;
         let kept = text.chars().filter(|it| {
@@ -206,7 +208,7 @@ mod tests {
             (1, "bä€😀z"),
             (3, "€😀z"),
             (4, "😀z"),
-            // Half a character is the whole of it.
+            // An offset within a character is moved to its beginning.
             (5, "😀z"),
             (6, "z"),
             (7, ""),

@@ -1,4 +1,4 @@
-//! Terminals where there are none yet: nothing begins.
+//! Terminals on systems that are not supported yet: every start fails.
 
 use std::convert::Infallible;
 use std::io;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::output::Output;
 
-/// What would begin in a terminal.
+/// The program of a terminal.
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
@@ -18,24 +18,24 @@ pub(crate) struct Program {
     pub(crate) environment: Vec<(String, String)>,
 }
 
-/// Why a program did not begin.
+/// The reason that a program did not start.
 pub(crate) enum StartError {
     System(io::Error),
     #[allow(dead_code, reason = "nothing begins here")]
     Program(io::Error),
 }
 
-/// There is none.
+/// A started program, which never exists here.
 pub(crate) struct Started(Infallible);
 
-/// There are none.
+/// The controls of a terminal, which never exist here.
 #[derive(Clone)]
 pub(crate) struct Controls(Infallible);
 
-/// There is none.
+/// A running terminal, which never exists here.
 pub(crate) struct Running(Infallible);
 
-/// Refuses.
+/// Fails, because terminals are not supported on this system.
 pub(crate) fn start(_: Program) -> Result<Started, StartError> {
     let message = "they are not supported on this system yet";
     let error = io::Error::new(io::ErrorKind::Unsupported, message);

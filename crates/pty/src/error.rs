@@ -1,11 +1,11 @@
-//! What can go wrong with terminals, as data.
+//! Errors of terminals.
 
 use opencode_schema::id::PtyID;
 
-/// Why an operation on terminals was refused.
+/// The reason that an operation on terminals failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TerminalError {
-    /// There is no such terminal in that Location.
+    /// The Location has no terminal with this id.
     #[error("PTY not found: {0}")]
     NotFound(PtyID),
     /// The program of the terminal has ended.
@@ -16,34 +16,34 @@ pub enum TerminalError {
         "{command:?} cannot be started: {message}; name a program of the host's PATH or its absolute path"
     )]
     Command {
-        /// What was to run.
+        /// Name or path of the program.
         command: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         message: String,
     },
-    /// The program cannot begin in that directory.
+    /// The program cannot start in that directory.
     #[error(
         "A terminal cannot begin in {directory}, which is no directory; create it first or give another one"
     )]
     Directory {
-        /// The directory, absolute.
+        /// Absolute path of the directory.
         directory: String,
     },
-    /// A variable that no environment can hold.
+    /// The variable is not valid in an environment.
     #[error(
         "{name:?} cannot be a variable: a name is not empty and holds no '=', and neither name nor value holds a NUL"
     )]
     Variable {
-        /// Its name.
+        /// Name of the variable.
         name: String,
     },
-    /// As many programs run in terminals as may run.
+    /// The maximum number of terminal programs is running.
     #[error("{limit} terminals run already, which is the most; remove one and try again")]
     TooMany {
-        /// The bound.
+        /// Maximum number of running programs.
         limit: usize,
     },
-    /// The machine has no terminal or process to give.
+    /// The system cannot provide a terminal or a process.
     #[error("Terminals cannot be had: {0}")]
     Unavailable(String),
     /// The host is closing.

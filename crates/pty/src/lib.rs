@@ -1,12 +1,13 @@
-//! Terminals: programs that run in a Location and are spoken to as a person would.
+//! Terminals: interactive programs that run in a Location.
 //!
-//! [`Terminals`] holds those of one host, in memory. It knows no HTTP and no sessions: whoever owns
-//! it says what programs begin with, tells clients what it is told of, and closes it.
+//! [`Terminals`] holds the terminals of one host in memory. It does not use HTTP or sessions: its
+//! owner supplies the programs and their environment, forwards notices to clients, and closes it.
 //!
-//! `terminals` is the list of all, `terminal` one whose program runs, `process` that program with
-//! everything that belongs to it, `output` what the
-//! program wrote and who follows it, `buffer` the part of that which is kept, `utf8` its text,
-//! `tickets` who may connect, `request` what begins, `shell` that when nobody names it.
+//! Modules: `terminals` has the list of all terminals, `terminal` one terminal with a running
+//! program, `process` the program and its processes, `output` the output of a program and its
+//! clients, `buffer` the part of the output that is kept, `utf8` its text, `tickets` the
+//! permissions to connect, `request` the options of a new terminal, and `shell` the default
+//! program.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![cfg_attr(not(unix), allow(dead_code, reason = "no terminal ever begins there"))]

@@ -1,8 +1,8 @@
-//! The output of one terminal, and who follows it.
+//! The output of one terminal and the clients that follow it.
 //!
-//! Nothing waits for a client but what the buffer keeps anyway, and the replay it began with. A
-//! client that stays behind holds the program up, as a terminal does; one that takes nothing at all
-//! is cut.
+//! For each client, the host stores only its position in the buffer and the replay that it began
+//! with. If a client falls too far behind, the host pauses the program. If the client then takes
+//! nothing at all, the host cuts it off.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use tokio::sync::{Notify, watch};
 
 use crate::buffer::{Buffer, Replay};
 
-/// Most UTF-16 units in one piece of output.
+/// Maximum number of UTF-16 units in one piece of output.
 pub const FRAME: usize = 65_536;
 
-/// How much of an output is kept for whom.
+/// The limits of an output.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputBounds {
-    /// UTF-16 units that are kept.
+    /// Number of UTF-16 units that are kept.
     pub kept: usize,
-    /// Units that a client may be behind before the program is held up for it.
+    /// Number of units that a client may be behind before the host pauses the program.
     pub behind: u64,
-    /// How long the program is held up while no client takes anything.
+    /// Maximum pause while no client takes output.
     pub patience: Duration,
 }
 
@@ -36,26 +36,26 @@ impl Default for OutputBounds {
     }
 }
 
-/// The place at which a client begins.
+/// The position at which a client begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cursor {
-    /// This unit, or the oldest that is kept.
+    /// This unit, or the oldest unit that is kept.
     At(u64),
-    /// Behind everything there has been.
+    /// The current end of the output.
     End,
 }
 
-/// What a client gets next.
+/// The next item for a client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Output, in order and without a gap.
+    /// Output, in order and without gaps.
     Text(String),
-    /// All that was there at the beginning has been given; what follows is new, and begins at this
-    /// unit.
+    /// The client has received all output from before its connection. New output follows and begins
+    /// at this unit.
     Caught(u64),
-    /// The program has ended, or the terminal is removed. Nothing is missing.
+    /// The program has ended, or the terminal was removed. The client has received all output.
     Ended,
-    /// The client took nothing for too long, and would miss output.
+    /// The client took nothing for too long and would miss output.
     Cut,
 }
 
@@ -63,15 +63,15 @@ pub enum Next {
 pub(crate) struct Output {
     bounds: OutputBounds,
     inner: Mutex<Inner>,
-    /// Moves with every change.
+    /// Notified at every change.
     news: watch::Sender<()>,
-    /// A client took something, or left.
+    /// Notified when a client takes output or leaves.
     taken: Notify,
 }
 
 struct Inner {
     buffer: Buffer,
-    /// Nothing more comes.
+    /// True if no more output follows.
     ended: bool,
     clients: Vec<Client>,
     last_client: u64,
@@ -79,7 +79,7 @@ struct Inner {
 
 struct Client {
     key: u64,
-    /// The unit it gets next.
+    /// Next unit for the client.
     cursor: u64,
     cut: bool,
 }
@@ -89,7 +89,7 @@ impl Inner {
         self.clients.iter_mut().find(|it| it.key == key)
     }
 
-    /// Those for whom the program is held up.
+    /// Returns the clients for which the program is paused.
     fn behind(&mut self, most: u64) -> impl Iterator<Item = &mut Client> {
         let end = self.buffer.end();
         let late = move |it: &&mut Client| !it.cut && end - it.cursor > most;
@@ -120,13 +120,14 @@ impl Output {
         self.news.send_replace(());
     }
 
-    /// Nothing more comes. Who follows gets what is left.
+    /// Marks the end of the output. Clients still receive the remaining output.
     pub(crate) fn end(&self) {
         self.inner.lock().ended = true;
         self.news.send_replace(());
     }
 
-    /// Waits until nobody is too far behind. Whoever takes nothing meanwhile is cut.
+    /// Waits until no client is too far behind. Cuts off clients if none takes output in the
+    /// meantime.
     pub(crate) async fn room(&self) {
         loop {
             let taken = self.taken.notified();
@@ -151,7 +152,7 @@ impl Output {
         }
     }
 
-    /// Follows the output from a place on.
+    /// Follows the output from a position on.
     pub(crate) fn follow(self: &Arc<Self>, from: Cursor) -> Following {
         let mut inner = self.inner.lock();
         let end = inner.buffer.end();
@@ -176,11 +177,11 @@ impl Output {
     }
 }
 
-/// One client's way through the output. Dropping it ends it.
+/// The position of one client in the output. Dropping it removes the client.
 pub(crate) struct Following {
-    /// What was there at the beginning, until it is given.
+    /// Output from before the connection, until the client has received it.
     replay: Option<Replay>,
-    /// Where that ends.
+    /// End of that output.
     end: u64,
     key: u64,
     news: watch::Receiver<()>,
@@ -188,7 +189,7 @@ pub(crate) struct Following {
 }
 
 impl Following {
-    /// Waits for output and takes it, [`FRAME`] units at most. Giving up the wait loses nothing.
+    /// Waits for output and takes at most [`FRAME`] units. Dropping the future loses no output.
     pub(crate) async fn next(&mut self) -> Next {
         loop {
             if let Some(next) = self.take() {
@@ -200,7 +201,7 @@ impl Following {
         }
     }
 
-    /// Done when the client took nothing for too long.
+    /// Returns when the client was cut off because it took nothing for too long.
     pub(crate) async fn cut(&self) {
         let mut news = self.output.news.subscribe();
         while !self.is_cut() {
@@ -317,7 +318,7 @@ mod tests {
         output.room().await;
         output.push("!");
         assert_eq!(attentive.next().await, text("0123456789!"));
-        // The program waits for the one that is behind, and then no longer.
+        // The program pauses for the client that is behind, but only until that client is cut off.
         let before = tokio::time::Instant::now();
         output.room().await;
         assert_eq!(before.elapsed(), Duration::from_secs(5));

@@ -1,8 +1,8 @@
-//! The program of a terminal and every process that belongs to it.
+//! The program of a terminal and all its processes.
 //!
-//! The program leads a session of its own, and all that it starts stays in that session unless it
-//! leaves it on purpose, as daemons do. Nothing of the session outlives the program: the rest is
-//! ended before the program's number is given back to the system, so a number never means another
+//! The program leads its own session. All processes that it starts stay in that session, unless
+//! they leave it on purpose, as daemons do. No process of the session outlives the program: the
+//! remaining ones are ended before the leader is reaped, so its process id never refers to another
 //! process here.
 
 use std::io;
@@ -17,41 +17,42 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::Child;
 use tokio::sync::oneshot;
 
-/// What the rest of a session may take to end by itself when its program has.
+/// Time for the remaining processes of a session to end after the program has ended.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long the rest of a session is killed before one gives up: a process in the middle of some
-/// I/O cannot end before that does.
+/// Time for which the remaining processes are killed before the host gives up. A process in the
+/// middle of some I/O cannot end before the I/O does.
 const KILLING: Duration = Duration::from_secs(1);
-/// Time between two looks at what is left.
+/// Interval between two checks for remaining processes.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The session of one terminal.
 pub(crate) struct Session {
     leader: Pid,
-    /// Whether the leader's number was given back. Held while signals are sent.
+    /// True if the leader was reaped. Locked while signals are sent.
     released: Mutex<bool>,
 }
 
 impl Session {
-    /// The session of a process that was started as its leader, and how it ends.
+    /// Watches the session of a process that was started as its leader. The receiver gets the exit
+    /// status.
     pub(crate) fn watch(
         child: Child,
         guard: Guard,
     ) -> io::Result<(Arc<Self>, oneshot::Receiver<u32>)> {
         let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let session = Arc::new(Self {
-            // Nobody has waited for it.
+            // The process was not reaped yet, so it has an id.
             leader: id.ok_or_else(|| io::Error::other("the process has no number"))?,
             released: Mutex::new(false),
         });
         let (tell, ended) = oneshot::channel();
         let watched = Arc::clone(&session);
-        // The number is waited for and not a signal, because the embedding program may have its own
-        // idea of what becomes of those.
+        // A thread waits for the process id, and not for a signal, because the embedding program
+        // may handle signals itself.
         let thread = thread::Builder::new().name("opencode-pty".into());
         let started = opencode_log::spawn_thread(thread.stack_size(128 * 1024), move || {
             let code = watched.wait(child, guard);
-            // Nobody need wait for it any more.
+            // The receiver may have been dropped.
             let _ = tell.send(code);
         });
         if let Err(error) = started {
@@ -65,8 +66,8 @@ impl Session {
         self.leader.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Asks everything in the session to end. It looks through all processes, so it is nothing for
-    /// an asynchronous thread.
+    /// Asks all processes of the session to end. It scans all processes of the system, so do not
+    /// call it on an asynchronous thread.
     pub(crate) fn hang_up(&self) {
         let released = self.released.lock();
         if !*released {
@@ -74,17 +75,18 @@ impl Session {
         }
     }
 
-    /// Kills the program and its process group. Whoever watches the session ends the rest then, so
-    /// nothing is looked for here and it takes no time.
+    /// Kills the program and its process group without blocking. The watching thread then ends the
+    /// other processes of the session.
     pub(crate) fn kill(&self) {
         let released = self.released.lock();
         if !*released {
-            // What is gone by now needs no signal.
+            // A group that has ended needs no signal.
             let _ = kill_process_group(self.leader, Signal::KILL);
         }
     }
 
-    /// Waits for the end of the leader and ends the rest. Gives the exit status as shells tell it.
+    /// Waits for the end of the leader and ends the remaining processes. Returns the exit status in
+    /// the form of shells.
     fn wait(&self, mut child: Child, guard: Guard) -> u32 {
         let id = WaitId::Pid(self.leader);
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -124,13 +126,13 @@ fn end_rest(leader: Pid) {
 fn send(leader: Pid, signals: &[Signal]) {
     for group in groups(leader) {
         for signal in signals {
-            // A group that is gone by now needs no signal.
+            // A group that has ended needs no signal.
             let _ = kill_process_group(group, *signal);
         }
     }
 }
 
-/// The process groups of a session that have a process which runs.
+/// Returns the process groups of a session that contain a running process.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn groups(leader: Pid) -> Vec<Pid> {
     use std::collections::HashSet;
@@ -146,10 +148,11 @@ fn groups(leader: Pid) -> Vec<Pid> {
     groups.into_iter().collect()
 }
 
-/// The group of a process of this session, as the system describes the process, unless it has ended.
+/// Parses `/proc/<pid>/stat`. Returns the group of the process if it belongs to this session and
+/// has not ended.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn group(stat: &[u8], leader: Pid) -> Option<Pid> {
-    // The name of a program may hold anything, parentheses included.
+    // The program name can contain any character, including parentheses.
     let name = stat.iter().rposition(|it| *it == b')')?;
     let rest = std::str::from_utf8(&stat[name + 1..]).ok()?;
     let mut fields = rest.split_ascii_whitespace();
@@ -160,14 +163,14 @@ fn group(stat: &[u8], leader: Pid) -> Option<Pid> {
     (lives && belongs).then(|| Pid::from_raw(group)).flatten()
 }
 
-/// Elsewhere a session does not tell its processes. That of the program itself is known, and the
-/// terminal's end reaches the others.
+/// On other systems, the processes of a session cannot be listed. Only the group of the program
+/// itself is known, and the end of the terminal reaches the others.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn groups(leader: Pid) -> Vec<Pid> {
     of_leader(leader)
 }
 
-/// The leader's own group, if anything in it runs.
+/// Returns the leader's own group, if it contains a process.
 fn of_leader(leader: Pid) -> Vec<Pid> {
     let runs = rustix::process::test_kill_process_group(leader).is_ok();
     if runs { vec![leader] } else { Vec::new() }

@@ -1,4 +1,4 @@
-//! What begins in terminals.
+//! Options of new and changed terminals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,37 +11,38 @@ use crate::error::TerminalError;
 use crate::shell;
 use crate::terminal::{self, Program, StartError, Started};
 
-/// Variables of an environment.
+/// Environment variables by name.
 pub type Environment = BTreeMap<String, String>;
 
-/// What begins in a terminal.
+/// The options of a new terminal.
 #[derive(Debug, Clone)]
 pub struct CreateTerminal {
-    /// The Location it belongs to, its directory in normal form.
+    /// Location of the terminal, with a normalised directory.
     pub place: LocationRef,
-    /// The program.
+    /// Program to run.
     pub command: String,
-    /// Its arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// The directory it begins in, relative to that of the Location.
+    /// Initial working directory, relative to the directory of the Location. Absent means the
+    /// latter.
     pub directory: Option<String>,
-    /// Title; made from the id unless given.
+    /// Title. By default derived from the id.
     pub title: Option<String>,
-    /// Its whole environment, beside what a terminal must say of itself.
+    /// Complete environment, to which only the variables of the terminal itself are added.
     pub environment: Environment,
 }
 
-/// What of a terminal changes.
+/// The changes of a terminal.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateTerminal {
-    /// Another title.
+    /// New title.
     pub title: Option<String>,
-    /// Another size: lines, and characters of a line.
+    /// New size as (rows, columns), in characters.
     pub size: Option<(u16, u16)>,
 }
 
 impl CreateTerminal {
-    /// The directory it begins in, absolute.
+    /// Returns the absolute path of the initial working directory.
     pub fn cwd(&self) -> PathBuf {
         let base = Path::new(&self.place.directory);
         match &self.directory {
@@ -50,7 +51,7 @@ impl CreateTerminal {
         }
     }
 
-    /// Begins it, and describes the terminal. It blocks for as long as the system needs.
+    /// Starts the program and returns the terminal. Blocks until the system has started it.
     pub(crate) fn begin(self, id: PtyID) -> Result<(Pty, Started), TerminalError> {
         let directory = self.cwd();
         let cwd = directory.to_string_lossy().into_owned();
@@ -85,11 +86,11 @@ fn default_title(id: &PtyID) -> String {
     format!("Terminal {}", &id[last..])
 }
 
-/// Refuses variables that no environment can hold.
+/// Checks that an environment can contain the variables.
 ///
 /// # Errors
 ///
-/// `Variable` names the first of them.
+/// Fails with `Variable` for the first invalid variable.
 pub fn check_variables(variables: &Environment) -> Result<(), TerminalError> {
     let unfit = |(name, value): &(&String, &String)| {
         name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
@@ -100,7 +101,7 @@ pub fn check_variables(variables: &Environment) -> Result<(), TerminalError> {
     }
 }
 
-/// The variables that programs find, with what a terminal says of itself.
+/// Returns the environment of the program, including the variables of the terminal itself.
 fn environment(mut variables: Environment) -> Result<Vec<(String, String)>, TerminalError> {
     check_variables(&variables)?;
     let forced = [("TERM", "xterm-256color"), ("OPENCODE_TERMINAL", "1")];

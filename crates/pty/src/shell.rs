@@ -1,14 +1,15 @@
-//! Which program a terminal begins with when nobody names one.
+//! The default program of a terminal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Shells that read the user's profile when they are told to be the first of a login.
+/// Shells that read the user's profile if they are started as login shells.
 const LOGIN: [&str; 6] = ["bash", "dash", "fish", "ksh", "sh", "zsh"];
-/// Where programs are looked for when nothing says where.
+/// Search path if the environment has no `PATH`.
 const USUAL_PATH: &str = "/usr/local/bin:/bin:/usr/bin";
 
-/// The shell: the configured one, else that of the environment, else `bash`, else `/bin/sh`.
+/// Returns the shell: the configured one, or `SHELL` of the environment, or `bash` in its `PATH`,
+/// or `/bin/sh`.
 pub fn default_shell(configured: Option<&str>, environment: &BTreeMap<String, String>) -> String {
     let variable = |name: &str| environment.get(name).filter(|it| !it.is_empty());
     let given = configured.filter(|it| !it.is_empty());
@@ -24,8 +25,8 @@ pub fn default_shell(configured: Option<&str>, environment: &BTreeMap<String, St
     }
 }
 
-/// The arguments a program begins with: shells are told to read the profile, whatever else they are
-/// told.
+/// Returns the arguments of a program. Shells get an extra argument that makes them read the
+/// profile.
 pub(crate) fn arguments(command: &str, mut given: Vec<String>) -> Vec<String> {
     let name = Path::new(command).file_name();
     if name.is_some_and(|name| LOGIN.iter().any(|it| name == *it)) {

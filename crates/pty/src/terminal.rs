@@ -1,4 +1,4 @@
-//! One terminal whose program runs.
+//! A terminal with a running program.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,40 +20,40 @@ use crate::output::Output;
 use crate::process::Session;
 use crate::utf8::Decoder;
 
-/// Lines and characters of a line until somebody says otherwise.
+/// Initial size as (rows, columns).
 const SIZE: (u16, u16) = (24, 80);
-/// Bytes of output that are taken at once.
+/// Maximum number of output bytes per read.
 const CHUNK: usize = 16 * 1024;
-/// Inputs that may wait for the program; whoever has more waits.
+/// Maximum number of queued inputs. Further senders wait.
 const INPUTS: usize = 4;
-/// How long a program may take to end when it is asked to.
+/// Time for a program to end after it was asked to.
 const HANG_UP: Duration = Duration::from_millis(500);
-/// How long output is waited for when all processes have ended: one that left the session may hold
-/// the terminal open for ever.
+/// Maximum wait for output after all processes of the session have ended. A process that left the
+/// session may hold the terminal open forever.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
-/// What begins in a terminal.
+/// The program of a terminal.
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
     pub(crate) directory: PathBuf,
-    /// All of its environment.
+    /// Complete environment.
     pub(crate) environment: Vec<(String, String)>,
 }
 
-/// Why a program did not begin.
+/// The reason that a program did not start.
 pub(crate) enum StartError {
-    /// There is no terminal, or no process, to be had.
+    /// The system cannot provide a terminal or a process.
     System(io::Error),
     /// The program cannot be run.
     Program(io::Error),
 }
 
-/// A program that began in a terminal.
+/// A program that was started in a terminal.
 pub(crate) struct Started {
     leash: KillOnDrop,
     master: Pty,
-    /// The terminal once more, for its size alone.
+    /// Second descriptor of the terminal, used only to set its size.
     sizing: OwnedFd,
     ended: oneshot::Receiver<u32>,
 }
@@ -61,18 +61,18 @@ pub(crate) struct Started {
 /// Kills the session when it is dropped. Where that has ended, this does nothing.
 struct KillOnDrop(Arc<Session>);
 
-/// How a running terminal is reached.
+/// The controls of a running terminal.
 #[derive(Clone)]
 pub(crate) struct Controls {
     session: Arc<Session>,
     sizing: Arc<OwnedFd>,
     input: mpsc::Sender<Bytes>,
     end: CancellationToken,
-    /// Cancelled when nothing runs any more.
+    /// Cancelled when no process runs any more.
     over: CancellationToken,
 }
 
-/// A terminal at work: what has to go on until its program has ended.
+/// The task of a running terminal, which must run until its program has ended.
 pub(crate) struct Running {
     leash: KillOnDrop,
     master: Pty,
@@ -83,7 +83,8 @@ pub(crate) struct Running {
     output: Arc<Output>,
 }
 
-/// Begins a program. It blocks for as long as the system needs, within an asynchronous runtime.
+/// Starts a program. Blocks until the system has started it. Must be called within an asynchronous
+/// runtime.
 pub(crate) fn start(program: Program) -> Result<Started, StartError> {
     let mut guard = Guard::start().map_err(StartError::System)?;
     let (master, slave) = pty_process::open().map_err(system)?;
@@ -121,7 +122,7 @@ fn plain(error: pty_process::Error) -> io::Error {
     }
 }
 
-/// Whether it is the machine's fault or the program's.
+/// Returns `System` if the system lacks resources, or else `Program`.
 fn failed(error: io::Error) -> StartError {
     let scarce = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
     if Errno::from_io_error(&error).is_some_and(|it| scarce.contains(&it)) {
@@ -137,12 +138,12 @@ impl Drop for KillOnDrop {
 }
 
 impl Started {
-    /// The number of the program's process.
+    /// Returns the process id of the program.
     pub(crate) fn id(&self) -> u32 {
         self.leash.0.id()
     }
 
-    /// How the terminal is reached, and what has to run for that.
+    /// Returns the controls of the terminal, and the task that must run for them.
     pub(crate) fn connect(self, output: Arc<Output>) -> (Controls, Running) {
         let (input, inputs) = mpsc::channel(INPUTS);
         let controls = Controls {
@@ -171,19 +172,19 @@ impl Controls {
         self.end.cancel();
     }
 
-    /// Done when nothing of it runs any more.
+    /// Returns when no process of the terminal runs any more.
     pub(crate) async fn ended(&self) {
         self.over.cancelled().await;
     }
 
-    /// Kills the program and all that belongs to it.
+    /// Kills the program and all its processes.
     pub(crate) fn kill(&self) {
         self.session.kill();
     }
 
     /// Changes the size, in characters.
     pub(crate) fn resize(&self, rows: u16, cols: u16) {
-        // A terminal whose program has ended meanwhile has no size.
+        // If the program has ended, the call fails and has no effect.
         let size = Winsize {
             ws_row: rows,
             ws_col: cols,
@@ -195,15 +196,15 @@ impl Controls {
         }
     }
 
-    /// Where input goes. It takes none any more once the program has ended.
+    /// Returns the sender of input. Sending fails once the program has ended.
     pub(crate) fn input(&self) -> mpsc::Sender<Bytes> {
         self.input.clone()
     }
 }
 
 impl Running {
-    /// Carries input and output until the program has ended and all that belonged to it. Gives the
-    /// exit status as shells tell it.
+    /// Transfers input and output until the program and all its processes have ended. Returns the
+    /// exit status in the form of shells.
     pub(crate) async fn run(self) -> u32 {
         let Self {
             leash,
@@ -219,7 +220,7 @@ impl Running {
         let talking = async {
             let heard = hear(&mut reading, &output, &mut decoder, true);
             tokio::join!(heard, type_in(writing, inputs));
-            // It closed its terminal and goes on all the same.
+            // The program closed its terminal and continues to run.
             std::future::pending::<Infallible>().await
         };
         let code = tokio::select! {
@@ -228,7 +229,7 @@ impl Running {
             never = talking => match never {},
         };
         let last = hear(&mut reading, &output, &mut decoder, false);
-        // What comes later comes from processes that left the session.
+        // Later output comes from processes that left the session.
         let _ = tokio::time::timeout(LAST_OUTPUT, last).await;
         output.push(&decoder.finish());
         code.unwrap_or(1)
@@ -240,7 +241,7 @@ async fn stop(
     mut ended: oneshot::Receiver<u32>,
 ) -> Result<u32, oneshot::error::RecvError> {
     let asked = Arc::clone(session);
-    // One that cannot be asked is killed in the end.
+    // If the request fails, the program is killed after the timeout.
     let _ = opencode_log::spawn_blocking(move || asked.hang_up()).await;
     match tokio::time::timeout(HANG_UP, &mut ended).await {
         Ok(code) => code,
@@ -251,7 +252,7 @@ async fn stop(
     }
 }
 
-/// Takes output until there is no more.
+/// Reads output until the end.
 async fn hear(reading: &mut OwnedReadPty, output: &Output, decoder: &mut Decoder, politely: bool) {
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -262,13 +263,13 @@ async fn hear(reading: &mut OwnedReadPty, output: &Output, decoder: &mut Decoder
             Ok(0) => return,
             Ok(read) => output.push(&decoder.decode(&chunk[..read])),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // Nobody has the terminal open any more.
+            // No process has the terminal open any more.
             Err(_) => return,
         }
     }
 }
 
-/// Gives the program what is typed.
+/// Writes the input to the program.
 async fn type_in(mut writing: OwnedWritePty, mut inputs: mpsc::Receiver<Bytes>) {
     while let Some(input) = inputs.recv().await {
         if writing.write_all(&input).await.is_err() {

@@ -19,21 +19,21 @@ use crate::request::{CreateTerminal, UpdateTerminal};
 use crate::terminal::{Controls, Running};
 use crate::tickets::{self, Tickets};
 
-/// How long one waits for programs that were told to end. All but those in the middle of some I/O
-/// have been killed long before.
+/// Maximum wait for programs that were told to end. They have been killed long before, except for
+/// processes in the middle of some I/O.
 const END_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Who is told what happens to terminals. It must only note it down.
+/// Receives the notices about terminals. It must return quickly.
 type Tell = Box<dyn Fn(&LocationRef, &Notice) + Send + Sync>;
 
-/// How many terminals there may be.
+/// The limits of a host's terminals.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Programs that run at once in the whole host.
+    /// Maximum number of running programs in the whole host.
     pub running: usize,
-    /// Terminals of one Location that are kept after their programs have ended.
+    /// Maximum number of terminals per Location that are kept after their programs have ended.
     pub exited: usize,
-    /// How much output is kept.
+    /// Limits of each output.
     pub output: OutputBounds,
 }
 
@@ -47,19 +47,19 @@ impl Default for Bounds {
     }
 }
 
-/// What terminals are made with.
+/// The options of [`Terminals`].
 pub struct TerminalsOptions {
-    /// Identifiers.
+    /// Source of ids.
     pub ids: Arc<IdSource>,
-    /// Time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// How many there may be.
+    /// Limits of terminals and their output.
     pub bounds: Bounds,
-    /// Is told what happens, in order.
+    /// Receives all notices, in order.
     pub tell: Tell,
 }
 
-/// The terminals of one host, in memory. All clones are the same ones.
+/// The terminals of one host, in memory. Clones share all state.
 #[derive(Clone)]
 pub struct Terminals(Arc<Inner>);
 
@@ -68,26 +68,27 @@ struct Inner {
     clock: Arc<dyn Clock>,
     bounds: Bounds,
     tell: Tell,
-    /// Locked to look and to change, and while that is told, so that it is told in order.
+    /// Locked during reads and changes, and until the notice of a change was sent, so that notices
+    /// are in order.
     list: Mutex<List>,
     tickets: Mutex<Tickets>,
-    /// Terminals at work.
+    /// Tasks of running terminals.
     tasks: TaskTracker,
 }
 
 #[derive(Default)]
 struct List {
     closed: bool,
-    /// Programs that are about to run.
+    /// Number of reserved programs that have not started yet.
     starting: usize,
-    /// In the order of their creation.
+    /// Terminals in the order of their creation.
     rows: Vec<Row>,
 }
 
 struct Row {
     place: LocationRef,
     info: Pty,
-    /// Nothing once the program has ended.
+    /// `None` once the program has ended.
     live: Option<Live>,
 }
 
@@ -113,7 +114,7 @@ impl List {
         self.rows.iter().filter(|row| row.live.is_some()).count() + self.starting
     }
 
-    /// The oldest of a Location's ended terminals, if there are more than may be kept.
+    /// Returns the oldest ended terminal of a Location, if the limit is reached.
     fn surplus(&self, place: &LocationRef, most: usize) -> Option<PtyID> {
         let exited = |row: &&Row| row.live.is_none() && row.place == *place;
         let mut exited = self.rows.iter().filter(exited);
@@ -122,16 +123,17 @@ impl List {
     }
 }
 
-/// The place of a program that is about to run. It is free again when this is dropped.
+/// A reserved slot for one program. Dropping it frees the slot.
 pub struct Reservation(Terminals);
 
 impl Reservation {
-    /// Begins a program in a terminal of its own.
+    /// Starts a program in a new terminal.
     ///
     /// # Errors
     ///
-    /// `Command`, `Directory` and `Variable` say what cannot be begun with, `Unavailable` that nothing
-    /// can begin now.
+    /// Fails with `Command`, `Directory` or `Variable` if the request is invalid, with
+    /// `Unavailable` if the system cannot start a program now, and with `Closed` if the host is
+    /// closing.
     pub async fn create(self, request: CreateTerminal) -> Result<Pty, TerminalError> {
         let Inner { ids, bounds, .. } = &*self.0.0;
         let id = PtyID::generate(ids);
@@ -140,7 +142,7 @@ impl Reservation {
         let (info, started) = begun.await.map_err(|_| TerminalError::Closed)??;
         let output = Arc::new(Output::new(bounds.output));
         let (controls, running) = started.connect(Arc::clone(&output));
-        // Until this returns and drops the place, it is counted as one that runs.
+        // The reservation counts as a running program until this function returns.
         self.0.add(place, info, Live { controls, output }, running)
     }
 }
@@ -152,7 +154,7 @@ impl Drop for Reservation {
 }
 
 impl Terminals {
-    /// No terminal yet.
+    /// Creates an empty list of terminals.
     pub fn new(options: TerminalsOptions) -> Self {
         let tasks = TaskTracker::new();
         tasks.close();
@@ -167,11 +169,12 @@ impl Terminals {
         }))
     }
 
-    /// A place for one program more.
+    /// Reserves a slot for one program.
     ///
     /// # Errors
     ///
-    /// `TooMany` when as many run as may, `Closed` when none may any more.
+    /// Fails with `TooMany` if the maximum number of programs runs, and with `Closed` after
+    /// [`close`](Self::close).
     pub fn reserve(&self) -> Result<Reservation, TerminalError> {
         let mut list = self.0.list.lock();
         if list.closed {
@@ -185,11 +188,11 @@ impl Terminals {
         Ok(Reservation(self.clone()))
     }
 
-    /// Begins a program in a terminal of its own.
+    /// Starts a program in a new terminal.
     ///
     /// # Errors
     ///
-    /// Those of [`reserve`](Self::reserve) and of [`Reservation::create`].
+    /// Fails like [`reserve`](Self::reserve) and [`Reservation::create`].
     pub async fn create(&self, request: CreateTerminal) -> Result<Pty, TerminalError> {
         self.reserve()?.create(request).await
     }
@@ -218,13 +221,13 @@ impl Terminals {
         opencode_log::spawn_tracked(&self.0.tasks, async move {
             let code = running.run().await;
             terminals.exited(&id, code);
-            // Who is connected finds it ended.
+            // Connected clients then receive the end.
             output.end();
         });
         Ok(info)
     }
 
-    /// Notes that a program has ended. Of a terminal that was removed there is nothing to note.
+    /// Records the end of a program. Has no effect if the terminal was removed.
     fn exited(&self, id: &PtyID, code: u32) {
         let mut list = self.0.list.lock();
         let Some(row) = list.rows.iter_mut().find(|row| row.info.id == *id) else {
@@ -245,28 +248,28 @@ impl Terminals {
         }
     }
 
-    /// The terminals of a Location in the order of their creation, those whose program has ended
-    /// included.
+    /// Returns the terminals of a Location in the order of their creation, including those with
+    /// ended programs.
     pub fn list(&self, place: &LocationRef) -> Vec<Pty> {
         let list = self.0.list.lock();
         let of_place = list.rows.iter().filter(|row| row.place == *place);
         of_place.map(|row| row.info.clone()).collect()
     }
 
-    /// One terminal of a Location.
+    /// Returns one terminal of a Location.
     ///
     /// # Errors
     ///
-    /// `NotFound`.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub fn get(&self, place: &LocationRef, id: &PtyID) -> Result<Pty, TerminalError> {
         Ok(self.0.list.lock().row(place, id)?.info.clone())
     }
 
-    /// Changes a terminal. One whose program has ended has no size.
+    /// Changes a terminal. Ignores a new size if its program has ended.
     ///
     /// # Errors
     ///
-    /// `NotFound`.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub fn update(
         &self,
         place: &LocationRef,
@@ -287,12 +290,12 @@ impl Terminals {
         Ok(info)
     }
 
-    /// Removes a terminal and ends its program with all that belongs to it. Returns when they have
-    /// ended, which takes a second or two where they resist.
+    /// Removes a terminal and ends its program with all its processes. Returns when they have
+    /// ended, which takes a second or two if they resist.
     ///
     /// # Errors
     ///
-    /// `NotFound`.
+    /// Fails with `NotFound` if the Location has no terminal with this id.
     pub async fn remove(&self, place: &LocationRef, id: &PtyID) -> Result<(), TerminalError> {
         let removed = {
             let mut list = self.0.list.lock();
@@ -304,17 +307,18 @@ impl Terminals {
             live.output.end();
             live.controls.end();
             let ended = live.controls.ended();
-            // What cannot be killed keeps nobody waiting.
+            // A process that cannot be killed does not block the caller.
             let _ = tokio::time::timeout(END_PATIENCE, ended).await;
         }
         Ok(())
     }
 
-    /// A ticket for one connection to a terminal.
+    /// Issues a ticket for one connection to a terminal.
     ///
     /// # Errors
     ///
-    /// `NotFound`, and `Unavailable` when the machine has no randomness.
+    /// Fails with `NotFound` if the Location has no terminal with this id, and with `Unavailable` if the
+    /// system has no randomness.
     pub fn issue_ticket(&self, place: &LocationRef, id: &PtyID) -> Result<String, TerminalError> {
         self.get(place, id)?;
         let ticket =
@@ -325,7 +329,7 @@ impl Terminals {
         Ok(ticket)
     }
 
-    /// Whether a ticket opens a terminal. It is used up, whatever it opens.
+    /// Returns true if a ticket opens this terminal. Invalidates the ticket in any case.
     pub fn redeem_ticket(&self, ticket: &str, place: &LocationRef, id: &PtyID) -> bool {
         let now = self.0.clock.now();
         self.0.tickets.lock().redeem(ticket, id, place, now)
@@ -335,7 +339,8 @@ impl Terminals {
     ///
     /// # Errors
     ///
-    /// `NotFound`, and `Exited` when its program has ended.
+    /// Fails with `NotFound` if the Location has no terminal with this id, and with `Exited` if its program
+    /// has ended.
     pub fn attach(
         &self,
         place: &LocationRef,
@@ -352,7 +357,7 @@ impl Terminals {
         })
     }
 
-    /// Removes all terminals, for ever, and ends their programs.
+    /// Removes all terminals, ends their programs and refuses new ones.
     pub async fn close(&self) {
         let rows = {
             let mut list = self.0.list.lock();
@@ -375,7 +380,7 @@ impl Terminals {
         }
     }
 
-    /// Kills all programs without waiting, for an owner that goes away without closing.
+    /// Kills all programs without waiting, for an owner that is dropped without closing.
     pub fn abandon(&self) {
         let rows = {
             let mut list = self.0.list.lock();
@@ -399,25 +404,25 @@ impl Inner {
     }
 }
 
-/// A connection to a terminal. Dropping it ends it.
+/// A connection to a terminal. Dropping it closes the connection.
 pub struct Attached {
     following: Following,
     input: mpsc::Sender<Bytes>,
 }
 
 impl Attached {
-    /// Waits for output and takes it. Giving up the wait loses nothing.
+    /// Waits for output and takes it. Dropping the future loses no output.
     pub async fn next(&mut self) -> Next {
         self.following.next().await
     }
 
-    /// Done when this connection took nothing for too long, and would miss output.
+    /// Returns when this connection was cut off because it took nothing for too long.
     pub async fn cut(&self) {
         self.following.cut().await;
     }
 
-    /// Where this connection's input goes: the program gets it as if it were typed. Whoever sends
-    /// waits while the program does not read; it takes nothing any more once the program has ended.
+    /// Returns the sender of input, which the program receives like typed text. Sending waits while
+    /// the program does not read, and fails once the program has ended.
     pub fn input(&self) -> mpsc::Sender<Bytes> {
         self.input.clone()
     }

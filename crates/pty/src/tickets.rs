@@ -1,4 +1,4 @@
-//! Tickets: each opens one connection to one terminal, for whoever brings it in time.
+//! Tickets: each opens one connection to one terminal, for any client that presents it in time.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,20 +6,20 @@ use opencode_schema::clock::Millis;
 use opencode_schema::id::PtyID;
 use opencode_schema::location::LocationRef;
 
-/// How long a ticket is good for, in seconds.
+/// Validity of a ticket, in seconds.
 pub const TICKET_SECONDS: u32 = 60;
-/// Tickets that are not used yet. Of more, the oldest are void.
+/// Maximum number of issued tickets. Beyond it, the oldest become invalid.
 pub(crate) const MOST: usize = 10_000;
 
-/// Tickets that nobody has used yet.
+/// Unused tickets.
 #[derive(Default)]
 pub(crate) struct Tickets {
     scopes: HashMap<String, Scope>,
-    /// In the order in which they were issued, used ones included until they would have run out.
+    /// Issued tickets in order. Used ones stay here until they would have expired.
     issued: VecDeque<(String, Millis)>,
 }
 
-/// What a ticket opens.
+/// The terminal that a ticket opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Scope {
     terminal: PtyID,
@@ -27,7 +27,7 @@ struct Scope {
 }
 
 impl Tickets {
-    /// Takes up a new ticket.
+    /// Adds a new ticket.
     pub(crate) fn issue(
         &mut self,
         ticket: String,
@@ -44,7 +44,7 @@ impl Tickets {
         }
     }
 
-    /// Whether this ticket opens that terminal. It is used up, whatever it opens.
+    /// Returns true if the ticket opens that terminal. Invalidates the ticket in any case.
     pub(crate) fn redeem(
         &mut self,
         ticket: &str,
@@ -74,11 +74,11 @@ impl Tickets {
     }
 }
 
-/// A text that nobody guesses, in the form of a random UUID.
+/// Returns an unpredictable text in the form of a random UUID.
 ///
 /// # Errors
 ///
-/// The operating system has no randomness to give.
+/// Fails if the operating system cannot provide random bytes.
 pub(crate) fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

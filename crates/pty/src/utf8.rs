@@ -1,9 +1,9 @@
-//! Text from bytes that arrive in pieces of any size.
+//! Decoding of text from byte chunks of any size.
 
 use encoding_rs::UTF_8;
 
-/// Decodes UTF-8 whose characters may be split between pieces. What is no UTF-8 is replaced as
-/// browsers and Node do it.
+/// Decodes UTF-8 with characters that may be split between chunks. Replaces invalid bytes as
+/// browsers and Node do.
 pub(crate) struct Decoder(encoding_rs::Decoder);
 
 impl Default for Decoder {
@@ -13,18 +13,18 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// The text that is complete with these bytes.
+    /// Returns the text that is complete after these bytes.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> String {
         self.text(bytes, false)
     }
 
-    /// What is left when nothing more comes.
+    /// Returns the remaining text at the end of the input.
     pub(crate) fn finish(mut self) -> String {
         self.text(&[], true)
     }
 
     fn text(&mut self, bytes: &[u8], last: bool) -> String {
-        // It writes as much as there is room for.
+        // The decoder writes only into the existing capacity.
         let most = self.0.max_utf8_buffer_length(bytes.len());
         let mut text = String::with_capacity(most.unwrap_or(usize::MAX));
         let _ = self.0.decode_to_string(bytes, &mut text, last);
@@ -57,7 +57,7 @@ mod tests {
             // Never completed.
             (&[b"\xf0\x9f\x98"], "\u{fffd}"),
             (&[b"\xf0\x9f", b"x"], "\u{fffd}x"),
-            // Never text.
+            // Never valid text.
             (&[b"\xff\xfea"], "\u{fffd}\u{fffd}a"),
             (&[b"\xed\xa0\x80"], "\u{fffd}\u{fffd}\u{fffd}"),
             (&[b"\xc0\xaf"], "\u{fffd}\u{fffd}"),

@@ -1,4 +1,4 @@
-//! Agents: who answers in a session, with which model, instructions and permissions.
+//! Agents: the model, the instructions and the permissions of a session's answers.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -7,51 +7,51 @@ use crate::catalogue::RequestSettings;
 use crate::model::ModelRef;
 use crate::permission::PermissionRule;
 
-/// An agent as reads show it.
+/// An agent, as read operations return it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentInfo {
-    /// Its name.
+    /// Name of the agent.
     pub id: String,
-    /// The model it prefers; absent means the default one.
+    /// Model that the agent prefers. Absent means the default model.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<ModelRef>,
-    /// What is added to its model requests.
+    /// Headers and body members that the host adds to the agent's model requests.
     pub request: RequestSettings,
-    /// Its instructions, which stand before everything else the model is told.
+    /// Instructions of the agent. The model receives them before all other text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub system: Option<String>,
-    /// What it is for.
+    /// Purpose of the agent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Who may choose it.
+    /// Callers that may choose the agent: users, other agents or both.
     pub mode: AgentMode,
-    /// Whether lists made for people leave it out.
+    /// True if lists for users omit the agent.
     pub hidden: bool,
-    /// Its colour in user interfaces.
+    /// Colour of the agent in user interfaces.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub color: Option<AgentColor>,
-    /// Provider Turns of one activity at most; absent means any number.
+    /// Maximum number of Provider Turns of one activity. Absent means no limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub steps: Option<u32>,
-    /// What it may do. Of the rules that match an action, the last one counts.
+    /// Permission rules of the agent. The last rule that matches an action decides.
     pub permissions: Vec<PermissionRule>,
 }
 
-/// Who may choose an agent.
+/// The callers that may choose an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentMode {
-    /// Other agents, which give it a task.
+    /// Other agents may choose it to give it a task.
     Subagent,
-    /// People.
+    /// Users may choose it.
     Primary,
-    /// Both.
+    /// Users and other agents may choose it.
     #[default]
     All,
 }
 
-/// Colours that user interfaces have names for.
+/// Colour names that user interfaces define.
 const THEME_COLORS: [&str; 7] = [
     "primary",
     "secondary",
@@ -62,22 +62,22 @@ const THEME_COLORS: [&str; 7] = [
     "info",
 ];
 
-/// A colour: `#rrggbb` in hexadecimal digits, or one of the names that user interfaces know:
-/// `primary`, `secondary`, `accent`, `success`, `warning`, `error`, `info`.
+/// A colour: `#rrggbb` in hexadecimal digits, or a name that user interfaces define: `primary`,
+/// `secondary`, `accent`, `success`, `warning`, `error` or `info`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AgentColor(String);
 
-/// Why a text is no colour.
+/// The error for a text that is not a colour.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Expected a colour such as #7fa0ff, or one of {}, got {got:?}", THEME_COLORS.join(", "))]
 pub struct AgentColorError {
-    /// What it was, cut to a length fit for a message.
+    /// The rejected text, cut to 64 characters.
     pub got: String,
 }
 
 impl AgentColor {
-    /// Checks the form of a colour.
+    /// Parses a colour. Fails if the text has neither of the two forms.
     pub fn parse(text: &str) -> Result<Self, AgentColorError> {
         let is_hexadecimal = text.strip_prefix('#').is_some_and(|digits| {
             digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
@@ -90,7 +90,7 @@ impl AgentColor {
         })
     }
 
-    /// The text on the wire.
+    /// Returns the text of the colour on the wire.
     pub fn as_str(&self) -> &str {
         &self.0
     }

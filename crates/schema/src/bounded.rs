@@ -1,15 +1,16 @@
-//! Numbers that come from providers, read back within what JavaScript can tell exactly.
+//! Numbers from providers, limited to the range that JavaScript represents exactly.
 //!
-//! What providers send is bounded before it is stored. These readers repair what an earlier version
-//! stored as it came: without them one absurd number makes its session unreadable.
+//! The host limits provider numbers before it stores them. These readers repair numbers that an
+//! earlier version stored without a limit. Without them, one such number makes its session
+//! unreadable.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-/// The largest integer that JavaScript tells from its neighbours: 2^53 - 1.
+/// The largest integer that JavaScript distinguishes from its neighbours: 2^53 - 1.
 pub const MAX_SAFE_INTEGER: u64 = 9_007_199_254_740_991;
 
-/// The number between 0 and [`MAX_SAFE_INTEGER`] that is nearest; a fraction is cut off.
+/// Returns the nearest integer between 0 and [`MAX_SAFE_INTEGER`]. Drops the fraction.
 #[must_use]
 pub fn nearest_count(number: f64) -> u64 {
     #[expect(
@@ -21,7 +22,7 @@ pub fn nearest_count(number: f64) -> u64 {
     count.min(MAX_SAFE_INTEGER)
 }
 
-/// The sum between 0 and [`MAX_SAFE_INTEGER`] that is nearest; 0 for what is no number.
+/// Returns the nearest cost between 0 and [`MAX_SAFE_INTEGER`]. NaN becomes 0.
 #[must_use]
 pub fn nearest_cost(number: f64) -> f64 {
     if number.is_nan() {
@@ -37,12 +38,12 @@ fn count_of(number: &Number) -> u64 {
     }
 }
 
-/// Reads a count, whatever number is stored.
+/// Reads a count and limits it. Accepts any stored number.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(count_of(&Number::deserialize(deserializer)?))
 }
 
-/// Reads a count that may be absent, whatever number is stored.
+/// Reads an optional count and limits it. Accepts any stored number.
 pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<u64>, D::Error> {
@@ -50,7 +51,7 @@ pub(crate) fn optional_count<'de, D: Deserializer<'de>>(
     Ok(number.as_ref().map(count_of))
 }
 
-/// Reads a cost, whatever number is stored.
+/// Reads a cost and limits it. Accepts any stored number.
 pub(crate) fn cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(nearest_cost(f64::deserialize(deserializer)?))
 }

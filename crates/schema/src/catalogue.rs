@@ -1,4 +1,4 @@
-//! Providers and models as reads show them. Secrets in them are replaced.
+//! Providers and models, as read operations return them. Secrets in them are replaced.
 
 use std::collections::BTreeMap;
 
@@ -8,59 +8,59 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Millis;
 use crate::record::Record;
 
-/// What configuration adds to model requests.
+/// Headers and body members that configuration adds to model requests.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSettings {
     /// HTTP headers.
     pub headers: BTreeMap<String, String>,
-    /// Members of the body.
+    /// Members of the request body.
     pub body: Record,
 }
 
 /// A provider of models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProviderInfo {
-    /// Its id.
+    /// Id of the provider.
     pub id: String,
-    /// The integration that holds its credentials, if there is one.
+    /// Id of the integration that holds the provider's credentials, if any.
     #[serde(
         rename = "integrationID",
         skip_serializing_if = "Option::is_none",
         default
     )]
     pub integration_id: Option<String>,
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
-    /// Whether configuration switched it off.
+    /// True if configuration disables the provider.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub disabled: Option<bool>,
-    /// How it is spoken to.
+    /// Protocol that the host uses for the provider.
     pub api: ProviderApi,
-    /// What is added to every request to it.
+    /// Headers and body members that the host adds to every request to the provider.
     pub request: RequestSettings,
 }
 
-/// How a provider is spoken to.
+/// The protocol that the host uses for a provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ProviderApi {
-    /// As the package of this name does.
+    /// The protocol that an AI SDK package implements.
     Aisdk {
-        /// The package.
+        /// Name of the package.
         package: String,
-        /// Where requests go; absent means the package's own place.
+        /// Base URL of requests. Absent means the package's default URL.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         url: Option<String>,
-        /// The package's settings.
+        /// Settings of the package.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         settings: Option<Record>,
     },
-    /// As this host itself knows it.
+    /// A protocol that this host implements.
     Native {
-        /// Where requests go.
+        /// Base URL of requests.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         url: Option<String>,
-        /// Its settings.
+        /// Settings of the protocol.
         settings: Record,
     },
 }
@@ -68,84 +68,84 @@ pub enum ProviderApi {
 /// A model of the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelInfo {
-    /// Its id within the provider.
+    /// Id of the model within its provider.
     pub id: String,
-    /// The provider's id.
+    /// Id of the provider.
     #[serde(rename = "providerID")]
     pub provider_id: String,
-    /// The family it belongs to.
+    /// Model family.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub family: Option<String>,
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
-    /// How it is spoken to.
+    /// Protocol that the host uses for the model.
     pub api: ModelApi,
-    /// What it can do.
+    /// Abilities of the model.
     pub capabilities: ModelCapabilities,
-    /// What is added to every request to it.
+    /// Headers and body members that the host adds to every request to the model.
     pub request: ModelRequest,
-    /// Its variants.
+    /// Variants of the model.
     pub variants: Vec<ModelVariant>,
-    /// When it appeared.
+    /// Release time of the model.
     pub time: ModelTime,
-    /// What it costs: the basic row, and rows that hold from some size of the context on.
+    /// Prices: one basic row, and rows that apply from a certain context size on.
     pub cost: Vec<ModelCost>,
-    /// How finished it is.
+    /// Release stage of the model.
     pub status: ModelStatus,
-    /// Whether it may be used.
+    /// True if sessions may use the model.
     pub enabled: bool,
-    /// How much it takes and gives at once.
+    /// Token limits of one request.
     pub limit: ModelLimit,
 }
 
-/// How a model is spoken to, and what its provider calls it.
+/// The protocol that the host uses for a model, and the provider's name of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ModelApi {
-    /// As the package of this name does.
+    /// The protocol that an AI SDK package implements.
     Aisdk {
-        /// The model's name in requests.
+        /// Name of the model in requests.
         id: String,
-        /// The package.
+        /// Name of the package.
         package: String,
-        /// Where requests go; absent means the package's own place.
+        /// Base URL of requests. Absent means the package's default URL.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         url: Option<String>,
-        /// The package's settings.
+        /// Settings of the package.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         settings: Option<Record>,
     },
-    /// As this host itself knows it.
+    /// A protocol that this host implements.
     Native {
-        /// The model's name in requests.
+        /// Name of the model in requests.
         id: String,
-        /// Where requests go.
+        /// Base URL of requests.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         url: Option<String>,
-        /// Its settings.
+        /// Settings of the protocol.
         settings: Record,
     },
 }
 
-/// What a model can do.
+/// The abilities of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCapabilities {
-    /// Whether it calls tools.
+    /// True if the model calls tools.
     pub tools: bool,
-    /// What it reads: `text`, `image`, `audio`, `video`, `pdf`.
+    /// Input kinds: `text`, `image`, `audio`, `video`, `pdf`.
     pub input: Vec<String>,
-    /// What it writes, in the same words.
+    /// Output kinds, with the same names as `input`.
     pub output: Vec<String>,
 }
 
-/// What is added to every request to a model.
+/// Headers and body members that the host adds to every request to a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRequest {
     /// HTTP headers.
     pub headers: BTreeMap<String, String>,
-    /// Members of the body.
+    /// Members of the request body.
     pub body: Record,
-    /// The variant that holds when nobody chooses one.
+    /// Variant that the host uses if the caller chooses none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<String>,
 }
@@ -153,78 +153,78 @@ pub struct ModelRequest {
 /// A variant of a model: the same model with other settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelVariant {
-    /// Its id within the model.
+    /// Id of the variant within the model.
     pub id: String,
     /// HTTP headers.
     pub headers: BTreeMap<String, String>,
-    /// Members of the body.
+    /// Members of the request body.
     pub body: Record,
 }
 
-/// When a model appeared.
+/// The release time of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelTime {
-    /// Its release, epoch milliseconds; 0 when nobody knows.
+    /// Release time in epoch milliseconds. 0 means unknown.
     pub released: Millis,
 }
 
 /// Prices per million tokens, in the currency of the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCost {
-    /// From which size of the context on these prices hold; absent in the basic row.
+    /// Context size from which these prices apply. Absent in the basic row.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier: Option<ModelCostTier>,
-    /// Input no cache served.
+    /// Price of input that no cache served.
     pub input: f64,
-    /// Output, visible or reasoning.
+    /// Price of output, visible or reasoning.
     pub output: f64,
-    /// Input that went through the provider's prompt cache.
+    /// Prices of input that the provider's prompt cache read or wrote.
     pub cache: ModelCacheCost,
 }
 
-/// From where on a row of prices holds.
+/// The condition from which a row of prices applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ModelCostTier {
-    /// A size of the context.
+    /// Applies from a context size on.
     Context {
-        /// Tokens.
+        /// Context size in tokens.
         size: u64,
     },
 }
 
-/// Prices of input that went through the provider's prompt cache.
+/// Prices of input that the provider's prompt cache read or wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCacheCost {
-    /// Read from it.
+    /// Price of input read from the cache.
     pub read: f64,
-    /// Written to it.
+    /// Price of input written to the cache.
     pub write: f64,
 }
 
-/// How finished a model is.
+/// The release stage of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelStatus {
-    /// Tried out.
+    /// Early test release.
     Alpha,
-    /// Nearly finished.
+    /// Late test release.
     Beta,
-    /// About to go away.
+    /// Scheduled for removal.
     Deprecated,
-    /// In use.
+    /// Generally available.
     #[default]
     Active,
 }
 
-/// How much a model takes and gives at once, in tokens. 0 means that nobody knows.
+/// Token limits of one request to a model. 0 means unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ModelLimit {
-    /// Input and output together.
+    /// Maximum of input and output together.
     pub context: u64,
-    /// Input, where it has a limit of its own.
+    /// Maximum of input, if the model has a separate input limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub input: Option<u64>,
-    /// Output.
+    /// Maximum of output.
     pub output: u64,
 }

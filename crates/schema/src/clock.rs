@@ -1,13 +1,14 @@
-//! Time as an injected source: nothing in the runtime reads the wall clock behind its back.
+//! The clock of the runtime, which the host injects. No other code of the runtime reads the wall
+//! clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Epoch milliseconds, the unit of every time on the wire and in the database.
 pub type Millis = i64;
 
-/// Where the runtime takes its time from.
+/// The source of time of the runtime.
 pub trait Clock: Send + Sync {
-    /// The current time in epoch milliseconds. It may step backwards, as wall clocks do.
+    /// Returns the current time in epoch milliseconds. The time can step backwards.
     fn now(&self) -> Millis;
 }
 
@@ -25,7 +26,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// `2026-11-20T12:55:02.123Z`: the form of times in titles.
+/// Formats a time as `2026-11-20T12:55:02.123Z`, the form of times in titles.
 pub fn iso8601(time: Millis) -> String {
     let days = time.div_euclid(86_400_000);
     let of_day = time.rem_euclid(86_400_000);
@@ -39,7 +40,7 @@ pub fn iso8601(time: Millis) -> String {
     )
 }
 
-/// The proleptic Gregorian date of a day counted from 1970-01-01 (the usual era arithmetic).
+/// Returns the proleptic Gregorian date of a day counted from 1970-01-01, by era arithmetic.
 pub fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,27 +1,27 @@
-//! Commands: prompts with a name and places for arguments.
+//! Commands: named prompt templates with placeholders for arguments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::ModelRef;
 
-/// A command.
+/// A command: a named prompt template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandInfo {
-    /// Its name.
+    /// Name of the command.
     pub name: String,
-    /// The prompt, with places for arguments.
+    /// Prompt template, with placeholders for arguments.
     pub template: String,
-    /// What it does.
+    /// Description of the command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// The agent that answers; absent means the session's.
+    /// Agent that answers. Absent means the agent of the session.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// The model that answers; absent means the agent's or the session's.
+    /// Model that answers. Absent means the model of the agent or of the session.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<ModelRef>,
-    /// Whether it is done by a subagent, apart from the session.
+    /// True if a subagent runs the command in a session of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub subtask: Option<bool>,
 }

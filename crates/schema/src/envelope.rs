@@ -1,7 +1,7 @@
-//! Events as they stand on the wire: one JSON text each.
+//! The wire form of events: one JSON text for each event.
 //!
-//! The text is put together instead of being serialised from a tree, because a payload is stored
-//! as text already and every delta of every model passes here.
+//! The functions concatenate text instead of serialising a tree of values. A stored payload is
+//! already text, and every delta of every model passes through this module.
 
 use std::fmt::{self, Display};
 
@@ -13,7 +13,7 @@ use crate::id::{EventID, SessionID};
 use crate::json::json;
 use crate::location::LocationRef;
 
-/// A durable event as the live stream shows it.
+/// Returns a durable event as the live stream sends it.
 pub fn durable_text(event: &DurableEvent, location: Option<&LocationRef>) -> String {
     let payload = json(&event.payload);
     let metadata = event.metadata.as_ref().map(json);
@@ -36,7 +36,8 @@ pub fn durable_text(event: &DurableEvent, location: Option<&LocationRef>) -> Str
     envelope.to_string()
 }
 
-/// The whole record of a session after an event that changed it, as the live stream shows it.
+/// Returns `session.updated` with the whole session record, as the live stream sends it after a
+/// change.
 pub fn updated_text(id: &EventID, location: &LocationRef, info: &SessionRecord) -> String {
     let updated = SessionUpdated { info: info.clone() };
     let data = SessionData {
@@ -47,7 +48,7 @@ pub fn updated_text(id: &EventID, location: &LocationRef, info: &SessionRecord) 
     Envelope::live(id, "session.updated", Some(location), data).to_string()
 }
 
-/// A durable event read from storage as the durable stream shows it.
+/// Returns a durable event read from storage as the durable stream sends it.
 pub fn stored_text(
     spec: &EventSpec,
     id: &EventID,
@@ -76,7 +77,7 @@ pub fn stored_text(
     envelope.to_string()
 }
 
-/// A live fragment as the live stream shows it.
+/// Returns a live fragment as the live stream sends it.
 pub fn live_text(
     id: &EventID,
     session_id: &SessionID,
@@ -92,41 +93,41 @@ pub fn live_text(
     Envelope::live(id, payload.name(), location, data).to_string()
 }
 
-/// An announcement as the live stream shows it.
+/// Returns an announcement as the live stream sends it.
 pub fn notice_text(id: &EventID, location: Option<&LocationRef>, notice: &Notice) -> String {
     Envelope::live(id, notice.name(), location, notice.data()).to_string()
 }
 
-/// An event that concerns the host and no session, and says all with its name.
+/// Returns an event of the host that has no session and an empty payload.
 pub fn host_text(id: &EventID, name: &str) -> String {
     Envelope::live(id, name, None, "{}").to_string()
 }
 
-/// What stands around the data of every event.
+/// The envelope around the data of an event.
 struct Envelope<'a, Data> {
     id: &'a EventID,
     name: &'a str,
     durable: Option<Position<'a>>,
-    /// Where it happened; live stream only.
+    /// Location of the event. Only the live stream has it.
     location: Option<&'a LocationRef>,
     data: Data,
-    /// Additive values, JSON text.
+    /// Additive values as JSON text.
     metadata: Option<&'a str>,
 }
 
-/// Where a durable event stands in its log.
+/// The position of a durable event in its log.
 struct Position<'a> {
     session_id: &'a SessionID,
     seq: u64,
     version: u32,
 }
 
-/// A payload behind the members that the payloads of all sessions begin with.
+/// A payload, preceded by the members that every session payload begins with.
 struct SessionData<'a> {
-    /// Absent from the records of the older shape, which carry their times themselves.
+    /// Absent for records of the older shape, which contain their times.
     timestamp: Option<Millis>,
     session_id: &'a SessionID,
-    /// A JSON object.
+    /// JSON text of an object.
     payload: &'a str,
 }
 
@@ -207,7 +208,7 @@ mod tests {
         EventID::parse("evt_1").unwrap()
     }
 
-    /// Identifiers may contain whatever their owner likes.
+    /// Callers choose identifiers, so an identifier can contain any character.
     fn session_id() -> SessionID {
         SessionID::parse("ses_\"1").unwrap()
     }

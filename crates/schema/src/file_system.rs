@@ -1,4 +1,4 @@
-//! Files and directories of a Location, and what happens to them.
+//! Files and directories of a Location, and changes to them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// A file or a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystemEntry {
-    /// Path relative to the Location. That of a directory ends in a slash.
+    /// Path relative to the Location. The path of a directory ends in a slash.
     pub path: String,
-    /// What it is.
+    /// Kind of the entry.
     pub r#type: FileSystemEntryType,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystemEntryType {
@@ -22,24 +22,24 @@ pub enum FileSystemEntryType {
     Directory,
 }
 
-/// Something that happened to a watched file.
+/// A change to a watched file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FileWatcherUpdated {
-    /// Its absolute path.
+    /// Absolute path of the file.
     pub file: String,
-    /// What happened.
+    /// Kind of the change.
     pub event: FileChange,
 }
 
-/// What happened to a file.
+/// The kind of a change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {
-    /// It came to be.
+    /// The file was created.
     Add,
-    /// Its content changed.
+    /// The content of the file changed.
     Change,
-    /// It is gone.
+    /// The file was deleted.
     Unlink,
 }

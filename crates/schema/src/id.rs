@@ -1,6 +1,7 @@
 //! Identifiers: `<prefix>_` + 12 hex digits of time and counter + 14 random characters.
 //!
-//! The time part wraps and clocks step back, so identifiers never decide order: sequence numbers do.
+//! The time part wraps and clocks can step back, so identifiers never define an order. Sequence
+//! numbers do.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,21 +12,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 
-/// Longest identifier accepted from outside, in bytes.
+/// Maximum length of an identifier from a caller, in bytes.
 pub const MAX_ID_BYTES: usize = 256;
 
-/// Why a text is not an identifier of the wanted kind.
+/// The error for a text that is not an identifier of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// It does not begin with the prefix of its kind.
+    /// The text does not begin with the prefix of its kind.
     #[error("Expected a string starting with {prefix:?}, got {got:?}")]
     Prefix {
-        /// What it must begin with.
+        /// Expected prefix.
         prefix: &'static str,
-        /// What it was, cut to a length fit for a message.
+        /// The rejected text, cut to 64 characters.
         got: String,
     },
-    /// It is longer than [`MAX_ID_BYTES`].
+    /// The text is longer than [`MAX_ID_BYTES`].
     #[error("Expected an identifier of at most {MAX_ID_BYTES} bytes, got {0}")]
     Length(usize),
 }
@@ -38,21 +39,22 @@ macro_rules! id_kind {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// What a text must begin with to be accepted as this kind.
+            /// Prefix that a text needs to be accepted as this kind.
             pub const PREFIX: &'static str = $accepted;
 
-            /// Checks prefix and length, which is all that is known of a caller's identifier.
+            /// Parses an identifier. Checks only the prefix and the length, because callers can
+            /// supply their own identifiers.
             pub fn parse(text: &str) -> Result<Self, IdError> {
                 check(text, $accepted)?;
                 Ok(Self(text.into()))
             }
 
-            /// A new identifier of this kind.
+            /// Generates a new identifier of this kind.
             pub fn generate(source: &IdSource) -> Self {
                 Self(source.next($generated, $descending).into())
             }
 
-            /// The text on the wire.
+            /// Returns the text of the identifier on the wire.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -99,31 +101,32 @@ macro_rules! id_kind {
 }
 
 id_kind!(
-    /// Names a session; newest sorts first.
+    /// Identifies a session. Generated identifiers of newer sessions sort first.
     SessionID, "ses", "ses", true
 );
 id_kind!(
-    /// Names a projected message and, before its promotion, an Admitted Prompt.
+    /// Identifies a projected message and, before its promotion, an Admitted Prompt.
     MessageID, "msg_", "msg", false
 );
 id_kind!(
-    /// Names an event.
+    /// Identifies an event.
     EventID, "evt_", "evt", false
 );
 id_kind!(
-    /// Names a workspace. Reserved for future placement; validated, stored and echoed.
+    /// Identifies a workspace. Reserved for future placement: the host validates it, stores it and
+    /// returns it unchanged.
     WorkspaceID, "wrk", "wrk", false
 );
 id_kind!(
-    /// Names a permission request.
+    /// Identifies a permission request.
     PermissionID, "per", "per", false
 );
 id_kind!(
-    /// Names a request with questions.
+    /// Identifies a request with questions.
     QuestionID, "que", "que", false
 );
 id_kind!(
-    /// Names a terminal.
+    /// Identifies a terminal.
     PtyID, "pty", "pty", false
 );
 
@@ -143,24 +146,25 @@ fn check(text: &str, prefix: &'static str) -> Result<(), IdError> {
 /// Fills the random part of an identifier.
 type Random = Box<dyn Fn(&mut [u8; 14]) + Send + Sync>;
 
-/// The one source of generated identifiers of a process or of a test.
+/// The only source of generated identifiers in a process or in a test.
 pub struct IdSource {
     clock: Arc<dyn Clock>,
     random: Random,
-    /// Last millisecond and how many identifiers it has given. One pair for all kinds, so that
-    /// identifiers made together sort in the order they were made. Held for a few instructions.
+    /// Last millisecond, and the number of identifiers generated in it. All kinds share one pair,
+    /// so identifiers generated one after another sort in that order. The lock is held for a few
+    /// instructions.
     last: Mutex<(i64, u64)>,
 }
 
 impl IdSource {
-    /// Identifiers with cryptographically random tails.
+    /// Creates a source with cryptographically random tails.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self::with_random(clock, |bytes| {
             getrandom::fill(bytes).expect("the operating system gives random bytes");
         })
     }
 
-    /// Identifiers whose random tail the caller decides: for tests that want the same ones again.
+    /// Creates a source with tails from the caller, for tests that need reproducible identifiers.
     pub fn with_random(
         clock: Arc<dyn Clock>,
         random: impl Fn(&mut [u8; 14]) + Send + Sync + 'static,
@@ -172,7 +176,8 @@ impl IdSource {
         }
     }
 
-    /// The next identifier with this prefix; a descending one sorts before those made earlier.
+    /// Generates the next identifier with this prefix. A descending identifier sorts before the
+    /// earlier ones.
     pub fn next(&self, prefix: &str, descending: bool) -> String {
         const ALPHABET: &[u8; 62] =
             b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,5 +1,5 @@
-//! What can be looked at of how requests come about: the next one of a session, and how the System
-//! Context of a Location fares.
+//! Diagnostic views: the next provider request of a session, and statistics of the System Context
+//! of a Location.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,21 +11,21 @@ use crate::record::Record;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderRequestView {
-    /// The agent's name, whether or not there is such an agent.
+    /// Name of the agent. The agent may not exist.
     pub agent: String,
-    /// The model, by its name on the wire.
+    /// Model, by its name on the wire.
     pub model: ModelRef,
-    /// What the model is told of its surroundings.
+    /// Context Epoch of the request.
     pub epoch: ContextEpochView,
-    /// The Session History that the request repeats.
+    /// Session History that the request repeats.
     pub history: HistoryView,
-    /// The names of the tools on offer.
+    /// Names of the tools that the request offers.
     pub tools: Vec<String>,
-    /// How large the request is for its model.
+    /// Size of the request in relation to the limits of its model.
     pub estimate: RequestEstimate,
-    /// Its cacheable prefix.
+    /// Cacheable prefix of the request.
     pub prefix: RequestPrefix,
-    /// The request itself, in the words of no provider.
+    /// The request in a provider-independent form.
     pub request: CanonicalRequest,
 }
 
@@ -33,142 +33,144 @@ pub struct ProviderRequestView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextEpochView {
-    /// The Baseline System Context: the exact text that is sent.
+    /// Baseline System Context: the exact text that the request sends.
     pub baseline: String,
-    /// The newest event of the session when the baseline was made.
+    /// Sequence of the newest event of the session when the baseline was created.
     pub baseline_seq: u64,
-    /// The Context Sources, in the order in which they are told.
+    /// Context Sources, in the order in which the System Context contains them.
     pub sources: Vec<ContextSourceView>,
 }
 
-/// A Context Source, as it was observed for this look.
+/// A Context Source, as the host observed it for this inspection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContextSourceView {
-    /// Its key.
+    /// Key of the Context Source.
     pub key: String,
-    /// How it compares with what the model was told.
+    /// Comparison with the state that the model received last.
     pub state: ContextSourceState,
-    /// Bytes of what it tells as a part of a baseline; 0 if it tells nothing.
+    /// Size in bytes of its text in a baseline. 0 if it has no text.
     pub bytes: u64,
 }
 
-/// How a Context Source compares with what the model was told.
+/// The comparison of a Context Source with the state that the model received last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextSourceState {
-    /// The model knows what holds, or learns it from the baseline of this very request.
+    /// The model has the current value, or receives it in the baseline of this request.
     Current,
-    /// The request tells what has changed.
+    /// The request contains an update with the change.
     Changed,
-    /// It cannot be observed now; what the model was told stays in force.
+    /// The host cannot observe the source now. The last value that the model received stays in
+    /// force.
     Unavailable,
-    /// It has nothing to tell.
+    /// The source has no text.
     Absent,
 }
 
-/// The Session History that a request repeats: from the newest checkpoint on.
+/// The Session History that a request repeats, from the newest checkpoint on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryView {
-    /// Sequence of the first message; absent if there is none.
+    /// Sequence of the first message. Absent if there is no message.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_seq: Option<u64>,
-    /// Sequence of the last message; absent if there is none. One that the request itself would
-    /// make visible has the sequence that it would get.
+    /// Sequence of the last message. Absent if there is no message. A message that the request
+    /// itself would make visible has the sequence that it would receive.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to_seq: Option<u64>,
-    /// How many messages of the session they are.
+    /// Number of messages.
     pub messages: u64,
 }
 
-/// How large a request is for its model, in tokens.
+/// The size of a request in relation to the limits of its model, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestEstimate {
-    /// What it is estimated to have: a quarter of the length of its JSON text.
+    /// Estimated size of the request: a quarter of the length of its JSON text.
     pub tokens: u64,
-    /// The model's window; 0 if nobody knows.
+    /// Context window of the model. 0 if unknown.
     pub window: u64,
-    /// What is kept free of it. A request that leaves less is compacted for.
+    /// Part of the window that the host keeps free. If a request leaves less, the host compacts the
+    /// session first.
     pub reserve: u64,
 }
 
-/// The cacheable prefix of a request: its system text and its messages as the protocol writes them,
-/// without what closes the last of them.
+/// The cacheable prefix of a request: its system text and its messages in the form of the protocol,
+/// without the closing characters of the last message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestPrefix {
-    /// SHA-256 of its bytes, 64 hexadecimal digits.
+    /// SHA-256 of the prefix, 64 hexadecimal digits.
     pub sha256: String,
-    /// How many they are.
+    /// Length of the prefix in bytes.
     pub bytes: u64,
 }
 
-/// A request in the words of no provider. `<redacted>` stands for secrets; address and headers are
-/// left out.
+/// A request in a provider-independent form. `<redacted>` replaces secrets. The address and the
+/// headers are omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CanonicalRequest {
-    /// The system text, in its parts.
+    /// System text, in parts.
     pub system: Vec<String>,
-    /// The messages, oldest first.
+    /// Messages, oldest first.
     pub messages: Vec<Record>,
-    /// The tools on offer.
+    /// Tools that the request offers.
     pub tools: Vec<Record>,
-    /// `none` where the model may use no tool.
+    /// `none` if the model may not use tools.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool_choice: Option<String>,
-    /// Sampling under `generation`, Model Request Options by namespace under `provider`, and under
-    /// `body` what is added to the body verbatim.
+    /// Sampling options under `generation`, Model Request Options by namespace under `provider`,
+    /// and members that the host adds to the body verbatim under `body`.
     pub options: Record,
 }
 
-/// How the System Context of a Location has fared since the host was opened.
+/// Statistics of the System Context of a Location since the host was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextMetrics {
-    /// Looks at the Context Sources, one per Safe Provider-Turn Boundary.
+    /// Observations of the Context Sources, one for each Safe Provider-Turn Boundary.
     pub observations: ObservationMetrics,
-    /// Sources that could not be observed, by key.
+    /// Context Sources that could not be observed, by key.
     pub unavailable: Vec<UnavailableSource>,
-    /// Boundaries that had to look again because the session moved, or its epoch was replaced,
-    /// meanwhile.
+    /// Number of boundaries that repeated the observation because the session advanced, or its
+    /// epoch was replaced, in the meantime.
     pub contention: u64,
-    /// The baselines of epochs that began.
+    /// Baselines of epochs that began.
     pub baselines: TextMetrics,
-    /// The Mid-Conversation System Messages that told what had changed.
+    /// Mid-Conversation System Messages that contained updates.
     pub updates: TextMetrics,
 }
 
-/// How long observations took, in microseconds.
+/// Durations of observations, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservationMetrics {
-    /// How many there were.
+    /// Number of observations.
     pub count: u64,
-    /// The last one.
+    /// Duration of the last observation.
     pub last_micros: u64,
-    /// The longest.
+    /// Longest duration.
     pub max_micros: u64,
-    /// All together.
+    /// Sum of all durations.
     pub total_micros: u64,
 }
 
 /// A Context Source that could not be observed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnavailableSource {
-    /// Its key.
+    /// Key of the Context Source.
     pub key: String,
-    /// How often.
+    /// Number of failed observations.
     pub count: u64,
 }
 
-/// Texts that models were told.
+/// Sizes of texts that models received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TextMetrics {
-    /// How many there were.
+    /// Number of texts.
     pub count: u64,
-    /// Bytes of the last one.
+    /// Size of the last text in bytes.
     pub last_bytes: u64,
-    /// Bytes of all together.
+    /// Size of all texts in bytes.
     pub total_bytes: u64,
 }

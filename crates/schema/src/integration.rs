@@ -1,4 +1,4 @@
-//! Integrations: services that need credentials, and how those are given.
+//! Integrations: services that need credentials, and the ways to supply them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,69 +8,69 @@ use crate::clock::Millis;
 /// A service that needs credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationInfo {
-    /// Its id.
+    /// Id of the integration.
     pub id: String,
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
-    /// The ways to connect to it.
+    /// Methods to connect to the service.
     pub methods: Vec<IntegrationMethod>,
-    /// The connections there are. The first one is used.
+    /// Existing connections. The host uses the first one.
     pub connections: Vec<IntegrationConnection>,
 }
 
-/// A way to connect to a service.
+/// A method to connect to a service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum IntegrationMethod {
-    /// In a browser, where the service asks for consent.
+    /// OAuth: the user gives consent in a browser.
     Oauth {
-        /// Names the method.
+        /// Id of the method.
         id: String,
-        /// Its name, for people.
+        /// Display name.
         label: String,
-        /// What must be known before.
+        /// Values that the host needs before it starts the method.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         prompts: Option<Vec<IntegrationPrompt>>,
     },
-    /// With a key.
+    /// An API key.
     Key {
-        /// Its name, for people.
+        /// Display name.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         label: Option<String>,
     },
-    /// With a variable of the environment.
+    /// An environment variable.
     Env {
-        /// Any of these variables.
+        /// Names of the variables. Any one of them suffices.
         names: Vec<String>,
     },
 }
 
-/// Something that must be known before a connection is made.
+/// A value that the host needs before it makes a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum IntegrationPrompt {
-    /// Any text.
+    /// A text.
     Text {
-        /// Names the answer.
+        /// Key of the answer.
         key: String,
-        /// The question.
+        /// Question for the user.
         message: String,
-        /// An example of an answer.
+        /// Example of an answer.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         placeholder: Option<String>,
-        /// Asked only if this holds.
+        /// Condition of the question. The host asks the question only if the condition is true.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         when: Option<IntegrationWhen>,
     },
     /// One of several values.
     Select {
-        /// Names the answer.
+        /// Key of the answer.
         key: String,
-        /// The question.
+        /// Question for the user.
         message: String,
-        /// The values to choose from.
+        /// Values to choose from.
         options: Vec<IntegrationOption>,
-        /// Asked only if this holds.
+        /// Condition of the question. The host asks the question only if the condition is true.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         when: Option<IntegrationWhen>,
     },
@@ -79,11 +79,11 @@ pub enum IntegrationPrompt {
 /// A value to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationOption {
-    /// Its name, for people.
+    /// Display name.
     pub label: String,
-    /// The value.
+    /// Value of the answer.
     pub value: String,
-    /// What it means.
+    /// Explanation of the value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
 }
@@ -91,21 +91,21 @@ pub struct IntegrationOption {
 /// A condition on another answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationWhen {
-    /// The other answer.
+    /// Key of the other answer.
     pub key: String,
-    /// How it is compared.
+    /// Comparison operator.
     pub op: IntegrationOperator,
-    /// What it is compared with.
+    /// Value to compare the other answer with.
     pub value: String,
 }
 
-/// How two values are compared.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IntegrationOperator {
-    /// They are the same.
+    /// The values are equal.
     Eq,
-    /// They differ.
+    /// The values differ.
     Neq,
 }
 
@@ -113,16 +113,16 @@ pub enum IntegrationOperator {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum IntegrationConnection {
-    /// Through a stored credential.
+    /// A stored credential.
     Credential {
-        /// The credential.
+        /// Id of the credential.
         id: String,
-        /// Its name, for people.
+        /// Display name.
         label: String,
     },
-    /// Through a variable of the environment.
+    /// An environment variable.
     Env {
-        /// The variable.
+        /// Name of the variable.
         name: String,
     },
 }
@@ -130,71 +130,71 @@ pub enum IntegrationConnection {
 /// An attempt to connect in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationAttempt {
-    /// Its id.
+    /// Id of the attempt.
     #[serde(rename = "attemptID")]
     pub attempt_id: String,
-    /// The page to open.
+    /// URL of the page to open.
     pub url: String,
-    /// What to do there.
+    /// Instructions for the user on the page.
     pub instructions: String,
-    /// How the attempt ends.
+    /// Way in which the attempt completes.
     pub mode: IntegrationAttemptMode,
-    /// When.
+    /// Start and expiry of the attempt.
     pub time: IntegrationAttemptTime,
 }
 
-/// How an attempt ends.
+/// The way in which an attempt completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IntegrationAttemptMode {
-    /// By itself.
+    /// The attempt completes without input of the user.
     Auto,
-    /// With a code that the page shows.
+    /// The user enters a code that the page shows.
     Code,
 }
 
-/// Times of an attempt, epoch milliseconds.
+/// Times of an attempt, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IntegrationAttemptTime {
-    /// Its beginning.
+    /// Start of the attempt.
     pub created: Millis,
-    /// When it is given up.
+    /// Time at which the host abandons the attempt.
     pub expires: Millis,
 }
 
-/// Where an attempt stands.
+/// The state of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum IntegrationAttemptStatus {
-    /// It goes on.
+    /// The attempt is in progress.
     Pending {
-        /// When.
+        /// Start and expiry of the attempt.
         time: IntegrationAttemptTime,
     },
-    /// It is done: the connection stands.
+    /// The attempt succeeded and the connection exists.
     Complete {
-        /// When.
+        /// Start and expiry of the attempt.
         time: IntegrationAttemptTime,
     },
-    /// It failed.
+    /// The attempt failed.
     Failed {
-        /// Why.
+        /// Reason of the failure.
         message: String,
-        /// When.
+        /// Start and expiry of the attempt.
         time: IntegrationAttemptTime,
     },
-    /// Nobody finished it in time.
+    /// The attempt was not completed in time.
     Expired {
-        /// When.
+        /// Start and expiry of the attempt.
         time: IntegrationAttemptTime,
     },
 }
 
-/// A service whose connections changed, as everybody is told.
+/// The payload of the event that announces changed connections of a service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct IntegrationConnectionUpdated {
-    /// The service.
+    /// Id of the integration.
     #[serde(rename = "integrationID")]
     pub integration_id: String,
 }

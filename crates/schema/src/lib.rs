@@ -1,8 +1,9 @@
-//! The vocabulary of the OpenCode Session Runtime as types: identifiers, sessions, prompts,
-//! messages, events. Their serde form is the wire form, key order included.
+//! The types of the OpenCode Session Runtime: identifiers, sessions, prompts, messages and events.
+//! Their serde form is the wire form, including the order of keys.
 //!
-//! This crate does no I/O and knows no database, provider, watcher or native module. Start with
-//! [`event`], the catalogue of what can happen to a session; [`message`] is what it projects to.
+//! This crate does no I/O and does not depend on a database, a provider, a watcher or a native
+//! module. Start with [`event`], the catalogue of session events. [`message`] has the messages that
+//! events project to.
 
 pub mod agent;
 pub mod bounded;

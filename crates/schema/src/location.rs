@@ -1,16 +1,16 @@
-//! Where a session lives.
+//! Locations of sessions, and the projects that contain them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::WorkspaceID;
 
-/// Names a Location: an absolute directory, and a workspace once placement is designed.
+/// Selects a Location: an absolute directory and, in a future version, a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct LocationRef {
     /// Absolute path of the directory.
     pub directory: String,
-    /// Reserved; absent means the local machine.
+    /// Reserved. Absent means the local machine.
     #[serde(
         rename = "workspaceID",
         skip_serializing_if = "Option::is_none",
@@ -19,27 +19,27 @@ pub struct LocationRef {
     pub workspace_id: Option<WorkspaceID>,
 }
 
-/// The project a directory belongs to.
+/// The project that contains a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectRef {
-    /// Stable identity of the repository, or `global` outside any.
+    /// Stable identity of the repository, or `global` outside a repository.
     pub id: String,
-    /// Its worktree root, or `/`.
+    /// Root directory of the worktree, or `/`.
     pub directory: String,
 }
 
-/// What `location.get` answers.
+/// The result of `location.get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationInfo {
-    /// The directory, normalised.
+    /// Normalised path of the directory.
     pub directory: String,
-    /// Echo of the selector.
+    /// Workspace of the selector, unchanged.
     #[serde(
         rename = "workspaceID",
         skip_serializing_if = "Option::is_none",
         default
     )]
     pub workspace_id: Option<WorkspaceID>,
-    /// The project around the directory.
+    /// Project that contains the directory.
     pub project: ProjectRef,
 }

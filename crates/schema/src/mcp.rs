@@ -1,23 +1,23 @@
-//! Servers of tools, as everybody is told about them.
+//! Payloads of events about MCP servers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A server that offers other tools than before.
+/// The payload of the event that announces a changed tool list of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct McpToolsChanged {
-    /// The server.
+    /// Name of the server.
     pub server: String,
 }
 
-/// A page for consent that could not be opened in a browser.
+/// The payload of the event that announces a consent page that could not be opened in a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct McpBrowserOpenFailed {
-    /// The server.
+    /// Name of the server.
     #[serde(rename = "mcpName")]
     pub mcp_name: String,
-    /// The page.
+    /// URL of the page.
     pub url: String,
 }

@@ -1,4 +1,4 @@
-//! What durable events project to: the messages of the Session History.
+//! Messages of the Session History, which durable events project to.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,52 +11,52 @@ use crate::prompt::{PromptAgentAttachment, PromptFileAttachment};
 use crate::record::Record;
 use crate::session::Tokens;
 
-/// When a message came to be, epoch milliseconds.
+/// Creation time of a message, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedTime {
-    /// Creation; of a user message, its admission.
+    /// Creation time. For a user message: the time of its admission.
     pub created: Millis,
 }
 
-/// When something began and ended, epoch milliseconds.
+/// Start and end time, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SpanTime {
-    /// Beginning.
+    /// Start time.
     pub created: Millis,
-    /// End; absent while it goes on.
+    /// End time. Absent while in progress.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completed: Option<Millis>,
 }
 
-/// Times of a tool call, epoch milliseconds.
+/// Times of a tool call, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolTime {
-    /// The provider began to write the call.
+    /// Time at which the provider began to write the call.
     pub created: Millis,
-    /// The call was complete and recorded.
+    /// Time at which the call was complete and recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ran: Option<Millis>,
-    /// It settled.
+    /// Time at which the call settled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completed: Option<Millis>,
-    /// Its output was dropped from later requests.
+    /// Time from which later requests omit the output of the call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pruned: Option<Millis>,
 }
 
-/// Why a step, a tool call or a session failed.
+/// The failure of a step, a tool call or a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionErrorUnknown {
-    /// Always `unknown`: the contract has one type.
+    /// Always `unknown`: the contract has one error type.
     pub r#type: UnknownTag,
-    /// What went wrong.
+    /// Description of the failure.
     pub message: String,
-    /// What kind of failure it was and whether a retry may help.
+    /// Kind of the failure, and if a retry can succeed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cause: Option<ErrorCause>,
 }
 
-/// The one error type of the contract.
+/// The only error type of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownTag {
@@ -65,7 +65,7 @@ pub enum UnknownTag {
 }
 
 impl SessionErrorUnknown {
-    /// An error without a classified cause.
+    /// Creates an error without a classified cause.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             r#type: UnknownTag::Unknown,
@@ -74,7 +74,7 @@ impl SessionErrorUnknown {
         }
     }
 
-    /// An error of a known kind that a retry does not mend.
+    /// Creates an error of a known kind that is not retryable.
     pub fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
         let cause = ErrorCause {
             kind,
@@ -90,17 +90,17 @@ impl SessionErrorUnknown {
     }
 }
 
-/// The machine-readable side of an error.
+/// The machine-readable cause of an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCause {
-    /// What kind of failure.
+    /// Kind of the failure.
     pub kind: ErrorKind,
-    /// HTTP status of the provider's answer.
+    /// HTTP status of the provider's response.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u16>,
-    /// Whether the same request may succeed later.
+    /// True if the same request may succeed later.
     pub retryable: bool,
-    /// How long the provider asks to wait, milliseconds.
+    /// Delay that the provider asks for, in milliseconds.
     #[serde(
         rename = "retryAfterMs",
         deserialize_with = "crate::bounded::optional_count",
@@ -108,7 +108,7 @@ pub struct ErrorCause {
         default
     )]
     pub retry_after_ms: Option<u64>,
-    /// The provider that failed.
+    /// Id of the provider that failed.
     #[serde(
         rename = "providerID",
         skip_serializing_if = "Option::is_none",
@@ -117,7 +117,7 @@ pub struct ErrorCause {
     pub provider_id: Option<String>,
 }
 
-/// Kinds of failures.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "each name says what it is")]
@@ -141,7 +141,7 @@ pub enum ErrorKind {
     Unknown,
 }
 
-/// One piece of a tool's output as the model sees it.
+/// One piece of a tool's output, as the model receives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ToolContent {
@@ -152,20 +152,20 @@ pub enum ToolContent {
     },
     /// A file, usually as a `data:` URI.
     File {
-        /// Where its bytes are.
+        /// URI of the content.
         uri: String,
-        /// Its media type.
+        /// Media type.
         mime: String,
-        /// Its name.
+        /// Name of the file.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         name: Option<String>,
     },
 }
 
-/// Who runs a tool call, and what the provider attached to the call and to its result.
+/// The executor of a tool call, and the provider metadata of the call and of its result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ToolProvider {
-    /// Whether the provider runs it itself.
+    /// True if the provider runs the tool itself.
     pub executed: bool,
     /// Provider metadata of the call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -179,170 +179,170 @@ pub struct ToolProvider {
     pub result_metadata: Option<ProviderMetadata>,
 }
 
-/// Provider name to whatever that provider wants back.
+/// Metadata by provider name. Later requests return it to the provider unchanged.
 pub type ProviderMetadata = std::collections::BTreeMap<String, Record>;
 
-/// Where a tool call stands.
+/// The state of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum ToolState {
-    /// The provider writes its arguments.
+    /// The provider is writing the arguments.
     Pending {
-        /// The raw argument text, once complete.
+        /// Raw text of the arguments, once complete.
         input: String,
     },
-    /// Recorded and running.
+    /// The call is recorded and running.
     Running {
         /// Decoded arguments.
         input: Record,
-        /// Latest progress.
+        /// Latest progress, for programs.
         structured: Record,
         /// Latest progress, for the model.
         content: Vec<ToolContent>,
     },
-    /// Settled with a result.
+    /// The call settled with a result.
     Completed {
         /// Decoded arguments.
         input: Record,
-        /// What the model sees; empty means `structured`.
+        /// Content that the model receives. If empty, the model receives `structured`.
         content: Vec<ToolContent>,
-        /// Managed Tool Output Files that hold what was cut.
+        /// Paths of the Managed Tool Output Files that hold the output that was cut.
         #[serde(
             rename = "outputPaths",
             skip_serializing_if = "Option::is_none",
             default
         )]
         output_paths: Option<Vec<String>>,
-        /// The value for programs.
+        /// Result for programs.
         structured: Record,
-        /// The provider's own result, where it ran the tool.
+        /// Result in the provider's own form, if the provider ran the tool.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<Value>,
     },
-    /// Settled with a failure.
+    /// The call settled with a failure.
     Error {
-        /// Decoded arguments; empty when they never were complete.
+        /// Decoded arguments. Empty if the arguments were never complete.
         input: Record,
-        /// Progress before the failure.
+        /// Progress before the failure, for the model.
         content: Vec<ToolContent>,
-        /// Progress before the failure.
+        /// Progress before the failure, for programs.
         structured: Record,
-        /// What went wrong.
+        /// Description of the failure.
         error: SessionErrorUnknown,
-        /// The failure as the model sees it.
+        /// The failure as the model receives it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<Value>,
     },
 }
 
-/// One part of an assistant message.
+/// A part of an assistant message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum AssistantPart {
     /// Visible text.
     Text {
-        /// The provider's name of the block.
+        /// Provider's id of the block.
         id: String,
         /// The text.
         text: String,
     },
-    /// Reasoning.
+    /// Reasoning of the model.
     Reasoning {
-        /// The provider's name of the block.
+        /// Provider's id of the block.
         id: String,
-        /// The visible reasoning.
+        /// Visible text of the reasoning.
         text: String,
-        /// What the provider wants back with it.
+        /// Provider metadata that later requests return with the block.
         #[serde(
             rename = "providerMetadata",
             skip_serializing_if = "Option::is_none",
             default
         )]
         provider_metadata: Option<ProviderMetadata>,
-        /// When.
+        /// Start and end of the block.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         time: Option<SpanTime>,
     },
     /// A tool call.
     Tool {
-        /// The provider's call ID; unique within its message only.
+        /// The provider's call ID. Unique only within its message.
         id: String,
-        /// The tool.
+        /// Name of the tool.
         name: String,
-        /// Who runs it.
+        /// Executor of the call, and its provider metadata.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         provider: Option<ToolProvider>,
-        /// Where it stands.
+        /// State of the call.
         state: Box<ToolState>,
-        /// When.
+        /// Times of the call.
         time: ToolTime,
     },
 }
 
-/// Snapshots around a step.
+/// Snapshots before and after a step.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StepSnapshot {
-    /// Before the request.
+    /// Snapshot before the request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start: Option<String>,
-    /// After the last tool settled.
+    /// Snapshot after the last tool settled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end: Option<String>,
-    /// Paths that changed between the two.
+    /// Paths of the files that changed between the two snapshots.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<Vec<String>>,
 }
 
-/// Why a compaction ran.
+/// The reason of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CompactionReason {
-    /// The request grew too large.
+    /// The request became too large for the model.
     Auto,
-    /// Somebody asked for it.
+    /// A caller requested it.
     Manual,
 }
 
-/// The member of a text end's additive values that holds what the provider attached to the text.
+/// Key of the additive value of a text end that holds the provider metadata of the text.
 pub const PROVIDER_METADATA: &str = "providerMetadata";
 
-/// The member of an answer's additive values that holds what the provider attached to its texts, by
-/// their ids.
+/// Key of the additive value of an assistant message that holds the provider metadata of its texts,
+/// by text id.
 pub const TEXT_PROVIDER_METADATA: &str = "textProviderMetadata";
 
-/// The member of an answer's additive values that is `true` where the provider paused it over a tool
-/// of its own, and the Session Drain goes on with the next turn.
+/// Key of the additive value of an assistant message that is `true` if the provider paused the
+/// answer during a call of its own tool. The Session Drain then continues with the next turn.
 pub const PAUSED_TURN: &str = "pauseTurn";
 
-/// One Provider Turn's answer.
+/// The answer of one Provider Turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {
-    /// Its id.
+    /// Id of the message.
     pub id: MessageID,
-    /// Additive values the runtime set.
+    /// Additive values from the runtime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<Record>,
-    /// When.
+    /// Start and end of the answer.
     pub time: SpanTime,
-    /// The turn's agent.
+    /// Agent of the turn.
     pub agent: String,
-    /// The turn's model.
+    /// Model of the turn.
     pub model: ModelRef,
-    /// What it said and did.
+    /// Text, reasoning and tool calls of the answer.
     pub content: Vec<AssistantPart>,
-    /// Snapshots around it.
+    /// Snapshots before and after the turn.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub snapshot: Option<StepSnapshot>,
-    /// Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`.
+    /// Reason of the end: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub finish: Option<String>,
-    /// What it cost.
+    /// Cost, in the currency of the catalogue's prices.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<f64>,
-    /// What it used.
+    /// Token usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<Tokens>,
-    /// Why it failed.
+    /// Failure of the turn, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<SessionErrorUnknown>,
 }
@@ -351,40 +351,40 @@ pub struct AssistantMessage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum SessionMessage {
-    /// Another agent was chosen.
+    /// A change of the agent.
     AgentSwitched {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// When.
+        /// Creation time.
         time: CreatedTime,
-        /// The agent from here on.
+        /// Agent from this message on.
         agent: String,
     },
-    /// Another model was chosen.
+    /// A change of the model.
     ModelSwitched {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// When.
+        /// Creation time.
         time: CreatedTime,
-        /// The model from here on.
+        /// Model from this message on.
         model: ModelRef,
     },
     /// A promoted prompt.
     User {
-        /// The prompt's id.
+        /// Id of the prompt.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// Its admission.
+        /// Time of the admission.
         time: CreatedTime,
-        /// The text.
+        /// Text of the prompt.
         text: String,
         /// Attached files.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -393,61 +393,61 @@ pub enum SessionMessage {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         agents: Option<Vec<PromptAgentAttachment>>,
     },
-    /// User-role text made by the runtime.
+    /// Text with the role of the user that the runtime created.
     Synthetic {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// When.
+        /// Creation time.
         time: CreatedTime,
-        /// The session.
+        /// Id of the session.
         #[serde(rename = "sessionID")]
         session_id: SessionID,
-        /// The text.
+        /// Text of the message.
         text: String,
     },
     /// A Mid-Conversation System Message.
     System {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// When.
+        /// Creation time.
         time: CreatedTime,
-        /// The text.
+        /// Text of the message.
         text: String,
     },
-    /// A shell command somebody ran in the session.
+    /// A shell command that a caller ran in the session.
     Shell {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// When.
+        /// Start and end of the command.
         time: SpanTime,
-        /// Names the run.
+        /// Id of the run.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The command.
+        /// Command line.
         command: String,
-        /// What it printed.
+        /// Output of the command.
         output: String,
     },
-    /// One Provider Turn's answer.
+    /// The answer of one Provider Turn.
     Assistant(Box<AssistantMessage>),
-    /// A checkpoint that stands for everything before it.
+    /// A checkpoint that replaces all earlier messages in later requests.
     Compaction {
-        /// Its id.
+        /// Id of the message.
         id: MessageID,
-        /// Additive values the runtime set.
+        /// Additive values from the runtime.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         metadata: Option<Record>,
-        /// When.
+        /// Creation time.
         time: CreatedTime,
-        /// Why it was made.
+        /// Reason of the compaction.
         reason: CompactionReason,
-        /// The rolling summary.
+        /// Rolling summary.
         summary: String,
         /// The newest messages as text.
         recent: String,

@@ -1,4 +1,4 @@
-//! What a caller asks, and the receipt it gets: the Admitted Prompt.
+//! Prompts of callers, and the durable receipt of an Admitted Prompt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,76 +6,76 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Millis;
 use crate::id::{MessageID, SessionID};
 
-/// How an Admitted Prompt enters the session.
+/// The way in which an Admitted Prompt enters the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
     /// Joins the running activity at its next Safe Provider-Turn Boundary.
     #[default]
     Steer,
-    /// Waits until the session would become idle and opens an activity of its own.
+    /// Waits until the session would become idle, and then opens a new activity.
     Queue,
 }
 
-/// The place in the text that stands for an attachment, in UTF-16 units.
+/// The range of the prompt text that represents an attachment, in UTF-16 code units.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptSource {
-    /// First unit.
+    /// First code unit.
     pub start: f64,
-    /// One past the last unit.
+    /// One past the last code unit.
     pub end: f64,
-    /// The text between.
+    /// Text of the range.
     pub text: String,
 }
 
-/// A file as the caller gives it.
+/// A file of a prompt, as the caller supplies it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptInputFileAttachment {
-    /// `data:`, `file:` or any other URI.
+    /// URI of the file: `data:`, `file:` or any other scheme.
     pub uri: String,
-    /// Shown name.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// What the file is for.
+    /// Purpose of the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Where the text mentions it.
+    /// Range of the text that mentions the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<PromptSource>,
 }
 
-/// A file as it was admitted: its media type is derived once and kept.
+/// A file of an Admitted Prompt. The host derives the media type once, at the admission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptFileAttachment {
-    /// `data:`, `file:` or any other URI.
+    /// URI of the file: `data:`, `file:` or any other scheme.
     pub uri: String,
     /// Media type, from the data URI or from the name.
     pub mime: String,
-    /// Shown name.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// What the file is for.
+    /// Purpose of the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Where the text mentions it.
+    /// Range of the text that mentions the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<PromptSource>,
 }
 
-/// An agent mentioned in the prompt.
+/// An agent that the prompt mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptAgentAttachment {
-    /// The agent's name.
+    /// Name of the agent.
     pub name: String,
-    /// Where the text mentions it.
+    /// Range of the text that mentions the agent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<PromptSource>,
 }
 
-/// What a caller sends.
+/// A prompt, as the caller supplies it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptInput {
-    /// The text; it may be empty.
+    /// Text of the prompt. It may be empty.
     pub text: String,
     /// Attached files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -85,10 +85,10 @@ pub struct PromptInput {
     pub agents: Option<Vec<PromptAgentAttachment>>,
 }
 
-/// What was admitted. Never changed afterwards.
+/// A prompt, as the host admitted it. It never changes afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prompt {
-    /// The text; it may be empty.
+    /// Text of the prompt. It may be empty.
     pub text: String,
     /// Attached files with their media types.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -104,24 +104,24 @@ pub struct Prompt {
 pub struct SessionInputAdmitted {
     /// Sequence of the admission.
     pub admitted_seq: u64,
-    /// The prompt's id, which becomes the user message's.
+    /// Id of the prompt, which becomes the id of the user message.
     pub id: MessageID,
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// What was admitted.
+    /// The prompt.
     pub prompt: Prompt,
-    /// How it enters the session.
+    /// Delivery of the prompt.
     pub delivery: Delivery,
-    /// When it was admitted, epoch milliseconds.
+    /// Time of the admission, in epoch milliseconds.
     pub time_created: Millis,
-    /// Sequence of the Prompt Promotion, once it happened.
+    /// Sequence of the Prompt Promotion. Absent before the promotion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub promoted_seq: Option<u64>,
 }
 
 impl PromptInput {
-    /// The admitted form: every file with its media type.
+    /// Returns the admitted form: every file has its media type.
     pub fn admit(self) -> Prompt {
         let files = self
             .files
@@ -151,7 +151,8 @@ fn admit_file(file: PromptInputFileAttachment) -> PromptFileAttachment {
     }
 }
 
-/// The media type of a `data:` URI; else by the path of the URL, the name or the raw URI.
+/// Returns the media type of a `data:` URI, or else derives it from the path of the URL, the name
+/// or the raw URI.
 fn media_type(uri: &str, name: Option<&str>) -> String {
     if let Some(rest) = uri.strip_prefix("data:") {
         let head = rest.split(',').next().unwrap_or_default();
@@ -174,7 +175,7 @@ fn media_type(uri: &str, name: Option<&str>) -> String {
     by_extension(&extension.to_ascii_lowercase()).into()
 }
 
-/// Media types of the files people attach to prompts.
+/// Returns the media type of a file name extension that is common in prompts.
 fn by_extension(extension: &str) -> &'static str {
     match extension {
         "txt" | "text" | "log" | "conf" | "ini" => "text/plain",

@@ -1,4 +1,4 @@
-//! Terminals: programs that run in a Location and are spoken to as a person would.
+//! Terminals: interactive programs that run in a Location.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,68 +8,68 @@ use crate::id::PtyID;
 /// A terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pty {
-    /// Its id.
+    /// Id of the terminal.
     pub id: PtyID,
-    /// Its title.
+    /// Title of the terminal.
     pub title: String,
-    /// The program.
+    /// Program that the terminal runs.
     pub command: String,
-    /// The program's arguments.
+    /// Arguments of the program.
     pub args: Vec<String>,
-    /// The directory it began in.
+    /// Initial working directory of the program.
     pub cwd: String,
-    /// Whether the program still runs.
+    /// State of the program.
     pub status: PtyStatus,
-    /// The program's process.
+    /// Process id of the program.
     pub pid: u32,
-    /// The status the program ended with.
+    /// Exit status of the program. Absent while it runs.
     #[serde(rename = "exitCode", skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<u32>,
 }
 
-/// Whether the program of a terminal still runs.
+/// The state of a terminal's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PtyStatus {
-    /// It runs.
+    /// The program runs.
     Running,
-    /// It ended.
+    /// The program ended.
     Exited,
 }
 
-/// What opens one connection to a terminal, once.
+/// A ticket that opens one connection to a terminal, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PtyConnectToken {
     /// The ticket.
     pub ticket: String,
-    /// How long it is good for, seconds.
+    /// Validity of the ticket, in seconds.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub expires_in: u32,
 }
 
-/// A terminal that was created or changed, as everybody is told.
+/// The payload of the events that announce a created or changed terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PtyChanged {
-    /// The terminal as it is now.
+    /// Current state of the terminal.
     pub info: Pty,
 }
 
-/// The end of a terminal's program, as everybody is told.
+/// The payload of the event that announces the end of a terminal's program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PtyExited {
-    /// The terminal.
+    /// Id of the terminal.
     pub id: PtyID,
-    /// The status the program ended with.
+    /// Exit status of the program.
     #[serde(rename = "exitCode")]
     pub exit_code: u32,
 }
 
-/// The end of a terminal, as everybody is told.
+/// The payload of the event that announces the removal of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PtyDeleted {
-    /// The terminal.
+    /// Id of the terminal.
     pub id: PtyID,
 }

@@ -1,21 +1,21 @@
-//! Questions that a model asks people while it works.
+//! Questions that a model asks users while it works.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{MessageID, QuestionID, SessionID};
 
-/// Questions that wait for their answers together.
+/// A request with questions that are answered together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionRequest {
-    /// Its id.
+    /// Id of the request.
     pub id: QuestionID,
-    /// The session they are asked in.
+    /// Id of the session that asks.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
     /// The questions.
     pub questions: Vec<QuestionInfo>,
-    /// The tool call that asks.
+    /// Tool call that asks. Absent if no tool call asks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool: Option<QuestionTool>,
 }
@@ -23,16 +23,16 @@ pub struct QuestionRequest {
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionInfo {
-    /// The question in full.
+    /// Complete question.
     pub question: String,
-    /// The same in a few words.
+    /// Short form of the question.
     pub header: String,
-    /// The answers to choose from.
+    /// Answers to choose from.
     pub options: Vec<QuestionOption>,
-    /// Whether more than one may be chosen.
+    /// True if the user may choose more than one answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub multiple: Option<bool>,
-    /// Whether another answer than those may be given.
+    /// True if the user may give an answer that is not in `options`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub custom: Option<bool>,
 }
@@ -40,24 +40,24 @@ pub struct QuestionInfo {
 /// An answer to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionOption {
-    /// The answer, and what is given back when it is chosen.
+    /// Text of the answer. The reply contains it if the user chooses the answer.
     pub label: String,
-    /// What it means.
+    /// Explanation of the answer.
     pub description: String,
 }
 
 /// The tool call that asks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionTool {
-    /// Its message.
+    /// Id of the message that contains the call.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
-    /// The call within the message.
+    /// Id of the call within the message.
     #[serde(rename = "callID")]
     pub call_id: String,
 }
 
-/// The labels that were chosen for one question.
+/// The labels that the user chose for one question.
 pub type QuestionAnswer = Vec<String>;
 
 /// The answers to all questions of a request.
@@ -67,28 +67,28 @@ pub struct QuestionReply {
     pub answers: Vec<QuestionAnswer>,
 }
 
-/// The answers to a request, as everybody is told.
+/// The payload of the event that announces the answers to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct QuestionReplied {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// The request.
+    /// Id of the request.
     #[serde(rename = "requestID")]
     pub request_id: QuestionID,
     /// One list of labels for each question, in the order of the questions.
     pub answers: Vec<QuestionAnswer>,
 }
 
-/// That a request is not answered, as everybody is told.
+/// The payload of the event that announces a request that stays unanswered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct QuestionRejected {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// The request.
+    /// Id of the request.
     #[serde(rename = "requestID")]
     pub request_id: QuestionID,
 }

@@ -1,4 +1,4 @@
-//! JSON objects of unknown shape.
+//! JSON objects of any shape.
 
-/// A JSON object whose members the runtime does not interpret.
+/// A JSON object. The runtime does not interpret its members.
 pub type Record = serde_json::Map<String, serde_json::Value>;

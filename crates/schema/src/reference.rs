@@ -1,4 +1,4 @@
-//! References: other directories and repositories that may be read beside the project.
+//! References: directories and repositories outside the project that a session may read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,46 +6,46 @@ use serde::{Deserialize, Serialize};
 /// A reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceInfo {
-    /// Its name.
+    /// Name of the reference.
     pub name: String,
-    /// The directory it is read from, an absolute path.
+    /// Absolute path of the directory to read.
     pub path: String,
-    /// What it is for. A model is not told of a reference without one.
+    /// Purpose of the reference. Without it, the model does not receive the reference.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Whether user interfaces leave it out when they complete names.
+    /// True if user interfaces omit the reference from name completion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hidden: Option<bool>,
-    /// Where it comes from.
+    /// Origin of the reference.
     pub source: ReferenceSource,
 }
 
-/// Where a reference comes from.
+/// The origin of a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ReferenceSource {
-    /// A directory of this machine.
+    /// A directory on this machine.
     Local {
-        /// The directory.
+        /// Path of the directory.
         path: String,
-        /// What it is for.
+        /// Purpose of the reference.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         description: Option<String>,
-        /// Whether user interfaces leave it out when they complete names.
+        /// True if user interfaces omit the reference from name completion.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         hidden: Option<bool>,
     },
     /// A git repository.
     Git {
-        /// The repository.
+        /// Address of the repository.
         repository: String,
-        /// The branch; absent means the repository's default one.
+        /// Branch. Absent means the default branch of the repository.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         branch: Option<String>,
-        /// What it is for.
+        /// Purpose of the reference.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         description: Option<String>,
-        /// Whether user interfaces leave it out when they complete names.
+        /// True if user interfaces omit the reference from name completion.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         hidden: Option<bool>,
     },

@@ -1,4 +1,4 @@
-//! The session record.
+//! Session records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,54 +8,54 @@ use crate::id::{MessageID, SessionID};
 use crate::location::LocationRef;
 use crate::model::ModelRef;
 
-/// Tokens of one Provider Turn or of a session; the five counts are disjoint.
+/// Token usage of one Provider Turn or of a session. The five counts do not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tokens {
-    /// Input that no cache served.
+    /// Input tokens that no cache served.
     #[serde(deserialize_with = "crate::bounded::count")]
     pub input: u64,
-    /// Visible output.
+    /// Visible output tokens.
     #[serde(deserialize_with = "crate::bounded::count")]
     pub output: u64,
-    /// Reasoning output.
+    /// Reasoning tokens.
     #[serde(deserialize_with = "crate::bounded::count")]
     pub reasoning: u64,
-    /// Input that went through the provider's prompt cache.
+    /// Input tokens that the provider's prompt cache read or wrote.
     pub cache: CacheTokens,
 }
 
 /// Tokens read from and written to the provider's prompt cache.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CacheTokens {
-    /// Read.
+    /// Tokens read from the cache.
     #[serde(deserialize_with = "crate::bounded::count")]
     pub read: u64,
-    /// Written.
+    /// Tokens written to the cache.
     #[serde(deserialize_with = "crate::bounded::count")]
     pub write: u64,
 }
 
-/// Times of a session, epoch milliseconds.
+/// Times of a session, in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionTime {
-    /// Creation.
+    /// Creation time.
     pub created: Millis,
-    /// Last switch, move or revert; prompts and turns do not count.
+    /// Time of the last switch, move or revert. Prompts and turns do not change it.
     pub updated: Millis,
-    /// When it was archived.
+    /// Time at which the session was archived.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub archived: Option<Millis>,
 }
 
-/// How a file differs from a snapshot.
+/// The difference of a file from a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {
-    /// Not in the snapshot.
+    /// The file is not in the snapshot.
     Added,
-    /// Only in the snapshot.
+    /// The file is only in the snapshot.
     Deleted,
-    /// In both, with other content.
+    /// The file is in both, with different content.
     Modified,
 }
 
@@ -64,13 +64,13 @@ pub enum FileStatus {
 pub struct FileDiff {
     /// Path relative to the root of the worktree.
     pub path: String,
-    /// What happened to it.
+    /// Kind of the change.
     pub status: FileStatus,
-    /// Added lines.
+    /// Number of added lines.
     pub additions: u64,
-    /// Deleted lines.
+    /// Number of deleted lines.
     pub deletions: u64,
-    /// Unified diff, as Git writes it. Empty for a binary file, and where the revert changes too much
+    /// Unified diff in the format of Git. Empty for a binary file, and if the revert is too large
     /// to show all of it.
     pub patch: String,
 }
@@ -78,10 +78,10 @@ pub struct FileDiff {
 /// A staged revert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RevertState {
-    /// The boundary; it stays.
+    /// Id of the message at the boundary. The message itself stays.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
-    /// The boundary within that message.
+    /// Id of the part at the boundary within that message.
     #[serde(rename = "partID", skip_serializing_if = "Option::is_none", default)]
     pub part_id: Option<String>,
     /// Snapshot of the files before the stage.
@@ -93,39 +93,40 @@ pub struct RevertState {
     /// The changed files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<Vec<FileDiff>>,
-    /// Paths that were left alone, because somebody else changed them meanwhile or stands in the way.
+    /// Paths that the revert left unchanged because another program changed or obstructed them in
+    /// the meantime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conflicts: Option<Vec<String>>,
 }
 
-/// A session as every read shows it.
+/// A session, as read operations return it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionID,
-    /// The session that created it.
+    /// Id of the session that created it.
     #[serde(rename = "parentID", skip_serializing_if = "Option::is_none", default)]
     pub parent_id: Option<SessionID>,
-    /// The project around its directory.
+    /// Id of the project that contains its directory.
     #[serde(rename = "projectID")]
     pub project_id: String,
-    /// The chosen agent; absent until one is chosen.
+    /// Chosen agent. Absent until an agent is chosen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// The chosen model; absent until one is chosen.
+    /// Chosen model. Absent until a model is chosen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<ModelRef>,
-    /// What its turns cost so far, in the currency of the catalogue's prices.
+    /// Cost of all turns, in the currency of the catalogue's prices.
     pub cost: f64,
-    /// What its turns used so far.
+    /// Token usage of all turns.
     pub tokens: Tokens,
-    /// Times.
+    /// Times of the session.
     pub time: SessionTime,
-    /// Title.
+    /// Title of the session.
     pub title: String,
-    /// Where it lives.
+    /// Location of the session.
     pub location: LocationRef,
-    /// The directory relative to its project; absent at the project's root.
+    /// Directory relative to its project. Absent at the root of the project.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub subpath: Option<String>,
     /// The staged revert, if any.
@@ -133,20 +134,20 @@ pub struct SessionInfo {
     pub revert: Option<RevertState>,
 }
 
-/// A session that runs at this moment in this host.
+/// The activity of a session that runs in this host now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum SessionActive {
-    /// A Session Drain is under way.
+    /// A Session Drain is running.
     Running {},
 }
 
-/// The title a session has until somebody gives it another.
+/// Returns the initial title of a session.
 pub fn default_title(created: Millis) -> String {
     format!("New session - {}", iso8601(created))
 }
 
-/// The same for a session that another one made.
+/// Returns the initial title of a session that another session created.
 pub fn default_child_title(created: Millis) -> String {
     format!("Child session - {}", iso8601(created))
 }

@@ -1,4 +1,4 @@
-//! Skills: texts with instructions that a model reads when it needs them.
+//! Skills: instructions that a model reads when it needs them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 /// A skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillInfo {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
-    /// What it is for. A model is not told of a skill without one.
+    /// Purpose of the skill. Without it, the model does not receive the skill.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Whether user interfaces offer it as a command.
+    /// True if user interfaces offer the skill as a command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slash: Option<bool>,
-    /// The file it stands in.
+    /// Path of the file that contains the skill.
     pub location: String,
-    /// Its text, without what stands at the head of the file.
+    /// Text of the skill, without the front matter of the file.
     pub content: String,
 }

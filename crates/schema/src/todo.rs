@@ -1,29 +1,28 @@
-//! What a model notes that is still to be done in a session.
+//! To-do lists that models keep for sessions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::SessionID;
 
-/// One thing to do.
+/// One item of a to-do list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Todo {
-    /// What.
+    /// Description of the task.
     pub content: String,
-    /// Where it stands: `pending`, `in_progress`, `completed` or `cancelled`. Models write other words
-    /// as well.
+    /// State: `pending`, `in_progress`, `completed` or `cancelled`. Models also write other words.
     pub status: String,
-    /// How important it is: `high`, `medium` or `low`. Models write other words as well.
+    /// Importance: `high`, `medium` or `low`. Models also write other words.
     pub priority: String,
 }
 
-/// The new list of a session, as everybody is told.
+/// The payload of the event that announces a new to-do list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct TodoUpdated {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// All there is to do, in order.
+    /// All items, in order.
     pub todos: Vec<Todo>,
 }

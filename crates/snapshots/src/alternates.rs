@@ -1,10 +1,10 @@
-//! The directories in which the user's repository has its objects: its own, and those it borrows from.
+//! The object directories of the user's repository: its own, and those of its alternates.
 //!
-//! libgit2 opens the files there by itself, and follows links. One that leads to an open database
-//! would drop the database's locks when libgit2 closes it, and a FIFO would hold it for ever. So these
-//! names are looked at before libgit2 sees them: the packs and the lists when a directory is opened, an
-//! object in a file of its own when it is read. A link that is made between the look and the opening
-//! is not noticed.
+//! libgit2 opens the files in them and follows links. If a link led to an open database, closing it
+//! would release the locks of the database. A FIFO would block libgit2 forever. So this module
+//! checks the files before libgit2 opens them: packs and lists when a directory is opened, and a
+//! loose object when it is read. A link that is created between the check and the opening is not
+//! detected.
 
 use std::{
     fs,
@@ -15,31 +15,31 @@ use std::{
 use git2::Oid;
 use opencode_handles::{open_file, refuse_database};
 
-/// How many borrowings lead from one repository to the next. libgit2 follows no more.
+/// Maximum length of a chain of alternates. libgit2 has the same limit.
 const MAX_DEPTH: usize = 5;
 
-/// How many directories are looked at. One that is borrowed from twice counts twice.
+/// Maximum number of directories to check. A directory counts once for each reference to it.
 const MAX_DIRECTORIES: usize = 64;
 
-/// The largest list of borrowed directories that is read.
+/// Maximum size of an alternates list, in bytes.
 const MAX_LIST_BYTES: u64 = 64 * 1024;
 
-/// Directories of objects whose packs and lists libgit2 may open.
+/// Object directories with packs and lists that libgit2 may open.
 pub(crate) struct Alternates(Vec<PathBuf>);
 
 impl Alternates {
-    /// Looks at a directory of objects and at those that it borrows from.
+    /// Checks an object directory and its alternates.
     ///
     /// # Errors
     ///
-    /// Names a file that libgit2 must not open.
+    /// Fails with the path of a file that libgit2 must not open.
     pub(crate) fn look(directory: &Path) -> io::Result<Self> {
         let mut found = Self(Vec::new());
         found.add(directory, 0)?;
         Ok(found)
     }
 
-    /// Whether libgit2 may read an object: no directory has a file of it that must not be opened.
+    /// True if libgit2 may read an object: no directory has a harmful file for it.
     pub(crate) fn may_read(&self, id: Oid) -> bool {
         let id = id.to_string();
         let (folder, name) = id.split_at(2);
@@ -67,7 +67,7 @@ impl Alternates {
     }
 }
 
-/// The entries of a directory; none where there is no directory.
+/// Returns the entries of a directory, or none if the directory does not exist.
 fn entries(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::DirEntry>>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if !is_absent(&error) => return Err(error),
@@ -76,7 +76,8 @@ fn entries(directory: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::D
     Ok(entries.into_iter().flatten())
 }
 
-/// The directories that a list names. libgit2 takes a name that does not begin with a dot as it is.
+/// Returns the directories in an alternates list. As libgit2 does, uses a name without a leading
+/// dot unchanged.
 fn borrowed(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let file = match open_file(&directory.join("info/alternates")) {
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
@@ -95,7 +96,8 @@ fn borrowed(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(names.map(path).collect())
 }
 
-/// Refuses a file that libgit2 must not open. A directory cannot be read, so it is harmless.
+/// Refuses a file that libgit2 must not open. A directory cannot be read as a file, so it is
+/// harmless.
 fn refuse_harmful(path: &Path) -> io::Result<()> {
     let refused = |error: io::Error| {
         let path = path.display();

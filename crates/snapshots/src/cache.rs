@@ -1,7 +1,7 @@
-//! What was read of each file, kept for the next process.
+//! A cache of file stamps and ids for the next process.
 //!
-//! It spares reading files again, nothing else depends on it: what is stale is read, and what is
-//! damaged or missing is as if nobody had captured before.
+//! The cache only avoids reading files again. Stale entries are read again. A damaged or missing
+//! cache has the same effect as no earlier capture.
 
 use std::{
     io::{self, Read},
@@ -16,24 +16,24 @@ use crate::entry::Mode;
 use crate::objects;
 use crate::worktree::{Content, Folder, Known, listing::Earlier};
 
-/// What the names of these files begin with.
+/// Prefix of the cache file names.
 pub(crate) const LIST: &str = "files-";
 
 const FORMAT: &[u8] = b"opencode files 2\n";
 
-/// The longest cache that is read.
+/// Maximum size of a cache to read, in bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 const ID_BYTES: usize = 20;
 
-/// What a cache holds.
+/// The content of a cache.
 pub(crate) struct Cached {
     pub files: Earlier,
-    /// When all the objects were looked after the last time.
+    /// Time of the last renewal of all objects.
     pub renewed: SystemTime,
 }
 
-/// Reads a cache; nothing if there is none that is whole.
+/// Reads a cache. Returns `None` if the file is missing or damaged.
 pub(crate) fn load(path: &Path) -> Option<Cached> {
     let file = open_file(path).ok()?;
     if file.metadata().ok()?.len() > MAX_BYTES {
@@ -82,7 +82,7 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
-        // No name and no path is that long on any system.
+        // No system has names or paths of that length.
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.0.extend_from_slice(&length.to_le_bytes());
         self.0.extend_from_slice(text.as_bytes());

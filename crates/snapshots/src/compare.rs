@@ -9,7 +9,7 @@ use crate::objects::Objects;
 use crate::path;
 use crate::tree::{self, Item, Items};
 
-/// The paths of files that differ below a directory, in the order of their bytes.
+/// Returns the paths of files that differ below a directory, sorted by bytes.
 pub(crate) fn paths(
     objects: &Objects,
     directory: &str,
@@ -21,7 +21,8 @@ pub(crate) fn paths(
     Ok(paths.into_iter().collect())
 }
 
-/// What stands at a path in both; a file that became a directory is both a file and a directory.
+/// Compares the items at a path. If a file became a directory, both the file and the files of the
+/// directory are reported.
 fn items(
     objects: &Objects,
     path: &str,
@@ -56,7 +57,7 @@ fn content(objects: &Objects, item: Option<Item>) -> Result<Items, SnapshotError
     }
 }
 
-/// All ids of a snapshot. What is there already is not looked into again.
+/// Collects all ids of a snapshot. Does not descend into trees that are already in `found`.
 pub(crate) fn collect(
     objects: &Objects,
     tree: Oid,

@@ -1,15 +1,15 @@
-//! What a snapshot says of a file.
+//! Entries and results of snapshots.
 
-/// A file in a snapshot, or as it is now.
+/// A file in a snapshot or in the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The Git id of its content, as 40 hexadecimal digits; of a link, that of its target.
+    /// Git id of the content, as 40 hexadecimal digits. For a link: the id of its target path.
     pub id: String,
-    /// What kind of file it is.
+    /// Kind of the file.
     pub mode: Mode,
 }
 
-/// The kinds of files that Git knows.
+/// The kinds of files that Git supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// A regular file.
@@ -21,7 +21,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// As Git writes it, in octal digits.
+    /// Returns the mode in octal digits, as Git writes it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "100644",
@@ -31,46 +31,47 @@ impl Mode {
     }
 }
 
-/// What [`capture`](crate::Snapshots::capture) found.
+/// The result of [`capture`](crate::Snapshots::capture).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
-    /// The id of the snapshot: a Git tree, as 40 hexadecimal digits. The same files have the same id.
+    /// Id of the snapshot: a Git tree, as 40 hexadecimal digits. Equal files have equal ids.
     pub tree: String,
-    /// What was left out although no rule ignores it, in the order of paths; the first hundred.
+    /// Paths that were skipped although no rule ignores them, in the order of paths. At most the
+    /// first hundred.
     pub skipped: Vec<Skipped>,
 }
 
-/// Something in the worktree that a snapshot does not hold, and that restoring leaves alone.
+/// A path in the worktree that a snapshot does not contain and that a restore leaves unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
-    /// Its path relative to the worktree; what is not UTF-8 in it is replaced.
+    /// Path relative to the worktree. Parts that are not UTF-8 are replaced.
     pub path: String,
-    /// Why.
+    /// Reason of the omission.
     pub reason: SkipReason,
 }
 
-/// Why something is left out of a snapshot.
+/// The reason that a path is not part of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SkipReason {
     /// Over 2 MiB and not tracked by Git, or over 64 MiB.
     TooLarge,
-    /// A name that is not UTF-8.
+    /// The name is not UTF-8.
     Name,
-    /// A FIFO, a socket or a device.
+    /// The path is a FIFO, a socket or a device.
     Special,
-    /// It may not be read.
+    /// The host has no permission to read the file.
     Unreadable,
-    /// A Git repository within the worktree, a submodule for example.
+    /// The path is a Git repository within the worktree, for example a submodule.
     Repository,
 }
 
-/// What [`sweep`](crate::Snapshots::sweep) removed.
+/// The result of [`sweep`](crate::Snapshots::sweep).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Objects, and files that killed processes left behind.
+    /// Number of removed objects and files of killed processes.
     pub removed: u64,
-    /// Bytes on disk that they took.
+    /// Size of the removed files on disk, in bytes.
     pub bytes: u64,
-    /// Objects that stay.
+    /// Number of remaining objects.
     pub kept: u64,
 }

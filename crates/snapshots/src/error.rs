@@ -1,44 +1,44 @@
-//! What may go wrong with snapshots.
+//! Errors of snapshots.
 
 use std::io;
 
-/// Why a snapshot could not be taken, read or put back.
+/// The reason that a snapshot could not be taken, read or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// The folder has no Git repository, or one that cannot be read.
+    /// The folder has no Git repository, or the repository cannot be read.
     #[error("{0} is not the root of a Git worktree")]
     NotARepository(String),
-    /// More than a snapshot may hold. Nothing was captured.
+    /// The project exceeds a limit of snapshots. Nothing was captured.
     #[error("the project is too large for snapshots: {0}")]
     TooLarge(&'static str),
-    /// A snapshot, or a file of one, that is not stored any more. Those of sessions that nobody
-    /// used for the time of retention go.
+    /// A snapshot or one of its files is not stored any more. Snapshots of sessions that were not
+    /// used during the retention time are removed.
     #[error("object {0} of a snapshot is gone or damaged")]
     Missing(String),
-    /// What should name a snapshot does not.
+    /// The text is not the id of a snapshot.
     #[error("{0:?} is not the id of a snapshot")]
     InvalidId(String),
-    /// A path that is none within the worktree: absolute, with `..`, or into `.git`.
+    /// The path is not within the worktree: it is absolute, contains `..`, or leads into `.git`.
     #[error("{0:?} is not a path within the worktree")]
     InvalidPath(String),
-    /// Paths that could not be put back, each with the reason. All others were.
+    /// Paths that could not be restored, each with the reason. All other paths were restored.
     #[error("{}", restored_in_part(.0))]
     Restore(Vec<(String, io::Error)>),
-    /// Another process works on the store for too long.
+    /// Another process locked the store for too long.
     #[error("the snapshots of {0} are in use by another process")]
     Busy(String),
-    /// The system refuses to read or write; `what` says which file.
+    /// A read or write failed. `what` names the file.
     #[error("{what}: {source}")]
     Io {
-        /// What was read or written.
+        /// Path of the file.
         what: String,
-        /// The system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The host closed, so nothing more is written.
     #[error("the host closed while it took a snapshot")]
     Ended,
-    /// The work ended without a result, as it does when it panics.
+    /// The work ended without a result, for example because it panicked.
     #[error("a snapshot was given up: {0}")]
     GivenUp(String),
 }
@@ -55,7 +55,7 @@ fn restored_in_part(failed: &[(String, io::Error)]) -> String {
 }
 
 impl SnapshotError {
-    /// For `map_err`, where `what` says what was read or written.
+    /// Returns a function for `map_err`. `what` names the file that was read or written.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }

@@ -1,14 +1,14 @@
-//! Snapshots of a Git worktree, as Git trees in a store of their own.
+//! Snapshots of a Git worktree, as Git trees in a separate store.
 //!
-//! [`Snapshots::capture`] gives the files of a worktree an id; with two ids one can ask what changed
-//! and put files back. The objects are Git's, and a Git binary can read them, but none is run, and
-//! nothing of the user's repository is written: not its index, its objects, its references or its
-//! configuration. Contents are kept as the bytes they are: no filter and no line ending of a
-//! configuration counts.
+//! [`Snapshots::capture`] gives the files of a worktree an id. With two ids, callers can list
+//! changes and restore files. The objects have Git's format, so a Git binary can read them, but
+//! this crate does not run one. It never writes to the user's repository: not to its index, its
+//! objects, its references or its configuration. Contents are stored as exact bytes: no filter or
+//! line-ending conversion of a Git configuration applies.
 //!
-//! To read it, follow a capture: `snapshots`, `engine`, `capture`, then the passes in `worktree`.
-//! `opencode_handles` is the only way to the worktree's files, `repository` to the user's repository, and
-//! `objects` to what is stored.
+//! To read the code, follow a capture: `snapshots`, `engine`, `capture`, then the passes in
+//! `worktree`. Only `opencode_handles` accesses the files of the worktree, only `repository` the
+//! user's repository, and only `objects` the store.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,6 +1,6 @@
-//! Keeps objects from being removed while somebody builds on them.
+//! Prevents the removal of objects while a capture uses them.
 //!
-//! Whoever captures holds the store together with all others who do; who sweeps has it alone.
+//! Captures take a shared lock of the store. A sweep takes an exclusive lock.
 
 use std::{
     fs::{File, TryLockError},
@@ -13,20 +13,20 @@ use opencode_handles::{create_private_folder, private_file};
 
 use crate::error::SnapshotError;
 
-/// How long a sweep of another process is waited for. It takes the store for moments only.
+/// Maximum wait for a sweep of another process. A sweep locks the store only briefly.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The store, until it is dropped.
+/// A lock of the store, released when dropped.
 pub(crate) struct Lock(#[expect(dead_code, reason = "held until dropped")] File);
 
-/// Holds the store together with others.
+/// Takes a shared lock of the store.
 pub(crate) fn shared(store: &Path) -> Result<Lock, SnapshotError> {
     wait(store, File::try_lock_shared)
 }
 
-/// Holds the store alone.
+/// Takes an exclusive lock of the store.
 pub(crate) fn exclusive(store: &Path) -> Result<Lock, SnapshotError> {
     wait(store, File::try_lock)
 }
@@ -48,7 +48,7 @@ fn wait(
     loop {
         match lock(&file) {
             Ok(()) => return Ok(Lock(file)),
-            // Some network file systems know no locks, and then the times of objects have to do.
+            // Some network file systems have no locks. Then only the times of objects protect them.
             Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
                 return Ok(Lock(file));
             }

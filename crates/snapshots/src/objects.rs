@@ -1,12 +1,12 @@
-//! Git objects: ours, in a store of our own, and those of the user's repository behind them.
+//! Git objects: those in the store of the host, and those of the user's repository as a fallback.
 //!
-//! What the repository has already is not stored again, so that the first snapshot of a project writes
-//! little. Its garbage collection may take such an object away; therefore a content is copied here at
-//! the moment a file stops having it, because that is what a restore wants back.
+//! Objects that the repository already has are not stored again, so the first snapshot of a project
+//! writes little. Git's garbage collection can remove such an object. So a content is copied into
+//! the store when a file no longer has it, because a restore needs that content.
 //!
-//! An object is written beside its place and moved there, so it is whole or not there, whoever writes
-//! it at the same time and whenever a process dies. Nothing is forced onto the disk: what a power
-//! failure damages is found when it is read.
+//! An object is written to a temporary file and renamed. So it is either complete or absent, even
+//! with concurrent writers or a killed process. Nothing is flushed to disk: damage by a power
+//! failure is detected when the object is read.
 
 use std::{
     fs,
@@ -27,10 +27,10 @@ use opencode_handles::{create_private_folder, open_file, private_file};
 use crate::alternates::Alternates;
 use crate::error::SnapshotError;
 
-/// What is used again has its time renewed when that is older than this, as a sweep goes by it.
+/// Minimum age at which the time of a reused object is renewed. A sweep uses this time.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(20 * 60 * 60);
 
-/// The names of files that become objects begin with this.
+/// Prefix of temporary files that become objects.
 pub(crate) const TEMPORARY: &str = "tmp_obj_";
 
 /// The objects of the user's repository.
@@ -43,18 +43,18 @@ struct Users {
 pub(crate) struct Objects {
     directory: PathBuf,
     theirs: PathBuf,
-    /// What the store has, opened with the first look.
+    /// Object database of the store, opened at the first read.
     own: OnceLock<Result<Odb<'static>, git2::Error>>,
-    /// What the user's repository has. None where libgit2 must not open it.
+    /// Object database of the user's repository. `None` if libgit2 must not open it.
     users: OnceLock<Option<Users>>,
     written: AtomicU64,
-    /// Set when the host closes. Refuses every write from then on.
+    /// Set when the host closes. All later writes fail.
     ended: Arc<AtomicBool>,
 }
 
 impl Objects {
-    /// For one operation: what is opened stays open, so that a repository that is packed meanwhile
-    /// would be held on to.
+    /// Creates a view for one operation. Opened files stay open, so a longer-lived view would keep
+    /// a repository's old packs open after a repack.
     pub(crate) fn new(directory: PathBuf, theirs: PathBuf, ended: Arc<AtomicBool>) -> Self {
         Self {
             directory,
@@ -66,12 +66,12 @@ impl Objects {
         }
     }
 
-    /// How many bytes of content were stored.
+    /// Returns the number of stored content bytes.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
 
-    /// Stores an object of ours, if it is nowhere yet.
+    /// Stores an object, if neither the store nor the user's repository has it.
     pub(crate) fn put(&self, kind: ObjectType, content: &[u8]) -> Result<Oid, SnapshotError> {
         let id = hash(kind, content)?;
         let is_stored = self.renew(id) || (kind == ObjectType::Blob && self.users_have(id));
@@ -81,7 +81,7 @@ impl Objects {
         Ok(id)
     }
 
-    /// Copies a content that the user's repository has and the store has not.
+    /// Copies a content from the user's repository, if the store does not have it.
     pub(crate) fn keep(&self, id: Oid) -> Result<u64, SnapshotError> {
         if self.path(id).exists() {
             return Ok(0);
@@ -89,7 +89,7 @@ impl Objects {
         let Some(users) = self.users().filter(|users| users.alternates.may_read(id)) else {
             return Ok(0);
         };
-        // What neither has is missed when somebody wants it.
+        // If neither has the object, a later read reports it as missing.
         let Ok(object) = users.odb.read(id) else {
             return Ok(0);
         };
@@ -97,7 +97,7 @@ impl Objects {
         Ok(object.data().len() as u64)
     }
 
-    /// The content of an object.
+    /// Returns the content of an object.
     pub(crate) fn read(&self, id: Oid, kind: ObjectType) -> Result<Vec<u8>, SnapshotError> {
         let missing = || SnapshotError::Missing(id.to_string());
         let own = self.own.get_or_init(|| open(&self.directory));
@@ -105,7 +105,7 @@ impl Objects {
         let read = match read {
             Some(Err(error)) if error.code() != git2::ErrorCode::NotFound => {
                 tracing::warn!(%id, %error, "an object of a snapshot is damaged");
-                // What is gone is stored again when a file has that content.
+                // After the removal, the next file with that content stores the object again.
                 let _ = fs::remove_file(self.path(id));
                 None
             }
@@ -124,7 +124,7 @@ impl Objects {
         Some((object.kind(), object.data().to_vec()))
     }
 
-    /// Whether somebody has an object. One of ours will not be swept soon.
+    /// True if the store has an object. Renews its time, so that a sweep keeps it.
     pub(crate) fn renew(&self, id: Oid) -> bool {
         let path = self.path(id);
         let Ok(modified) = path.metadata().and_then(|found| found.modified()) else {
@@ -139,12 +139,12 @@ impl Objects {
         true
     }
 
-    /// Whether an object is somewhere.
+    /// True if the store or the user's repository has an object.
     pub(crate) fn has(&self, id: Oid) -> bool {
         self.path(id).exists() || self.users_have(id)
     }
 
-    /// Whether the user's repository has an object.
+    /// True if the user's repository has an object.
     pub(crate) fn users_have(&self, id: Oid) -> bool {
         let has = |users: &Users| users.odb.exists_ext(id, OdbLookupFlags::NO_REFRESH);
         self.users().is_some_and(has)
@@ -186,9 +186,9 @@ impl Objects {
     }
 }
 
-/// The id that an object has.
+/// Returns the id of an object.
 pub(crate) fn hash(kind: ObjectType, content: &[u8]) -> Result<Oid, SnapshotError> {
-    // Git hashes everything that fits into memory, but for what was made to have the hash of another.
+    // Git hashes any content that fits into memory, except content crafted for a SHA-1 collision.
     Oid::hash_object(kind, content).map_err(|error| SnapshotError::GivenUp(error.to_string()))
 }
 
@@ -210,7 +210,7 @@ fn compress(kind: ObjectType, content: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Writes a file beside its place and moves it there.
+/// Writes a file under a temporary name and renames it.
 pub(crate) fn write_new(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -229,7 +229,7 @@ pub(crate) fn write_new(folder: &Path, path: &Path, content: &[u8]) -> io::Resul
         })
         .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // The sweep finds it otherwise.
+        // Otherwise the sweep removes it later.
         let _ = fs::remove_file(&temporary);
     }
     written

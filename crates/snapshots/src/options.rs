@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-/// Where snapshots are taken and kept.
+/// The options of [`Snapshots`](crate::Snapshots).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotOptions {
-    /// The directory of the objects; created with the first snapshot. Others may use it, too, other
-    /// processes included.
+    /// Directory of the objects, created with the first snapshot. Other instances and processes may
+    /// share it.
     pub store: PathBuf,
-    /// The root of the worktree, without links in it.
+    /// Root of the worktree. Its path must contain no links.
     pub worktree: PathBuf,
-    /// The part of the worktree that is captured, relative to it; empty for all of it.
+    /// Part of the worktree to capture, relative to its root. Empty means the whole worktree.
     pub scope: PathBuf,
-    /// What the host keeps for itself, in case it lies within the worktree: absolute paths, of which
-    /// nothing is captured, as nothing of the store is.
+    /// Absolute paths of the host's own files, which may lie within the worktree. They are never
+    /// captured, and neither is the store.
     pub private: Vec<PathBuf>,
 }

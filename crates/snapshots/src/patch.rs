@@ -1,4 +1,4 @@
-//! What became of a file, in the words of `git diff`.
+//! Differences of a file in the format of `git diff`.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::error::SnapshotError;
 use crate::objects::Objects;
 use crate::tree::Item;
 
-/// Git takes a file for binary that has a NUL among its first bytes.
+/// Git treats a file with a NUL among this many first bytes as binary.
 const BINARY_BYTES: usize = 8000;
 
-/// Lines are compared up to this size; what is larger counts as binary.
+/// Maximum size of a file for a comparison of lines. Larger files count as binary.
 const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many digits of an id are shown.
+/// Number of digits of an abbreviated id.
 const ID_DIGITS: usize = 7;
 
 /// A file on one side of a comparison.
@@ -26,7 +26,7 @@ struct Side {
     content: Vec<u8>,
 }
 
-/// Lines of a patch, and what they count.
+/// The lines of a patch with their counts.
 #[derive(Default)]
 struct Text {
     additions: u64,
@@ -34,7 +34,7 @@ struct Text {
     patch: String,
 }
 
-/// The difference between two files; nothing if there is none.
+/// Returns the difference between two files, or `None` if they are equal.
 pub(crate) fn of(
     objects: &Objects,
     path: &str,
@@ -52,7 +52,7 @@ pub(crate) fn of(
     };
     let mut text = Text::default();
     match (&from, &to) {
-        // To Git a file that becomes a link is another one.
+        // Git treats a file that becomes a link as a deletion and an addition.
         (Some(from), Some(to)) if (from.mode == Mode::Link) != (to.mode == Mode::Link) => {
             text.append(path, Some(from), None)?;
             text.append(path, None, Some(to))?;
@@ -123,7 +123,8 @@ impl Text {
         self.bytes(header.header());
         for line in 0..lines {
             let line = patch.line_in_hunk(hunk, line)?;
-            // The other origins say that there is no newline, in words that their content has.
+            // The other origins report a missing newline at the end, and their content has the
+            // complete text.
             if let origin @ (' ' | '+' | '-') = line.origin() {
                 self.patch.push(origin);
             }
@@ -137,7 +138,7 @@ impl Text {
     }
 }
 
-/// The lines before the names: modes and ids.
+/// Returns the lines before the names: modes and ids.
 fn head(path: &str, from: Option<&Side>, to: Option<&Side>) -> String {
     let mut head = format!("diff --git {} {}\n", quoted("a/", path), quoted("b/", path));
     let mode = |side: Option<&Side>| side.map(|side| side.mode.as_str());
@@ -167,20 +168,20 @@ fn head(path: &str, from: Option<&Side>, to: Option<&Side>) -> String {
     head
 }
 
-/// The lines that name both sides.
+/// Returns the lines that name both sides.
 fn names(path: &str, has_old: bool, has_new: bool) -> String {
     let name = |exists: bool, prefix: &str| {
         if !exists {
             return "/dev/null".to_owned();
         }
-        // So that a reader finds where a name with spaces ends.
+        // Marks the end of a name with spaces.
         let end = if path.contains(' ') { "\t" } else { "" };
         format!("{}{end}", quoted(prefix, path))
     };
     format!("--- {}\n+++ {}\n", name(has_old, "a/"), name(has_new, "b/"))
 }
 
-/// A name as Git writes it: in quotes if it has characters that would be misread.
+/// Returns a name as Git writes it: in quotes if it contains special characters.
 fn quoted(prefix: &str, path: &str) -> String {
     let special = |character: char| character.is_ascii_control() || matches!(character, '"' | '\\');
     if !path.contains(special) {

@@ -1,9 +1,9 @@
-//! Paths relative to the worktree, as snapshots have them.
+//! Paths relative to the worktree, in the form of snapshots.
 
 use crate::error::SnapshotError;
 
-/// Refuses what callers name that is no path of a file within the worktree: nothing may lead outside or into a Git
-/// directory.
+/// Refuses a path that is not a file path within the worktree: it must not lead outside or into a
+/// Git directory.
 pub(crate) fn judge(path: &str) -> Result<(), SnapshotError> {
     let refused = |name: &str| {
         name.is_empty() || name == "." || name == ".." || is_git(name) || name.contains('\0')
@@ -15,17 +15,17 @@ pub(crate) fn judge(path: &str) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// Whether a name is that of a Git directory, also where case makes no difference.
+/// True if a name is the name of a Git directory, also on case-insensitive file systems.
 pub(crate) fn is_git(name: &str) -> bool {
     name.eq_ignore_ascii_case(".git") || cfg!(windows) && name.eq_ignore_ascii_case("git~1")
 }
 
-/// Splits a path that was judged already into its directory and its name there.
+/// Splits a checked path into its directory and its name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// The path of a name in a directory.
+/// Joins a directory and a name.
 pub(crate) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() {
         name.to_owned()

@@ -1,4 +1,4 @@
-//! The user's repository, which is only ever read.
+//! The user's repository, which is only read and never written.
 
 use std::{
     collections::HashSet,
@@ -11,23 +11,23 @@ use opencode_handles::{open_file, refuse_database};
 
 use crate::error::SnapshotError;
 
-/// The largest file that says where a repository's Git directory is.
+/// Maximum size of a file that points to the Git directory, in bytes.
 const MAX_POINTER_BYTES: u64 = 8192;
 
-/// The largest `info/exclude` that is read.
+/// Maximum size of `info/exclude` to read, in bytes.
 const MAX_EXCLUDE_BYTES: u64 = 1024 * 1024;
 
-/// Where a worktree's repository keeps its things.
+/// The directories of a worktree's repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repository {
-    /// What belongs to the worktree: its index.
+    /// Directory of the worktree itself, with its index.
     own: PathBuf,
-    /// What all worktrees share: objects and rules.
+    /// Directory that all worktrees share, with objects and rules.
     common: PathBuf,
 }
 
 impl Repository {
-    /// That of the worktree with this root.
+    /// Returns the repository of the worktree with this root.
     pub(crate) fn of(worktree: &Path) -> Result<Self, SnapshotError> {
         let unreadable = || SnapshotError::NotARepository(worktree.display().to_string());
         let dot_git = worktree.join(".git");
@@ -52,7 +52,7 @@ impl Repository {
         self.common.join("objects")
     }
 
-    /// The rules in `info/exclude`; none where there is no such file.
+    /// Returns the text of `info/exclude`, or an empty text if the file does not exist.
     pub(crate) fn exclude(&self) -> Vec<u8> {
         let read = || {
             let mut text = Vec::new();
@@ -63,7 +63,7 @@ impl Repository {
         read().unwrap_or_default()
     }
 
-    /// The paths that Git tracks. None where the index cannot be read.
+    /// Returns the paths that Git tracks, or an empty set if the index cannot be read.
     pub(crate) fn tracked(&self) -> HashSet<Vec<u8>> {
         let path = self.own.join("index");
         let found = path.metadata().and_then(|found| refuse_database(&found));

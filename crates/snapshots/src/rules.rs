@@ -1,7 +1,7 @@
-//! Which files a project ignores: `.gitignore` at every level and `.git/info/exclude`.
+//! Ignore rules of a project: `.gitignore` at every level and `.git/info/exclude`.
 //!
-//! The excludes of a user's own Git configuration do not count, because they lie in a home directory
-//! of which only the host may speak.
+//! The excludes of the user's Git configuration do not apply, because they are in a home directory
+//! that only the host may access.
 
 use std::{
     borrow::Cow,
@@ -15,26 +15,26 @@ use ignore::{
 };
 use opencode_handles::{Directory, Stamp};
 
-/// The name of the files that have rules.
+/// Name of ignore files.
 pub(crate) const IGNORE_FILE: &str = ".gitignore";
 
-/// Bytes of all files with rules that hold in one directory, its own and those above it. Their patterns
-/// are compiled, which takes more than a hundred times as much memory.
+/// Maximum size in bytes of all ignore files that apply to one directory, including those above it.
+/// Compiled patterns need more than a hundred times as much memory.
 const MAX_BYTES: u64 = 128 * 1024;
 
-/// The rules that hold in a directory: its own, then those above.
+/// The ignore rules of a directory: its own, then those above it.
 #[derive(Debug)]
 pub(crate) struct Rules {
     own: Gitignore,
-    /// How much of a path leads to the directory the rules stand in, the slash included.
+    /// Length of the path prefix up to the directory of the rules, including the slash.
     prefix: usize,
     above: Option<Arc<Rules>>,
-    /// How long all of them are.
+    /// Total size of these rules and those above, in bytes.
     bytes: u64,
 }
 
 impl Rules {
-    /// The rules of a whole repository, which every other rule overrides.
+    /// Returns the rules of the whole repository, which every other rule overrides.
     pub(crate) fn of_repository(exclude: &[u8]) -> Arc<Self> {
         Arc::new(Self {
             own: parse(exclude),
@@ -44,7 +44,7 @@ impl Rules {
         })
     }
 
-    /// With those that stand in a directory.
+    /// Adds the rules of a directory.
     pub(crate) fn within(above: &Arc<Self>, directory: &str, text: &[u8]) -> Arc<Self> {
         let prefix = match directory {
             "" => 0,
@@ -58,7 +58,7 @@ impl Rules {
         })
     }
 
-    /// Whether a file or directory is ignored. Of the directories above it none may be.
+    /// True if a file or directory is ignored. The directories above it must not be ignored.
     pub(crate) fn ignores(&self, path: &str, is_directory: bool) -> bool {
         let mut rules = Some(self);
         while let Some(here) = rules {
@@ -73,13 +73,13 @@ impl Rules {
     }
 }
 
-/// The rules of a directory that is held open, and the stamp of the file they stand in.
+/// Returns the rules of an open directory, and the stamp of its ignore file.
 pub(crate) fn read(
     held: &Directory,
     directory: &str,
     above: &Arc<Rules>,
 ) -> (Arc<Rules>, Option<Stamp>) {
-    // A link is no file with rules, as it is none for Git.
+    // As in Git, a link is not an ignore file.
     match read_text(held, above.bytes) {
         Ok((text, stamp)) => (Rules::within(above, directory, &text), Some(stamp)),
         Err(error) => {
@@ -91,7 +91,8 @@ pub(crate) fn read(
     }
 }
 
-/// The text of the rules of a directory, where those above it have so many bytes.
+/// Returns the text of a directory's ignore file. `above` is the size of the rules above it, in
+/// bytes.
 pub(crate) fn text(held: &Directory, above: u64) -> io::Result<Vec<u8>> {
     read_text(held, above).map(|(text, _)| text)
 }
@@ -110,7 +111,7 @@ fn read_text(held: &Directory, above: u64) -> io::Result<(Vec<u8>, Stamp)> {
     Ok((text, stamp))
 }
 
-/// To Git braces are characters like others, but not to the library.
+/// Escapes braces. They are ordinary characters in Git, but not in the library.
 fn with_plain_braces(line: &str) -> Cow<'_, str> {
     if !line.contains(['{', '}']) {
         return Cow::Borrowed(line);
@@ -135,7 +136,7 @@ fn parse(text: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(".");
     for line in text.split(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        // A pattern that is not UTF-8 fits no path that is.
+        // A pattern that is not UTF-8 matches no UTF-8 path.
         let Ok(line) = std::str::from_utf8(line) else {
             continue;
         };

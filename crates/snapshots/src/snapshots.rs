@@ -1,4 +1,4 @@
-//! The way in: operations that may be awaited.
+//! The asynchronous interface of snapshots.
 
 use std::{
     collections::BTreeMap,
@@ -20,25 +20,25 @@ use crate::error::SnapshotError;
 use crate::options::SnapshotOptions;
 use crate::sweep;
 
-/// Snapshots of a Git worktree. Clones share everything, and do one thing at a time.
+/// Snapshots of a Git worktree. Clones share all state and run one operation at a time.
 ///
-/// Everything here blocks on the disk and therefore runs where `tokio` has blocking work; what has
-/// begun ends, even if nobody waits for it any more.
+/// All operations block on the disk, so they run on the blocking threads of `tokio`. An operation
+/// that has begun runs to its end, even if the caller drops the future.
 #[derive(Clone)]
 pub struct Snapshots(Arc<Shared>);
 
 struct Shared {
     engine: Mutex<Engine>,
-    /// Since when it works, while it does.
+    /// Start time of the running operation.
     began: Mutex<Option<Instant>>,
-    /// How many wait for the engine. What nobody waits for ends then.
+    /// Number of operations that wait for the engine. A review stops when it is not zero.
     waiting: AtomicUsize,
     /// Set when the host closes.
     ended: Arc<AtomicBool>,
 }
 
 impl Snapshots {
-    /// Touches nothing yet.
+    /// Creates the object without access to any file.
     pub fn new(options: SnapshotOptions) -> Self {
         let ended = Arc::<AtomicBool>::default();
         Self(Arc::new(Shared {
@@ -49,27 +49,26 @@ impl Snapshots {
         }))
     }
 
-    /// Stops the capture that is under way, and refuses further ones with [`SnapshotError::Ended`].
-    /// Returns once nothing is written any more.
+    /// Stops the running capture and refuses later ones with [`SnapshotError::Ended`]. Returns when
+    /// all writes have ended.
     pub async fn end(&self) {
         self.0.ended.store(true, Ordering::Relaxed);
         let shared = Arc::clone(&self.0);
-        // An error means that the runtime ends, and its threads with it.
+        // An error means that the runtime is shutting down and has already ended its threads.
         let _ = opencode_log::spawn_blocking(move || {
             drop(shared.engine.lock());
         })
         .await;
     }
 
-    /// How long the work that is under way takes already; zero when there is none. What is asked for
-    /// now begins after it.
+    /// Returns the duration of the running operation so far, or zero if none is running. New
+    /// operations begin after it.
     pub fn busy_for(&self) -> Duration {
         let began = self.0.began.lock();
         began.map_or(Duration::ZERO, |began| began.elapsed())
     }
 
-    /// Captures all files of the scope that no rule ignores. What did not change since the last time
-    /// is not read again.
+    /// Captures all files of the scope that no rule ignores. Does not read unchanged files again.
     pub async fn capture(&self) -> Result<Capture, SnapshotError> {
         let capture = |engine: &mut Engine| Ok((engine.capture()?, engine.is_review_due()));
         let (capture, is_review_due) = self.run(capture).await?;
@@ -79,10 +78,11 @@ impl Snapshots {
         Ok(capture)
     }
 
-    /// Looks at everything while nobody waits, so that the next capture has what nobody tells.
+    /// Checks all files in the background, so that the next capture has the changes that the watch
+    /// does not report.
     fn review(&self) {
         let shared = Arc::clone(&self.0);
-        // What it finds is noted as it goes, and it stops for whoever comes.
+        // The review records its results as it runs, and stops when an operation waits.
         drop(opencode_log::spawn_blocking(move || {
             if let Some(mut engine) = shared.engine.try_lock() {
                 let is_ended = || shared.ended.load(Ordering::Relaxed);
@@ -91,18 +91,18 @@ impl Snapshots {
         }));
     }
 
-    /// The paths of files that differ between two snapshots, relative to the worktree, in the order
-    /// of their bytes. Those that are ignored now are left out.
+    /// Returns the paths of files that differ between two snapshots, relative to the worktree and
+    /// sorted by bytes. Omits files that are ignored now.
     pub async fn files(&self, from: &str, to: &str) -> Result<Vec<String>, SnapshotError> {
         let (from, to) = (from.to_owned(), to.to_owned());
         self.run(move |engine| engine.files(&from, &to)).await
     }
 
-    /// What became of those of `paths` that differ between two snapshots, in the order of their bytes,
-    /// each with the text `git diff` has for it. A binary file has no text and no counts.
+    /// Returns the differences of those `paths` that differ between two snapshots, sorted by bytes,
+    /// each with the text of `git diff`. A binary file has no text and zero counts.
     ///
-    /// All texts together have `most` bytes at most. One that does not fit is left out, and its file
-    /// has its counts alone.
+    /// All texts together have at most `most` bytes. If a text does not fit, it is omitted and its
+    /// file has only its counts.
     pub async fn diff(
         &self,
         from: &str,
@@ -115,15 +115,15 @@ impl Snapshots {
             .await
     }
 
-    /// Gives each path the content and the mode it has in a snapshot, and removes those that are not
-    /// in theirs, together with directories that are empty then.
+    /// Gives each path the content and the mode that it has in its snapshot. Removes paths that are
+    /// not in their snapshot, and directories that become empty.
     ///
-    /// Nothing outside of the worktree is touched, whatever links are put in place meanwhile. A
-    /// directory that still holds something is never removed, and what is in the way is left and
-    /// reported; all other paths are put back then, too. What the rules ignore is not removed.
+    /// Changes nothing outside the worktree, even if links are created at the same time. Never
+    /// removes a directory that is not empty. An obstructed path stays unchanged and is reported;
+    /// all other paths are still restored. Ignored files are not removed.
     ///
-    /// A path that `seen` names has to be what [`currents`](Self::currents) said of it: one that somebody
-    /// changed since is left and reported, too.
+    /// A path in `seen` must have the value that [`currents`](Self::currents) returned. If it has
+    /// changed since, it stays unchanged and is reported.
     pub async fn restore(
         &self,
         plan: &BTreeMap<String, String>,
@@ -133,36 +133,37 @@ impl Snapshots {
         self.run(move |engine| engine.restore(&plan, &seen)).await
     }
 
-    /// The files that a snapshot has at these paths; nothing where there is none.
+    /// Returns the files of a snapshot at these paths, with `None` for each path without a file.
     pub async fn contents(&self, tree: &str, paths: &[String]) -> Result<Looks, SnapshotError> {
         let (tree, paths) = (tree.to_owned(), paths.to_vec());
         let contents = move |engine: &mut Engine| engine.contents(&tree, &paths);
         self.run(contents).await
     }
 
-    /// The files that the worktree has at these paths at this moment; nothing where there is none. One
-    /// that no snapshot can hold, because it is over 64 MiB or may not be read, has the id of zeros.
+    /// Returns the current files of the worktree at these paths, with `None` for each path without
+    /// a file. A file that no snapshot can contain, because it is over 64 MiB or unreadable, has
+    /// the id zero.
     pub async fn currents(&self, paths: &[String]) -> Result<Looks, SnapshotError> {
         let paths = paths.to_vec();
         self.run(move |engine| engine.currents(&paths)).await
     }
 
-    /// The file that a snapshot has at one path.
+    /// Returns the file of a snapshot at one path.
     pub async fn content(&self, tree: &str, path: &str) -> Result<Option<Entry>, SnapshotError> {
         only(self.contents(tree, &[path.to_owned()]).await?)
     }
 
-    /// The file that the worktree has at one path.
+    /// Returns the current file of the worktree at one path.
     pub async fn current(&self, path: &str) -> Result<Option<Entry>, SnapshotError> {
         only(self.currents(&[path.to_owned()]).await?)
     }
 
-    /// Removes from a store what nobody captured or used again for `older_than`, but for what belongs
-    /// to the snapshots in `keep`. To be called about once an hour; one call removes 50,000 objects at
-    /// most, and captures go on meanwhile.
+    /// Removes objects that were not captured or reused for `older_than` and that do not belong to
+    /// the snapshots in `keep`. Call it about once an hour. One call removes at most 50,000 files,
+    /// and captures continue meanwhile.
     ///
-    /// `older_than` has to be two days at least: whoever captures looks after the objects at hand once
-    /// a day only. A store whose worktree is gone is emptied in time, as all others are.
+    /// `older_than` must be at least two days, because captures renew their objects only once a
+    /// day. The store of a deleted worktree is emptied in the same way.
     pub async fn sweep(
         store: &Path,
         older_than: Duration,

@@ -1,8 +1,8 @@
-//! Removing what nobody needs any more.
+//! Removal of objects that are not needed any more.
 //!
-//! An object stays while somebody may build on it. Those of the snapshots that the caller names are
-//! known. For all others, of other hosts with the same store too, the time of the file decides: whoever
-//! captures looks after the objects at hand once a day, before they are used.
+//! An object stays while a capture may reuse it. The objects of the caller's snapshots are known.
+//! For all other objects, including those of other hosts with the same store, the file time
+//! decides: captures renew the objects in use once a day, before they reuse them.
 
 use std::{
     collections::HashSet,
@@ -21,13 +21,13 @@ use crate::error::SnapshotError;
 use crate::objects::{Objects, TEMPORARY};
 use crate::{compare, lock, tree};
 
-/// How many files one sweep removes at most; the next goes on.
+/// Maximum number of files that one sweep removes. The next sweep continues.
 const MAX_REMOVED: u64 = 50_000;
 
-/// A temporary file that is older than this belongs to nobody.
+/// Age from which a temporary file is abandoned.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// Removes what is older than that, but for what belongs to the snapshots in `keep`.
+/// Removes files that are older than `older_than` and do not belong to the snapshots in `keep`.
 pub(crate) fn sweep(
     store: &Path,
     older_than: Duration,
@@ -46,7 +46,7 @@ pub(crate) fn sweep(
     let abandoned = now.checked_sub(ABANDONED).unwrap_or(limit);
     let failed = || SnapshotError::io(directory.display().to_string());
     for folder in folders(&directory).map_err(failed())? {
-        // For a moment only, so that captures do not wait for all of it.
+        // Locked only for one folder, so that captures do not wait for the whole sweep.
         let _lock = lock::exclusive(store)?;
         for (entry, what) in entries(&folder).map_err(failed())? {
             let (limit, is_kept) = match what {
@@ -64,14 +64,14 @@ pub(crate) fn sweep(
     Ok(swept)
 }
 
-/// All that is known to be needed.
+/// Returns the ids of all objects of the snapshots in `keep`.
 fn kept(objects: &Path, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> {
-    // Trees are all ours, so that a worktree that is gone has its snapshots swept, too.
+    // All trees are in the store itself, so this works without the worktree.
     let objects = Objects::new(objects.to_owned(), PathBuf::new(), Arc::default());
     let mut kept = HashSet::new();
     for id in keep {
         match compare::collect(&objects, tree::id(id)?, &mut kept) {
-            // One that is gone already keeps nothing.
+            // A missing snapshot keeps no objects.
             Ok(()) | Err(SnapshotError::Missing(_)) => {}
             Err(error) => return Err(error),
         }
@@ -79,7 +79,7 @@ fn kept(objects: &Path, keep: &[String]) -> Result<HashSet<Oid>, SnapshotError> 
     Ok(kept)
 }
 
-/// The folders that objects are in, and the store's own for its temporary files.
+/// Returns the folders of objects, and the store itself with its temporary files.
 fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders: Vec<_> = directory.parent().map(Into::into).into_iter().collect();
     for entry in fs::read_dir(directory)? {
@@ -91,15 +91,15 @@ fn folders(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// What is looked at in a store.
+/// The kind of a file in the store.
 enum What {
     Object(Oid),
-    /// A list of files, which is made again where it is missed.
+    /// A list of files. The next capture creates it again.
     List,
     Temporary,
 }
 
-/// What a folder holds of a store. Nothing else in it is looked at.
+/// Returns the files of the store in a folder. Ignores all other files.
 fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, What)>> {
     let prefix = folder.file_name().and_then(|name| name.to_str());
     let prefix = prefix.filter(|prefix| prefix.len() == 2);
@@ -125,7 +125,7 @@ fn entries(folder: &Path) -> io::Result<Vec<(DirEntry, What)>> {
     Ok(entries)
 }
 
-/// Removes a file that is older than a moment.
+/// Removes a file that is older than `limit`. Returns true if it was removed.
 fn remove(entry: &DirEntry, limit: SystemTime, swept: &mut Swept) -> bool {
     let Ok(found) = entry.metadata() else {
         return false;

@@ -1,4 +1,4 @@
-//! Git trees: what a directory holds.
+//! Git trees: the items of directories.
 
 use std::{
     cmp::Ordering,
@@ -13,7 +13,7 @@ use crate::objects::Objects;
 
 const MODE_TREE: &str = "40000";
 
-/// One name in a tree.
+/// An item of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item {
     File(Mode, Oid),
@@ -21,7 +21,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// The file, unless it is a directory.
+    /// Returns the file, or `None` for a directory.
     pub(crate) fn file(self) -> Option<Entry> {
         match self {
             Self::File(mode, id) => Some(Entry {
@@ -33,10 +33,10 @@ impl Item {
     }
 }
 
-/// The items of a directory by their names, in the order of their bytes.
+/// The items of a directory by name, sorted by bytes.
 pub(crate) type Items = BTreeMap<String, Item>;
 
-/// Stores a tree. In Git a directory stands where its name with a slash would.
+/// Stores a tree. Git sorts a directory as if its name ended in a slash.
 pub(crate) fn put<'a>(
     objects: &Objects,
     items: impl Iterator<Item = (&'a str, Item)>,
@@ -95,10 +95,10 @@ fn decode(mut bytes: &[u8]) -> Option<Items> {
     Some(items)
 }
 
-/// Names that are held at most, so that looking up many paths costs no memory without a bound.
+/// Maximum number of cached names, which limits the memory for lookups of many paths.
 const MAX_HELD: usize = 100_000;
 
-/// Trees for whoever looks up many paths: each is read once.
+/// A cache of trees for lookups of many paths. Reads each tree once.
 pub(crate) struct Trees<'a> {
     objects: &'a Objects,
     read: HashMap<Oid, Items>,
@@ -114,7 +114,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// What stands at a path, the tree itself for an empty one.
+    /// Returns the item at a path, or the tree itself for an empty path.
     pub(crate) fn find(&mut self, tree: Oid, path: &str) -> Result<Option<Item>, SnapshotError> {
         let mut here = Item::Tree(tree);
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -129,7 +129,7 @@ impl<'a> Trees<'a> {
         Ok(Some(here))
     }
 
-    /// The file at a path; nothing where none is.
+    /// Returns the file at a path, or `None` if there is no file.
     pub(crate) fn file(&mut self, tree: Oid, path: &str) -> Result<Option<Item>, SnapshotError> {
         let found = self.find(tree, path)?;
         Ok(found.filter(|item| matches!(item, Item::File(..))))
@@ -151,7 +151,7 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// The id of a snapshot from its text.
+/// Parses the id of a snapshot.
 pub(crate) fn id(text: &str) -> Result<Oid, SnapshotError> {
     let invalid = || SnapshotError::InvalidId(text.to_owned());
     if text.len() != 40 {

@@ -1,4 +1,4 @@
-//! What a snapshot holds, and what the user's repository keeps.
+//! The content of snapshots, and the unchanged state of the user's repository.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -400,7 +400,7 @@ async fn nothing_is_written_after_the_end() {
     assert_eq!(stored(&project), written);
 }
 
-/// Number of objects in the store.
+/// Returns the number of objects in the store.
 fn stored(project: &Project) -> usize {
     let Ok(folders) = fs::read_dir(project.store().join("objects")) else {
         return 0;

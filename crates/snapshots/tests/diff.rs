@@ -1,4 +1,4 @@
-//! The text of differences, against what Git writes.
+//! The text of differences, compared with the output of Git.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -11,7 +11,7 @@ fn numbered(lines: std::ops::Range<u32>) -> String {
     lines.map(|line| format!("line {line}\n")).collect()
 }
 
-/// A project before and after.
+/// Writes the files of a project, before or after the change.
 fn change(project: &Project, after: bool) {
     let function = "int first(void)\n{\n    return 1;\n}\n\nint second(void)\n{\n    a();\n    b();\n    c();\n    d();\n    return 2;\n}\n";
     let files: [(&str, Option<String>, Option<String>); 15] = [
@@ -201,7 +201,7 @@ async fn patches_are_bounded_together() {
         let alone = snapshots.diff(&before, &after, path, usize::MAX);
         expected.extend(alone.await.unwrap());
     }
-    // There is room for the first, and for one that is no longer.
+    // Room for the first patch, and for one more that is not longer.
     let most = 2 * expected[0].patch.len();
     expected[1].patch.clear();
     expected[3].patch.clear();

@@ -1,4 +1,4 @@
-//! What no snapshot can hold, what none should, and what nobody may ask for.
+//! Files that no snapshot can or should contain, and requests that are refused.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -190,7 +190,7 @@ async fn what_is_nested_too_deep_is_refused_for_a_while() {
     };
     refused(snapshots.capture().await.unwrap_err());
     project.remove("a");
-    // It is not walked through again for each step.
+    // A refused project is not walked through again for each step.
     refused(snapshots.capture().await.unwrap_err());
     assert_eq!(project.snapshots().capture().await.unwrap().tree, EMPTY);
 }
@@ -199,7 +199,7 @@ async fn what_is_nested_too_deep_is_refused_for_a_while() {
 async fn paths_longer_than_the_system_takes_are_captured() {
     let project = Project::new();
     let snapshots = project.snapshots();
-    // Over 4096 bytes in all, made step by step.
+    // Over 4096 bytes in total, created step by step.
     let name = "n".repeat(200);
     let mut here = rustix::fs::open(
         project.root(),
@@ -226,7 +226,7 @@ async fn paths_longer_than_the_system_takes_are_captured() {
         snapshots.current(&path).await.unwrap(),
         snapshots.content(&tree, &path).await.unwrap()
     );
-    // Removing all of it by its path is more than some tools can do.
+    // Some tools cannot remove a path of this length.
     snapshots
         .restore(&support::plan(EMPTY, &[path]), &BTreeMap::new())
         .await
@@ -245,7 +245,7 @@ async fn a_huge_file_is_not_read() {
     let snapshots = project.snapshots();
     let tree = snapshots.capture().await.unwrap().tree;
     huge.set_len(1 << 40).unwrap();
-    // It was captured while it was small, and still it is too large.
+    // The file was captured while it was small, but is now too large.
     let capture = snapshots.capture().await.unwrap();
     assert_eq!(capture.tree, EMPTY);
     let skipped = Skipped {
@@ -285,7 +285,7 @@ async fn a_path_that_cannot_be_looked_at_costs_the_others_nothing() {
     }
 }
 
-/// Makes a FIFO.
+/// Creates a FIFO.
 fn make_fifo(path: &std::path::Path) {
     use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
 
@@ -293,7 +293,7 @@ fn make_fifo(path: &std::path::Path) {
     mknodat(CWD, path, FileType::Fifo, FileMode::from_raw_mode(0o600), 0).unwrap();
 }
 
-/// libgit2 would wait for ever for the other side of a FIFO.
+/// libgit2 would wait forever for the other side of a FIFO.
 #[tokio::test]
 async fn a_fifo_among_the_objects_of_a_repository_stops_nothing() {
     let packed = format!("objects/pack/pack-{}.idx", "1".repeat(40));

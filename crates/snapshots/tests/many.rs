@@ -1,4 +1,4 @@
-//! Many changes, chosen at random, in small projects and in one that is large enough to be watched.
+//! Random changes in small projects and in one that is large enough to be watched.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -19,7 +19,7 @@ fn what() -> impl Strategy<Value = What> {
     ]
 }
 
-/// Files of which none stands where another has a directory.
+/// Generates files without conflicts between file and directory paths.
 fn files() -> impl Strategy<Value = BTreeMap<String, What>> {
     collection::btree_map("[abc](/[ab ](/[a\n])?)?", what(), 0..8).prop_map(|files| {
         let paths: BTreeSet<String> = files.keys().cloned().collect();
@@ -34,7 +34,7 @@ fn files() -> impl Strategy<Value = BTreeMap<String, What>> {
     })
 }
 
-/// Gives a project these files and no others.
+/// Gives a project exactly these files.
 fn apply(project: &Project, files: &BTreeMap<String, What>) {
     for (path, what) in project.files() {
         if files.get(&path) != Some(&what) {
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// A generator without a state of its own anywhere.
+/// A deterministic random generator.
 struct Dice(u64);
 
 impl Dice {
@@ -117,7 +117,7 @@ fn change(project: &Project, dice: &mut Dice, round: usize) {
         5 if exists("moved") && !exists(&other) => {
             std::fs::rename(root.join("moved"), root.join(&other)).unwrap();
         }
-        // Two directories change places.
+        // Two directories swap their paths.
         6 if exists(&folder) && exists(&other) && folder != other => {
             std::fs::rename(root.join(&folder), root.join("x")).unwrap();
             std::fs::rename(root.join(&other), root.join(&folder)).unwrap();

@@ -1,4 +1,4 @@
-//! Putting files back, also where somebody minds.
+//! Restoring files, including conflicts.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt};
 use opencode_snapshots::{SnapshotError, Snapshots};
 use support::{Project, What, plan, text};
 
-/// Puts everything back that differs between the files now and a snapshot.
+/// Restores all files that differ between the worktree and a snapshot.
 async fn back(snapshots: &Snapshots, tree: &str) -> Result<(), SnapshotError> {
     let now = snapshots.capture().await?.tree;
     let files = snapshots.files(tree, &now).await?;
@@ -98,7 +98,7 @@ async fn what_no_snapshot_knows_is_not_removed() {
     project.write("file/new", "new");
     project.write("gone/ignored.log", "kept");
     project.write("gone/new", "new");
-    // A step that takes a rule away makes files appear that were there before.
+    // If a step removes an ignore rule, existing files become visible.
     project.write(".gitignore", "*.log\n");
     let error = back(&snapshots, &tree).await.unwrap_err();
     let reason = "a directory that is not empty is in the way".to_owned();
@@ -155,7 +155,7 @@ async fn nothing_happens_when_a_snapshot_is_gone() {
     project.write("a", "2");
     project.write("b", "2");
     let id = snapshots.content(&first, "b").await.unwrap().unwrap().id;
-    // The same content in both, so it is one object.
+    // Both have the same content, so there is one object.
     fs::remove_file(
         project
             .store()
@@ -272,7 +272,7 @@ async fn a_directory_that_is_swapped_meanwhile_leads_nobody_outside() {
                         .await;
                     let tree = snapshots.capture().await.unwrap().tree;
                     for path in paths.iter().map(String::as_str).chain(["file"]) {
-                        // "outside", had a link been followed.
+                        // The id of "outside", which the snapshot would contain after following a link.
                         let leaked = "797697c31229a5e8408381209f27b856d417922c";
                         let entry = snapshots.content(&tree, path).await.unwrap();
                         assert_ne!(entry.map(|entry| entry.id).as_deref(), Some(leaked));

@@ -1,4 +1,4 @@
-//! The store: shared, killed, damaged and swept.
+//! The store: shared, interrupted by a kill, damaged and swept.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -25,7 +25,7 @@ fn object(project: &Project, id: &str) -> PathBuf {
         .join(&id[2..])
 }
 
-/// All objects of the store.
+/// Returns the paths of all objects of the store.
 fn objects(project: &Project) -> Vec<PathBuf> {
     let folder = project.store().join("objects");
     support::everything(&folder)
@@ -43,7 +43,7 @@ fn age_all(project: &Project, by: Duration) {
     objects(project).iter().for_each(|path| age(path, by));
 }
 
-/// Waits until a file just written counts as settled, so that it need not be read again.
+/// Waits until a new file counts as settled, so that it is not read again.
 async fn settled(project: &Project, path: &str) {
     let written = fs::metadata(project.root().join(path)).unwrap();
     let written = written.modified().unwrap();
@@ -52,7 +52,7 @@ async fn settled(project: &Project, path: &str) {
     }
 }
 
-/// The list of files that a capture leaves for the next process.
+/// Returns the list of files that a capture writes for the next process.
 fn list(project: &Project) -> PathBuf {
     let entries = fs::read_dir(project.store())
         .unwrap()
@@ -104,13 +104,13 @@ async fn what_the_repository_has_is_stored_when_a_file_loses_it() {
     project.git(&["commit", "--quiet", "--message", "x"]);
     let snapshots = project.snapshots();
     let first = snapshots.capture().await.unwrap().tree;
-    // The tree alone.
+    // Only the tree is stored.
     assert_eq!(objects(&project), [object(&project, &first)]);
     project.write("changes", "changed");
     project.remove("goes");
     let second = snapshots.capture().await.unwrap().tree;
     assert_eq!(objects(&project).len(), 5);
-    // The repository loses everything.
+    // The repository loses all its objects.
     project.remove(".git");
     project.git(&["init"]);
     let files = snapshots.files(&first, &second).await.unwrap();
@@ -130,7 +130,7 @@ async fn a_killed_process_leaves_a_store_that_works() {
     project.write("file", "1");
     let snapshots = project.snapshots();
     let tree = snapshots.capture().await.unwrap().tree;
-    // Halves of an object, of the list of files and of a file that was put back.
+    // Incomplete files: an object, a list of files, and a restored file.
     let half = project
         .store()
         .join("objects")
@@ -196,7 +196,7 @@ async fn the_next_process_reads_only_what_changed() {
         .unwrap()
         .id;
     fs::remove_file(object(&project, &id)).unwrap();
-    // It would be stored again if it had been read.
+    // If the file had been read, its object would be stored again.
     assert_eq!(project.snapshots().capture().await.unwrap().tree, tree);
     assert!(!object(&project, &id).exists());
     fs::remove_file(list(&project)).unwrap();
@@ -285,7 +285,7 @@ async fn a_sweep_keeps_what_is_needed() {
         let found = project.snapshots().content(tree, "dir/file").await;
         assert_eq!(found.is_ok(), stays, "{found:?}");
     }
-    // What is used again is as new.
+    // A reused object has a new time.
     age_all(&project, WEEK + DAY);
     project.write("dir/file", "0");
     assert_eq!(snapshots.capture().await.unwrap().tree, trees[0]);

@@ -1,4 +1,4 @@
-//! What can go wrong with the database.
+//! Errors of the database.
 
 use std::path::PathBuf;
 
@@ -6,48 +6,49 @@ use opencode_schema::event::EventError;
 
 use crate::holder::Holder;
 
-/// Why a database could not be opened.
+/// The reason that a database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another host, in this process or another, has it open.
+    /// Another host has the database open, in this process or in another process.
     #[error(
         "the database {path} is already open {holder}; close that host, or give this one another file"
     )]
     InUse {
         /// The database file.
         path: PathBuf,
-        /// Which process has it open.
+        /// Process that has the database open.
         holder: Holder,
     },
-    /// A newer version of this program wrote it.
+    /// A newer version of this program wrote the database.
     #[error(
         "the database {path} has schema version {found}, this version of opencode-embedded knows up to {known}; use a newer version of the package, or another file"
     )]
     Version {
         /// The database file.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the database.
         found: i64,
-        /// The newest schema version known here.
+        /// Newest schema version that this program supports.
         known: i64,
     },
-    /// It cannot be opened, or it is no database of ours.
+    /// The database cannot be opened, or it belongs to another program.
     #[error("cannot open the database {path}: {reason}")]
     Unavailable {
         /// The database file.
         path: PathBuf,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
 }
 
-/// Why a command on an open database failed. Nothing of it was stored.
+/// The reason that a command on an open database failed. The command stored nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Storage failed earlier or now (full, I/O error, damage). The host must be opened again.
+    /// Storage failed (full, I/O error, damage), now or in an earlier command. The host must be
+    /// opened again.
     #[error("the database failed ({0}); close this host and open it again")]
     Poisoned(String),
-    /// Another process holds the file, longer than a command waits. It may be tried again.
+    /// Another process held the file for longer than a command waits. The caller may retry.
     #[error(
         "another process holds the database ({0}); try again, and let nothing else write to the file"
     )]
@@ -61,9 +62,9 @@ pub enum StoreError {
     /// A stored entry cannot be read.
     #[error("the stored entry {seq} cannot be read: {reason}")]
     Corrupt {
-        /// Its sequence; -1 where a row of a projection is what cannot be read.
+        /// Sequence of the entry. -1 if a row of a projection cannot be read.
         seq: i64,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
 }
@@ -89,18 +90,18 @@ impl From<rusqlite::Error> for StoreError {
                 Self::Poisoned(error.to_string())
             }
             (_, Some(DatabaseBusy | DatabaseLocked)) => Self::Busy(error.to_string()),
-            // Most often the process has no descriptor left for a moment. Whether the file is gone the
-            // next commit finds out.
+            // The most frequent cause is a temporary lack of file descriptors. If the file is gone,
+            // the next commit detects it.
             _ => Self::Database(error.to_string()),
         }
     }
 }
 
-/// Stands for the sequence where no entry but a row of a projection cannot be read.
+/// Sequence in an error that concerns a row of a projection and not an entry.
 const NO_ENTRY: i64 = -1;
 
 impl StoreError {
-    /// A stored entry that does not read as what it says it is.
+    /// Creates the error for a stored entry that does not decode as its type.
     pub(crate) fn corrupt(seq: i64, reason: impl ToString) -> Self {
         Self::Corrupt {
             seq,
@@ -108,12 +109,12 @@ impl StoreError {
         }
     }
 
-    /// A stored row that does not read as what it says it is.
+    /// Creates the error for a stored row that does not decode as its type.
     pub(crate) fn corrupt_row(reason: impl ToString) -> Self {
         Self::corrupt(NO_ENTRY, reason)
     }
 
-    /// The same failure, of the entry whose row was read.
+    /// Returns the same failure with the sequence of the entry that was read.
     pub(crate) fn of_entry(self, seq: i64) -> Self {
         match self {
             Self::Corrupt { reason, .. } => Self::Corrupt { seq, reason },

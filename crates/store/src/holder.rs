@@ -1,4 +1,4 @@
-//! The process that holds the lock of a database, as the lock file names it.
+//! The process that holds the lock of a database, as recorded in the lock file.
 
 use std::fmt;
 use std::fs;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 /// The process that has a database open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holder {
-    /// The process that asks.
+    /// The calling process.
     ThisProcess,
-    /// Another one.
+    /// Another process.
     Process {
-        /// Its number.
+        /// Process id.
         pid: u32,
-        /// The name of its program, where that can be known.
+        /// Program name, if known.
         command: Option<String>,
     },
-    /// It cannot be said which.
+    /// The process is unknown.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl Holder {
         Some(Self::Process { pid, command })
     }
 
-    /// The number of the process, where it is known.
+    /// Returns the process id, if known.
     pub fn pid(&self) -> Option<u32> {
         match self {
             Self::ThisProcess => Some(std::process::id()),
@@ -49,7 +49,7 @@ impl Holder {
     }
 }
 
-/// Where the other host is: `in this process`.
+/// Formats the location of the other host, such as `in another host of this process`.
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,17 +63,17 @@ impl fmt::Display for Holder {
     }
 }
 
-/// When a living process began, which tells it from earlier processes with its number. None if there
-/// is no such process.
+/// Returns the start time of a running process, which distinguishes it from earlier processes with
+/// the same id. Returns `None` if the process does not exist.
 #[cfg(target_os = "linux")]
 pub(crate) fn identity(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything.
+    // The program name is in parentheses and can contain any character.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_ascii_whitespace().nth(19).map(str::to_owned)
 }
 
-/// Elsewhere that it lives is all that can be known.
+/// On other systems, only the existence of the process can be determined.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) fn identity(pid: u32) -> Option<String> {
     use rustix::process::{Pid, test_kill_process};
@@ -85,13 +85,13 @@ pub(crate) fn identity(pid: u32) -> Option<String> {
     lives.then(|| "alive".to_owned())
 }
 
-/// On Windows a locked file cannot be read.
+/// On Windows, a locked file cannot be read.
 #[cfg(not(unix))]
 pub(crate) fn identity(_: u32) -> Option<String> {
     None
 }
 
-/// The name of the program of a process.
+/// Returns the program name of a process.
 fn command(pid: u32) -> Option<String> {
     let program: PathBuf = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
     let name = program.file_name()?.to_str()?;
@@ -121,10 +121,10 @@ mod tests {
                 .contains(&format!("in the process {parent}"))
         );
         for stale in [
-            // Half a line, as a reader may find it that comes too early.
+            // Half a line, which an early reader can see.
             format!("{own} {since}"),
             String::new(),
-            // The number was given to another process since.
+            // Another process has the same id now.
             format!("{own} 1\n"),
             // No process has this number.
             format!("4194999 {since}\n"),

@@ -1,18 +1,18 @@
 //! The durable event store: one SQLite file with the log of every session and its projections.
 //!
-//! It knows SQLite and the vocabulary, and nothing of running a session: no model, no tool, no
-//! HTTP. Decisions are made by its callers, inside [`Store::write`], so that a decision, its events
-//! and their projections commit together or not at all.
+//! The store uses only SQLite and the types of `opencode-schema`. It does not run sessions: it has
+//! no models, tools or HTTP. Callers make decisions inside [`Store::write`], so that a decision,
+//! its events and their projections commit together or not at all.
 //!
 //! - `open`: opening, locking and migrating the file.
 //! - `format`: the stored form of entries.
-//! - `view`: the views of the database that reads and commands get.
+//! - `view`: the views of the database for reads and commands.
 //! - `log`: reading the log.
 //! - `projections`: the changes that an entry makes, one file per table.
-//! - [`tail`]: signals to readers that follow a log.
-//! - `writer`: the one writing thread, and appending to the log.
-//! - `readers`: the connections that only read.
-//! - `replay`: logs that come from another database.
+//! - [`tail`]: signals for readers that follow a log.
+//! - `writer`: the writer thread, and appending to the log.
+//! - `readers`: the read-only connections.
+//! - `replay`: logs from another database.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -65,17 +65,17 @@ pub use view::seam::{Fault, Moment, Seam};
 pub use view::transaction::Transaction;
 pub use writer::CommitListener;
 
-/// How to open a database.
+/// Options of [`Store::open`].
 pub struct StoreOptions {
-    /// Where it lies. Missing folders are created.
+    /// Path of the database. Missing folders are created.
     pub path: DatabasePath,
-    /// What survives which failure.
+    /// Guarantee for acknowledged commits after a failure.
     pub durability: Durability,
-    /// Where event ids come from.
+    /// Source of event ids.
     pub ids: Arc<IdSource>,
-    /// Hears of committed entries before their callers do.
+    /// Receives committed entries before their callers receive the result.
     pub listener: CommitListener,
-    /// Watches where the file is touched; tests only.
+    /// Observes access to the file. Only for tests.
     pub seam: Option<Arc<dyn Seam>>,
 }
 
@@ -84,16 +84,16 @@ pub struct Store {
     writer: Writer,
     readers: Readers,
     tails: Arc<tail::Tails>,
-    /// Locked to take it away.
+    /// Locked while taking the inspection.
     inspection: Mutex<Option<Inspection>>,
 }
 
 impl Store {
-    /// Opens a database, creates or migrates it, and keeps every other host out until it is closed.
+    /// Opens a database, creates or migrates it, and excludes all other hosts until it is closed.
     ///
     /// # Errors
     ///
-    /// Says why the database cannot be opened, and what to do about it.
+    /// Fails with the reason, and with advice for the user.
     pub async fn open(options: StoreOptions) -> Result<Self, OpenError> {
         let (path, durability) = (options.path.clone(), options.durability);
         let name = match &path {
@@ -108,7 +108,7 @@ impl Store {
         }
     }
 
-    /// Sets the threads of an open database going.
+    /// Starts the threads of an open database.
     fn start(opened: Opened, options: StoreOptions) -> Result<Self, String> {
         let tails = Arc::new(tail::Tails::default());
         let watched = Watched::by(options.seam);
@@ -144,10 +144,11 @@ impl Store {
         })
     }
 
-    /// Runs `work` in a transaction and returns once it is committed, in the order of the calls.
+    /// Runs `work` in a transaction and returns after the commit. Commands run in the order of the
+    /// calls.
     ///
-    /// An inner error is a decision of the caller: what it did is taken back and the error is
-    /// returned as it is. An outer error says that storage failed; nothing was stored.
+    /// An inner error is a decision of the caller: the store rolls the command back and returns the
+    /// error unchanged. An outer error is a failure of storage: nothing was stored.
     pub async fn write<T, E, F>(&self, work: F) -> Result<Result<T, E>, StoreError>
     where
         T: Send + 'static,
@@ -157,7 +158,7 @@ impl Store {
         self.writer.write(work).await
     }
 
-    /// Runs `work` on one consistent view of what is committed.
+    /// Runs `work` on one consistent view of the committed data.
     pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -166,29 +167,29 @@ impl Store {
         self.readers.read(work).await
     }
 
-    /// Signals commits to the log of one session. Register before the first read, so that nothing
-    /// falls between the two.
+    /// Signals commits to the log of one session. Register before the first read, so that no commit
+    /// is missed between the two.
     pub fn tail(&self, session: &SessionRow) -> tail::Tail {
         self.tails.register(session.key)
     }
 
-    /// Returns once every reader has what was committed to the log it follows.
+    /// Returns when every reader has received all commits to the log that it follows.
     pub async fn tails_caught_up(&self) {
         self.tails.caught_up().await;
     }
 
-    /// Refuses every later write, for an owner that goes away without closing: what still runs then
-    /// must not decide anything that a crash at this moment would have left open.
+    /// Refuses every later write. Used when an owner is dropped without closing: work that is still
+    /// running must not record decisions that a crash at this point would have left open.
     pub fn abandon(&self) {
         self.writer.abandon();
     }
 
-    /// Carries out what is queued, then closes the file and lets other hosts open it. Later calls
-    /// are refused; closing again waits for the first to be done.
+    /// Runs the queued commands, then closes the file so that other hosts can open it. Refuses
+    /// later calls. A second call waits for the first one.
     pub async fn close(&self) {
         let inspection = self.inspection.lock().take();
         if let Some(inspection) = inspection {
-            // An error means that the runtime ends, and its threads with it.
+            // An error means that the runtime is shutting down and has already ended its threads.
             let _ = opencode_log::spawn_blocking(|| inspection.stop()).await;
         }
         self.readers.close().await;

@@ -1,7 +1,7 @@
-//! What threads share state with.
+//! Synchronisation primitives for shared state.
 //!
-//! The modules made for many of them take these from their parent module, so that tests compile
-//! those modules once more on primitives whose interleavings they choose.
+//! Modules for concurrent use import these from their parent module. Tests compile those modules a
+//! second time with primitives that run chosen interleavings.
 
 pub(crate) use std::sync::atomic::AtomicU64;
 pub(crate) use std::sync::{Mutex, MutexGuard};

@@ -1,8 +1,9 @@
-//! Dirty signals: how a reader of a session's log learns that there is more.
+//! Dirty signals: they notify the reader of a session's log about new entries.
 //!
-//! A signal is edge-triggered with room for one: many commits before the reader looks are one
-//! signal, and the rows are the truth. A slow reader therefore holds nothing and loses nothing.
-//! Beside the signal stands how far the log goes, which spares looks that would find nothing.
+//! A signal is edge-triggered with capacity for one: several commits before the next read are one
+//! signal, and the reader takes the data from the rows. So a slow reader uses no memory and misses
+//! no entry. Each signal also has the end of the log, so that a reader can skip reads that would
+//! find nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -15,36 +16,36 @@ use super::sync::{AtomicU64, Mutex, MutexGuard, Notify};
 pub(crate) struct Tails {
     /// Locked for a look-up; never across an await.
     by_aggregate: Mutex<HashMap<i64, Vec<Arc<Signal>>>>,
-    /// A reader has come further, or has gone away.
+    /// Notified when a reader advances or is dropped.
     progress: Notify,
 }
 
-/// Nothing was committed since the registration, and the reader has not looked yet.
+/// No commit since the registration, and the reader has not read yet.
 const UNKNOWN: u64 = u64::MAX;
 
-/// What one reader is told, and how far it has come. Ends are the sequences that come next.
+/// The signal and the position of one reader. Ends are the sequences of the next entry.
 struct Signal {
     more: Notify,
-    /// The end of the log as of the last signal. Before the first it is `UNKNOWN`, until the reader
-    /// has come to the end by itself; then it is 0.
+    /// End of the log at the last signal. `UNKNOWN` before the first signal, or 0 once the reader
+    /// has reached the end without a signal.
     end: AtomicU64,
-    /// The end of what the reader has.
+    /// End of the entries that the reader has.
     read: AtomicU64,
 }
 
 impl Signal {
-    /// Whether there is more than the reader has, for all that anybody knows.
+    /// True if the log may contain entries that the reader does not have.
     fn may_be_behind(&self) -> bool {
         self.read.load(Ordering::SeqCst) < self.end.load(Ordering::SeqCst)
     }
 
-    /// Whether the reader was told of more than it has.
+    /// True if a signal reported entries that the reader does not have.
     fn is_behind(&self) -> bool {
         let end = self.end.load(Ordering::SeqCst);
         end != UNKNOWN && self.read.load(Ordering::SeqCst) < end
     }
 
-    /// Whoever calls this is the only one, and no end is taken back.
+    /// Raises the end. Only one thread calls this at a time, and the end never decreases.
     fn grow(&self, last: u64) {
         let end = self.end.load(Ordering::SeqCst);
         let known = if end == UNKNOWN { 0 } else { end };
@@ -71,7 +72,8 @@ impl Tails {
         }
     }
 
-    /// Signals the readers of these aggregates, to which entries up to these sequences were committed.
+    /// Signals the readers of these aggregates. Each pair has the sequence of the last committed
+    /// entry.
     pub(crate) fn signal(&self, grown: impl Iterator<Item = (i64, u64)>) {
         let tails = self.lock();
         if tails.is_empty() {
@@ -84,7 +86,8 @@ impl Tails {
         }
     }
 
-    /// Returns once every reader has what was there when it came, and what it was told of since.
+    /// Returns when every reader has the entries from before its registration and all entries
+    /// signalled since.
     pub(crate) async fn caught_up(&self) {
         loop {
             let progress = self.progress.notified();
@@ -95,7 +98,7 @@ impl Tails {
         }
     }
 
-    /// Whether nobody listens.
+    /// True if there are no readers.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
@@ -108,7 +111,7 @@ impl Tails {
     }
 }
 
-/// One reader's signal. Dropping it removes it.
+/// The signal of one reader. Dropping it removes the signal.
 pub struct Tail {
     aggregate: i64,
     signal: Arc<Signal>,
@@ -116,26 +119,27 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Whether the reader has everything for certain, so that a look would find nothing.
+    /// True if the reader certainly has all entries, so that a read would find nothing.
     pub fn has_all(&self) -> bool {
         !self.signal.may_be_behind()
     }
 
-    /// How far a look that begins now reaches at least.
+    /// Returns the minimum end of the log that a read started now reaches.
     pub fn end(&self) -> u64 {
         self.signal.end.load(Ordering::SeqCst)
     }
 
-    /// Remembers that the reader has everything up to this sequence.
+    /// Records that the reader has all entries up to this sequence.
     pub fn has_read(&self, sequence: u64) {
         self.come_to(sequence.saturating_add(1));
     }
 
-    /// Remembers that a look came to the end of the log, and what the end was before it began. What is
-    /// there all the same is not for the reader: not every entry is.
+    /// Records that a read reached the end of the log. `end` is the value of [`end`](Self::end)
+    /// before the read. Entries before it that the read did not return are not part of the reader's
+    /// stream.
     pub fn has_come_to_the_end(&self, end: u64) {
         if end == UNKNOWN {
-            // Unless more was committed meanwhile.
+            // Has no effect if another commit happened in the meantime.
             let signal = &self.signal.end;
             let _ = signal.compare_exchange(UNKNOWN, 0, Ordering::SeqCst, Ordering::SeqCst);
             self.tails.progress.notify_waiters();
@@ -149,7 +153,7 @@ impl Tail {
         self.tails.progress.notify_waiters();
     }
 
-    /// Returns once entries were committed, since the registration, behind what the reader has.
+    /// Returns when entries after the reader's position were committed since the registration.
     pub async fn changed(&self) {
         while !self.signal.is_behind() {
             self.signal.more.notified().await;

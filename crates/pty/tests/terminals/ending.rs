@@ -1,4 +1,4 @@
-//! What is left when a terminal ends: nothing.
+//! After the end of a terminal, none of its processes remains.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use opencode_schema::pty::Pty;
 
 use crate::support::{Client, Host, lives, within};
 
-/// Ways to resist: in the background, in a group of its own, deaf to what asks it to end, and all of
-/// it at once.
+/// Processes that resist their end: in the background, in their own group, ignoring signals, and
+/// all of these together.
 const CROWD: &str = "
 set -m
 sleep 600 & echo pid $!
@@ -19,7 +19,7 @@ sh -c 'trap \"\" HUP TERM; sh -c \"sleep 600 & echo pid \\$!; wait\"' &
 echo pid $!
 ";
 
-/// A program with everything it started.
+/// Returns a terminal, its client, and the ids of the processes that its program started.
 async fn crowd(host: &Host, then: &str) -> (Pty, Client, Vec<u32>) {
     let script = format!("{CROWD} {then}");
     let created = host
@@ -111,7 +111,7 @@ async fn a_program_that_closes_its_terminal_goes_on() {
     assert_eq!(code, 4);
 }
 
-/// Daemons leave the session on purpose. One of them does not keep the terminal.
+/// Daemons leave the session on purpose. A daemon that holds the terminal does not keep it alive.
 #[tokio::test]
 async fn a_daemon_that_holds_the_terminal_does_not_keep_it() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! Which terminals there are.
+//! The list of terminals.
 
 use opencode_pty::{Bounds, Cursor, TerminalError, UpdateTerminal};
 use opencode_schema::id::{PtyID, WorkspaceID};
@@ -127,7 +127,7 @@ async fn programs_that_run_are_bounded() {
     }
     assert_eq!(created.len(), 2);
     assert_eq!(refused, vec![TerminalError::TooMany { limit: 2 }; 2]);
-    // Failing to begin takes no place.
+    // A failed start takes no slot.
     within("the end", host.terminals.remove(&place, &created[0]))
         .await
         .unwrap();
@@ -141,7 +141,7 @@ async fn programs_that_run_are_bounded() {
     host.create(host.script("read x")).await;
     let full = host.terminals.create(host.script("read x")).await;
     assert_eq!(full, Err(TerminalError::TooMany { limit: 2 }));
-    // Those that have ended are not counted.
+    // Ended terminals do not count.
     host.attach(&created[1], Cursor::End).send("\n").await;
     host.exited(&created[1]).await;
     host.create(host.script("read x")).await;

@@ -1,4 +1,4 @@
-//! Programs in terminals, as whoever runs them sees them.
+//! Programs in terminals, from the view of their host.
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What programs find and say.
+//! The environment and the output of programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -76,7 +76,7 @@ async fn programs_find_what_was_given_and_what_a_terminal_says_of_itself() {
         environment: given
             .map(|(name, value)| (name.into(), value.into()))
             .into(),
-        // The shell adds to them for itself.
+        // The shell adds these variables itself.
         ..host.script("read x; exec /usr/bin/env -u PWD -u OLDPWD -u SHLVL -u _")
     };
     let (text, _) = host.run(request).await;

@@ -1,4 +1,4 @@
-//! Terminals of their own for a test, with what is told of them.
+//! Separate terminals for each test, with their notices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use opencode_schema::pty::Pty;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// How long any wait may take. Far more than anything needs, because machines are busy.
+/// Maximum time of any wait, much longer than needed, because machines can be busy.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 pub(crate) async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
@@ -31,7 +31,7 @@ impl Clock for StillClock {
     }
 }
 
-/// Terminals, and a folder for them.
+/// The terminals of a test, and a folder for them.
 pub(crate) struct Host {
     pub(crate) terminals: Terminals,
     pub(crate) clock: Arc<StillClock>,
@@ -71,7 +71,7 @@ impl Host {
         }
     }
 
-    /// What begins `/bin/sh` with a script.
+    /// Returns a request that runs a script with `/bin/sh`.
     pub(crate) fn script(&self, script: &str) -> CreateTerminal {
         self.program("/bin/sh", &["-c", script])
     }
@@ -98,9 +98,9 @@ impl Host {
         Client(self.terminals.attach(&self.place(), id, from).unwrap())
     }
 
-    /// Runs a script to its end and gives all it wrote with its exit status.
+    /// Runs a script to its end and returns its complete output with its exit status.
     pub(crate) async fn run(&self, request: CreateTerminal) -> (String, u32) {
-        // It writes when it is listened to, so that nothing is missed.
+        // The script waits for the client before it writes, so that no output is missed.
         let created = self.create(request).await;
         let mut client = self.attach(&created.id, Cursor::At(0));
         client.send("\n").await;
@@ -109,7 +109,7 @@ impl Host {
         (text, ended.exit_code.unwrap())
     }
 
-    /// A terminal once its program has ended.
+    /// Returns a terminal after its program has ended.
     pub(crate) async fn exited(&self, id: &PtyID) -> Pty {
         self.until(|told| {
             told.iter()
@@ -119,7 +119,7 @@ impl Host {
         self.terminals.get(&self.place(), id).unwrap()
     }
 
-    /// What was told so far, once it fits.
+    /// Waits until the notices so far satisfy `fits`, and returns them.
     pub(crate) async fn until(&self, fits: impl FnMut(&Vec<String>) -> bool) -> Vec<String> {
         let mut told = self.told.clone();
         within("what is told", told.wait_for(fits))
@@ -144,7 +144,7 @@ fn told_as(place: &LocationRef, notice: &Notice) -> String {
     }
 }
 
-/// Somebody who is connected.
+/// A connected client.
 pub(crate) struct Client(pub(crate) Attached);
 
 impl Client {
@@ -158,7 +158,7 @@ impl Client {
         sent.unwrap();
     }
 
-    /// Output until it holds a text.
+    /// Returns the output until it contains a text.
     pub(crate) async fn until(&mut self, wanted: &str) -> String {
         let mut all = String::new();
         while !all.contains(wanted) {
@@ -171,7 +171,7 @@ impl Client {
         all
     }
 
-    /// Output until the program has ended.
+    /// Returns the output until the program has ended.
     pub(crate) async fn rest(&mut self) -> String {
         let mut all = String::new();
         loop {
@@ -185,7 +185,7 @@ impl Client {
     }
 }
 
-/// Whether a process runs.
+/// True if a process is running.
 pub(crate) fn lives(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| !stat.rsplit_once(')').unwrap().1.starts_with(" Z"))

@@ -1,37 +1,37 @@
-//! The first thing wrong with a value, as data and as text.
+//! The first problem of a value, as data and as text.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Where a longer description of a problem is cut, in characters.
+/// Maximum length of a description, in characters. Longer ones are cut.
 const MAX_TEXT: usize = 1024;
 
-/// The first thing that does not fit.
+/// The first problem that a check finds.
 ///
-/// It reads `Expected string, got 5`, and on a second line where, when that is not the top:
+/// Its text is `Expected string, got 5`. A second line has the path if it is not the top:
 /// `  at ["prompt"]["text"]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// What was expected and what was there instead.
+    /// Expected and actual value.
     pub message: String,
-    /// The way from the top to the place.
+    /// Path from the top of the value to the problem.
     pub path: Vec<Segment>,
-    /// Characters of the value that `message` leaves out.
+    /// Number of characters of the value that `message` omits.
     hidden: usize,
 }
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {
-    /// Into the member of an object.
+    /// A member of an object.
     Key(String),
-    /// Into the item of an array.
+    /// An item of an array.
     Index(usize),
 }
 
 impl Issue {
-    /// An issue at the top of the value.
+    /// Creates an issue at the top of the value.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -40,7 +40,7 @@ impl Issue {
         }
     }
 
-    /// `Expected <what>, got <value>`.
+    /// Creates an issue with the message `Expected <what>, got <value>`.
     pub fn expected(what: &str, got: &Value) -> Self {
         let (shown, hidden) = render(got);
         Self {
@@ -49,13 +49,13 @@ impl Issue {
         }
     }
 
-    /// The same issue seen from one level above.
+    /// Returns the issue as seen from one level above.
     pub fn at(mut self, segment: Segment) -> Self {
         self.path.insert(0, segment);
         self
     }
 
-    /// The same issue seen from the object that holds the member.
+    /// Returns the issue as seen from the object that contains the member.
     pub fn at_key(self, key: &str) -> Self {
         self.at(Segment::Key(key.to_owned()))
     }
@@ -83,8 +83,8 @@ impl fmt::Display for Issue {
     }
 }
 
-/// The value as compact JSON, at most as long as a description may be, and how many characters more
-/// it has. Walks without recursion: a value may be deeper than the stack.
+/// Returns the value as compact JSON, cut to the maximum length of a description, and the number of
+/// omitted characters. Walks without recursion, because a value can be deeper than the stack.
 fn render(value: &Value) -> (String, usize) {
     enum Step<'a> {
         Value(&'a Value),

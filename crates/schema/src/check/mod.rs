@@ -1,13 +1,14 @@
-//! Does a JSON value fit a JSON Schema, and if not, what is the first thing wrong with it?
+//! Checks JSON values against JSON Schemas and reports the first problem.
 //!
-//! Understood are the keywords that our own types and ordinary tool schemas use: `type`,
+//! Supports the keywords that the types of this crate and ordinary tool schemas use: `type`,
 //! `properties`, `required`, `items`, `enum`, `const`, `$ref` into the same document, `allOf`,
 //! `anyOf` and `oneOf` (both mean "at least one"), the three bounds of numbers, a `pattern` that is
-//! a literal prefix, and an `additionalProperties` that is a schema. Any other keyword says nothing
-//! here: members nobody declared are accepted. An integer is one that JavaScript represents exactly.
+//! a literal prefix, and an `additionalProperties` that is a schema. Ignores any other keyword:
+//! undeclared members are accepted. An integer must be one that JavaScript represents exactly.
 //!
-//! Schemas come from us or from the embedding program; values may come from anybody. However deep
-//! or wide a value is, checking it takes bounded stack, and time in proportion to its size.
+//! Schemas are trusted: they come from this project or from the embedding program. Values are not
+//! trusted. For any depth or width of a value, a check uses bounded stack and time proportional to
+//! its size.
 
 mod issue;
 mod number;
@@ -21,25 +22,26 @@ pub use issue::{Issue, Segment};
 pub use number::normalise_integers;
 use shape::{describe, discriminator, list, literal, takes, target};
 
-/// Schemas entered one within the other. A parsed document is at most 128 values deep, and a level
-/// of it enters up to four: the property, its union, the chosen alternative, the referenced type.
+/// Maximum nesting of schemas during a check. A parsed document is at most 128 values deep, and
+/// each level enters up to four schemas: the property, its union, the chosen alternative and the
+/// referenced type.
 const MAX_DEPTH: usize = 512;
 
-/// Steps spent on trying alternatives that nothing tells apart. Trying within trying grows
-/// exponentially, so an adversary's value is given up on.
+/// Maximum number of steps in trying alternatives without a discriminator. Nested tries grow
+/// exponentially, so the check of a hostile value stops at this limit.
 const MAX_TRIES: usize = 1 << 17;
 
-/// What a `null` member at the top of the value means.
+/// The meaning of a `null` member at the top of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nulls {
-    /// A value like any other. Leaving an optional member out is then the only alternative to a
-    /// value, and what is wrong with one reads `Expected boolean | undefined, got "yes"`.
+    /// A null is a value like any other. An optional member then either has a value or is absent,
+    /// and the message for a wrong value is `Expected boolean | undefined, got "yes"`.
     Values,
-    /// The same as leaving the member out, unless it is required.
+    /// A null is the same as an absent member, unless the member is required.
     Absent,
 }
 
-/// Checks `value` against `schema`.
+/// Checks `value` against `schema`. Fails with the first problem.
 pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
     let mut checker = Checker {
         root: schema,
@@ -52,12 +54,12 @@ pub fn check(schema: &Value, value: &Value, nulls: Nulls) -> Result<(), Issue> {
     checker.value(schema, value)
 }
 
-/// One run over one value.
+/// The state of one check.
 struct Checker<'a> {
     root: &'a Value,
-    /// The value whose null members count as absent.
+    /// Value with null members that count as absent.
     top: Option<&'a Value>,
-    /// The schema of the member that is being checked, if it may only be left out.
+    /// Schema of the current member, if the member is optional but may not be null.
     optional: Option<&'a Value>,
     depth: usize,
     trying: bool,
@@ -170,8 +172,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Finds the alternative that is meant, so that its own problem can be told: the only one that
-    /// takes values of this kind, or the one a discriminating member names.
+    /// Finds the intended alternative, so that its specific problem can be reported. It is the only
+    /// alternative that accepts values of this kind, or the one that a discriminating member names.
     fn union(
         &mut self,
         schema: &'a Value,

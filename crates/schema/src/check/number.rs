@@ -1,17 +1,17 @@
-//! Whole numbers, of which JSON and Rust have different ideas.
+//! Whole numbers, which JSON and Rust represent differently.
 
 use serde_json::Value;
 
-/// Above this, neighbouring integers look the same to JavaScript.
+/// Above this limit, JavaScript does not distinguish neighbouring integers.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// The integer a number stands for, if JavaScript can tell it from its neighbours.
+/// Returns the integer that a number represents, if JavaScript represents it exactly.
 pub(super) fn integer(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER).then_some(number as i64)
 }
 
-/// Writes `5.0` and `5e0`, wherever they stand in a value, as `5`. JSON has one kind of number, but
-/// types of integers read only the last form. Walks without recursion, as checking does.
+/// Rewrites `5.0` and `5e0` as `5` everywhere in a value. JSON has one kind of number, but integer
+/// types read only the last form. Walks without recursion, as [`check`](super::check) does.
 pub fn normalise_integers(value: &mut Value) {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

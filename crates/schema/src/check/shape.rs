@@ -1,21 +1,25 @@
-//! What a schema says about the form of values, before any value is checked in full.
+//! The form of values that a schema describes, used before a full check.
 
 use serde_json::{Map, Value};
 
-/// How many references and unions are looked through to learn which kinds of value a schema takes.
+/// Maximum number of references and unions to follow when collecting the kinds of value that a
+/// schema accepts.
 const MAX_HOPS: usize = 8;
 
-/// Whether a schema takes values of this kind (string, object, ...), whatever else it asks of them.
+/// True if a schema accepts values of this kind (string, object, ...), regardless of its other
+/// keywords.
 pub(super) fn takes(root: &Value, schema: &Value, value: &Value) -> bool {
     takes_within(MAX_HOPS, root, schema, value)
 }
 
-/// What a schema asks for, in words. Types of objects are called by name, anything else by its form.
+/// Describes the values that a schema accepts. Object types appear by name, all others by their
+/// form.
 pub(super) fn describe(root: &Value, schema: &Value) -> String {
     describe_within(MAX_HOPS, root, schema)
 }
 
-/// The member whose literal tells the alternatives apart, if every one of them has such a member.
+/// Returns the member with a literal that distinguishes the alternatives, if every alternative has
+/// it.
 pub(super) fn discriminator<'a>(root: &'a Value, candidates: &[&'a Value]) -> Option<&'a str> {
     let (first, others) = candidates.split_first()?;
     let own = first.get("properties").and_then(Value::as_object);
@@ -27,13 +31,13 @@ pub(super) fn discriminator<'a>(root: &'a Value, candidates: &[&'a Value]) -> Op
     })
 }
 
-/// The literal a member must have, if the schema or the type it refers to says so.
+/// Returns the literal that a member must have, if the schema or its referenced type requires one.
 pub(super) fn literal<'a>(root: &'a Value, schema: &'a Value, member: &str) -> Option<&'a Value> {
     let of = |schema: &'a Value| schema.get("properties")?.get(member)?.get("const");
     of(schema).or_else(|| of(target(root, schema.as_object()?)?))
 }
 
-/// The schema a `$ref` means. One that leads nowhere constrains nothing.
+/// Returns the schema that a `$ref` points to. A `$ref` without a target constrains nothing.
 pub(super) fn target<'a>(root: &'a Value, keywords: &Map<String, Value>) -> Option<&'a Value> {
     root.pointer(keywords.get("$ref")?.as_str()?.strip_prefix('#')?)
 }

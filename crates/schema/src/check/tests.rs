@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{Issue, Nulls, check};
 
-/// A schema with everything that is understood.
+/// Returns a schema with every supported keyword.
 fn schema() -> Value {
     json!({
         "$ref": "#/$defs/Payload",
@@ -70,7 +70,7 @@ fn schema() -> Value {
     })
 }
 
-/// What is wrong with a payload that has these members beside a valid prompt.
+/// Returns the problem of a payload with these members and a valid prompt.
 fn problem(members: Value) -> Option<String> {
     let mut payload = json!({ "prompt": { "text": "hi" } });
     let object = payload.as_object_mut().unwrap();

@@ -17,107 +17,107 @@ events! {
     /// The payload of a durable event.
     SessionEvent, DURABLE_EVENTS;
 
-    /// A session came to be; always sequence 0.
+    /// A session was created. Always sequence 0.
     1 "session.created" 1 SessionCreated {
-        /// The session as it is recorded.
+        /// Session record after the event.
         info: SessionRecord,
     }
-    /// What a session reads as changed: agent, model, Location, staged revert, permission rules or
-    /// title. Cost and tokens change with each turn; `session.next.step.ended` has those of the turn.
+    /// The public state of a session changed: agent, model, Location, staged revert, permission
+    /// rules or title. Cost and tokens change with each turn and are in `session.next.step.ended`.
     2 "session.updated" 1 SessionUpdated {
-        /// The session as it is recorded.
+        /// Session record after the event.
         info: SessionRecord,
     }
     /// The session was deleted.
     3 "session.deleted" 1 SessionDeleted {
-        /// The session as it is recorded.
+        /// Session record at the deletion.
         info: SessionRecord,
     }
-    /// Another agent was chosen, from the next Provider Turn on.
+    /// Another agent was chosen. Applies from the next Provider Turn on.
     10 "session.next.agent.switched" 1 AgentSwitched {
-        /// The message that says so.
+        /// Id of the message for this event.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// The agent from here on.
+        /// Agent from this event on.
         agent: String,
     }
-    /// Another model was chosen, from the next Provider Turn on.
+    /// Another model was chosen. Applies from the next Provider Turn on.
     11 "session.next.model.switched" 1 ModelSwitched {
-        /// The message that says so.
+        /// Id of the message for this event.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// The model from here on.
+        /// Model from this event on.
         model: ModelRef,
     }
-    /// The session lives at another Location now.
+    /// The session moved to another Location.
     12 "session.next.moved" 1 Moved {
-        /// Where it lives from here on.
+        /// Location from this event on.
         location: LocationRef,
-        /// The directory relative to its project; absent at the project's root.
+        /// Directory relative to its project. Absent at the root of the project.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         subdirectory: Option<String>,
     }
     /// A prompt was admitted to the inbox.
     13 "session.next.prompt.admitted" 1 PromptAdmitted {
-        /// The id of the prompt, which will be that of its message.
+        /// Id of the prompt, which becomes the id of its message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// What was said.
+        /// The prompt.
         prompt: Prompt,
-        /// How it enters the session.
+        /// Delivery of the prompt.
         delivery: Delivery,
     }
-    /// Prompt Promotion: the prompt is a visible user message now.
+    /// Prompt Promotion: the prompt is now a visible user message.
     14 "session.next.prompted" 1 Prompted {
-        /// The id of the prompt, which is now that of its message.
+        /// Id of the prompt, which is now the id of its message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// What was said.
+        /// The prompt.
         prompt: Prompt,
-        /// How it enters the session.
+        /// Delivery of the prompt.
         delivery: Delivery,
     }
     /// A pending prompt was withdrawn.
     15 "session.next.prompt.withdrawn" 1 PromptWithdrawn {
-        /// The prompt.
+        /// Id of the prompt.
         #[serde(rename = "messageID")]
         message_id: MessageID,
     }
     /// The delivery of a pending prompt was changed.
     16 "session.next.prompt.redelivered" 1 PromptRedelivered {
-        /// The prompt.
+        /// Id of the prompt.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// How it enters the session from here on.
+        /// Delivery from this event on.
         delivery: Delivery,
     }
-    /// The outputs of old tool calls leave later requests.
+    /// Later requests omit the outputs of old tool calls.
     17 "session.next.pruned" 1 Pruned {
-        /// The calls whose outputs are left out.
+        /// Calls with omitted outputs.
         calls: Vec<PrunedCall>,
     }
     /// A Mid-Conversation System Message was admitted.
     18 "session.next.context.updated" 1 ContextUpdated {
-        /// The message that says so.
+        /// Id of the message for this event.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// What the model is told.
+        /// Text that the model receives.
         text: String,
     }
-    /// User-role text made by the runtime.
+    /// The runtime added a text with the role of the user.
     19 "session.next.synthetic" 1 Synthetic {
-        /// The message that says so.
+        /// Id of the message for this event.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// The text.
+        /// Text of the message.
         text: String,
     }
-    /// A shell command began.
+    /// A shell command started.
     20 "session.next.shell.started" 1 ShellStarted {
-        /// The message that says so.
+        /// Id of the message for this event.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// Names the command until it has ended.
+        /// Id of the run.
         #[serde(rename = "callID")]
         call_id: String,
         /// The command line.
@@ -125,230 +125,232 @@ events! {
     }
     /// A shell command ended.
     21 "session.next.shell.ended" 1 ShellEnded {
-        /// The command.
+        /// Id of the run.
         #[serde(rename = "callID")]
         call_id: String,
-        /// What it printed.
+        /// Output of the command.
         output: String,
     }
-    /// The first output of a Provider Turn.
+    /// A Provider Turn produced its first output.
     22 "session.next.step.started" 1 StepStarted {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The agent that works.
+        /// Agent of the turn.
         agent: String,
-        /// The model that is asked.
+        /// Model of the turn.
         model: ModelRef,
-        /// The state of the files before it.
+        /// Snapshot of the files before the turn.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
     }
     /// A Provider Turn ended and its tools settled.
     23 "session.next.step.ended" 2 StepEnded {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// Why it ended: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or `error`.
+        /// Reason of the end: `stop`, `length`, `tool-calls`, `content-filter`, `unknown` or
+        /// `error`.
         finish: String,
-        /// What it cost, in the currency of the catalogue's prices.
+        /// Cost of the turn, in the currency of the catalogue's prices.
         #[serde(deserialize_with = "crate::bounded::cost")]
         cost: f64,
-        /// What it used.
+        /// Token usage of the turn.
         tokens: Tokens,
-        /// The state of the files after it.
+        /// Snapshot of the files after the turn.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
-        /// The files that changed meanwhile.
+        /// Paths of the files that changed during the turn.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         files: Option<Vec<String>>,
     }
     /// A Provider Turn failed or was interrupted.
     24 "session.next.step.failed" 2 StepFailed {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// What went wrong.
+        /// Description of the failure.
         error: SessionErrorUnknown,
     }
-    /// A text block began.
+    /// A text block started.
     25 "session.next.text.started" 1 TextStarted {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "textID")]
         text_id: String,
     }
     /// A text block ended.
     26 "session.next.text.ended" 1 TextEnded {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "textID")]
         text_id: String,
-        /// The whole text.
+        /// Complete text.
         text: String,
     }
-    /// A reasoning block began.
+    /// A reasoning block started.
     27 "session.next.reasoning.started" 1 ReasoningStarted {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "reasoningID")]
         reasoning_id: String,
-        /// What the provider attached; later requests give it back.
+        /// Provider metadata. Later requests return it to the provider.
         #[serde(rename = "providerMetadata", skip_serializing_if = "Option::is_none", default)]
         provider_metadata: Option<ProviderMetadata>,
     }
     /// A reasoning block ended.
     28 "session.next.reasoning.ended" 1 ReasoningEnded {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "reasoningID")]
         reasoning_id: String,
-        /// The whole text.
+        /// Complete text.
         text: String,
-        /// What the provider attached; later requests give it back.
+        /// Provider metadata. Later requests return it to the provider.
         #[serde(rename = "providerMetadata", skip_serializing_if = "Option::is_none", default)]
         provider_metadata: Option<ProviderMetadata>,
     }
-    /// The provider begins to write a tool call.
+    /// The provider began to write a tool call.
     29 "session.next.tool.input.started" 1 ToolInputStarted {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The name of the tool.
+        /// Name of the tool.
         name: String,
     }
-    /// The arguments are complete, as the provider wrote them.
+    /// The provider completed the arguments of a tool call.
     30 "session.next.tool.input.ended" 1 ToolInputEnded {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The arguments as text.
+        /// Arguments as the provider wrote them.
         text: String,
     }
-    /// The call is recorded; only now may it run.
+    /// A tool call was recorded. The host runs it only after this event.
     31 "session.next.tool.called" 1 ToolCalled {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The name of the tool.
+        /// Name of the tool.
         tool: String,
-        /// The decoded arguments.
+        /// Decoded arguments.
         input: Record,
-        /// Who runs the call, and what the provider attached.
+        /// Executor of the call, and the provider metadata.
         provider: EventProvider,
     }
-    /// What a running tool has so far.
+    /// A running tool reported progress.
     32 "session.next.tool.progress" 1 ToolProgress {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The value for programs.
+        /// Progress for programs.
         structured: Record,
-        /// What the model sees; empty means `structured`.
+        /// Content that the model receives. If empty, the model receives `structured`.
         content: Vec<ToolContent>,
     }
-    /// The call settled with a result.
+    /// A tool call settled with a result.
     33 "session.next.tool.success" 1 ToolSuccess {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// The value for programs.
+        /// Result for programs.
         structured: Record,
-        /// What the model sees; empty means `structured`.
+        /// Content that the model receives. If empty, the model receives `structured`.
         content: Vec<ToolContent>,
-        /// Managed Tool Output Files with what was cut.
+        /// Paths of the Managed Tool Output Files that hold the output that was cut.
         #[serde(rename = "outputPaths", skip_serializing_if = "Option::is_none", default)]
         output_paths: Option<Vec<String>>,
-        /// What the provider attached, where it ran the call itself.
+        /// Result in the provider's own form, if the provider ran the call.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<Value>,
-        /// Who ran the call, and what the provider attached.
+        /// Executor of the call, and the provider metadata.
         provider: EventProvider,
     }
-    /// The call settled with a failure.
+    /// A tool call settled with a failure.
     34 "session.next.tool.failed" 1 ToolFailed {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// What went wrong.
+        /// Description of the failure.
         error: SessionErrorUnknown,
-        /// What the provider attached, where it ran the call itself.
+        /// Result in the provider's own form, if the provider ran the call.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<Value>,
-        /// Who ran the call, and what the provider attached.
+        /// Executor of the call, and the provider metadata.
         provider: EventProvider,
     }
-    /// The host goes on with a session that a crash had cut, or a Provider Turn waits until it may
-    /// send its request again.
+    /// The host continues a session that a crash interrupted, or a Provider Turn waits before it
+    /// sends its request again.
     35 "session.next.retried" 1 Retried {
-        /// Counts the recoveries without progress, or the waits of the Provider Turn, from 1 on.
+        /// Number of the recovery without progress, or of the wait in the Provider Turn, from 1 on.
         attempt: u32,
-        /// What went wrong.
+        /// Description of the failure.
         error: RetryError,
     }
-    /// A compaction began.
+    /// A compaction started.
     36 "session.next.compaction.started" 1 CompactionStarted {
-        /// The message of the compaction.
+        /// Id of the compaction's message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// Why.
+        /// Reason of the compaction.
         reason: CompactionReason,
     }
-    /// A checkpoint stands for what came before it.
+    /// A compaction ended. Its checkpoint replaces the earlier history in later requests.
     37 "session.next.compaction.ended" 2 CompactionEnded {
-        /// The message of the compaction.
+        /// Id of the compaction's message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// Why.
+        /// Reason of the compaction.
         reason: CompactionReason,
-        /// The rolling summary.
+        /// Rolling summary.
         text: String,
         /// The newest messages as text.
         recent: String,
     }
     /// A revert was staged.
     38 "session.next.revert.staged" 1 RevertStaged {
-        /// The stage.
+        /// The staged revert.
         revert: RevertState,
     }
-    /// A staged revert was dropped.
+    /// A staged revert was discarded.
     39 "session.next.revert.cleared" 1 RevertCleared {}
-    /// A staged revert was carried out.
+    /// A staged revert was committed.
     40 "session.next.revert.committed" 1 RevertCommitted {
-        /// The boundary, which is the last message that stays.
+        /// Id of the message at the boundary, which is the last message that stays.
         #[serde(rename = "messageID")]
         message_id: MessageID,
     }
-    /// A user stopped the work before its first output. Where output was on record, the failed step
-    /// or the failed calls say it.
+    /// A user stopped the work before its first output. If output was already recorded, the failed
+    /// step or the failed calls record the stop instead.
     41 "session.next.interrupted" 1 Interrupted {
-        /// The prompt without an answer, or the answer whose results the model has not seen.
+        /// The prompt without an answer, or the answer with tool results that the model has not
+        /// received.
         #[serde(rename = "messageID", skip_serializing_if = "Option::is_none", default)]
         message_id: Option<MessageID>,
     }

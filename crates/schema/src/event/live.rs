@@ -1,4 +1,4 @@
-//! The live events: fragments of what is not complete yet.
+//! The live events: fragments of incomplete output.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,48 +7,48 @@ use super::{EventError, EventSpec};
 use crate::id::MessageID;
 
 events! {
-    /// The payload of an event that is announced and never stored.
+    /// The payload of a live event. The host sends it to subscribers and never stores it.
     LiveEvent, LIVE_EVENTS;
 
-    /// More of a text block.
+    /// A fragment of a text block.
     1 "session.next.text.delta" 1 TextDelta {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "textID")]
         text_id: String,
-        /// What follows.
+        /// Text to append.
         delta: String,
     }
-    /// More of a reasoning block.
+    /// A fragment of a reasoning block.
     2 "session.next.reasoning.delta" 1 ReasoningDelta {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The block, within its message.
+        /// Id of the block within its message.
         #[serde(rename = "reasoningID")]
         reasoning_id: String,
-        /// What follows.
+        /// Text to append.
         delta: String,
     }
-    /// More of a tool call's arguments.
+    /// A fragment of the arguments of a tool call.
     3 "session.next.tool.input.delta" 1 ToolInputDelta {
-        /// The assistant message of the Provider Turn.
+        /// Id of the turn's assistant message.
         #[serde(rename = "assistantMessageID")]
         assistant_message_id: MessageID,
-        /// The tool call.
+        /// Id of the tool call.
         #[serde(rename = "callID")]
         call_id: String,
-        /// What follows.
+        /// Text to append.
         delta: String,
     }
-    /// More of a compaction's summary.
+    /// A fragment of the summary of a compaction.
     4 "session.next.compaction.delta" 1 CompactionDelta {
-        /// The message of the compaction.
+        /// Id of the compaction's message.
         #[serde(rename = "messageID")]
         message_id: MessageID,
-        /// What follows.
+        /// Text to append.
         text: String,
     }
 }

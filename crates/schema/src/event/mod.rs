@@ -1,9 +1,9 @@
-//! The catalogue of events: what can happen to a session, as durable facts and as live fragments.
+//! The catalogue of session events: durable events and live fragments.
 //!
 //! A payload on the wire is `{timestamp, sessionID, ...}` followed by the fields declared here, in
 //! this order. The stored type of a durable event is its name, a dot and its version.
 
-/// The payloads of some events, the choice between them, and the list of their kinds.
+/// Declares the payload types of several events, an enum of them, and the list of their kinds.
 macro_rules! events {
     (
         $(#[$enum_doc:meta])* $enum:ident, $specs:ident;
@@ -30,7 +30,7 @@ macro_rules! events {
         #[expect(missing_docs, reason = "each payload type has its own text")]
         pub enum $enum { $( $variant($variant), )* }
 
-        /// Every kind, in the order of its number.
+        /// All kinds, ordered by number.
         pub const $specs: &[EventSpec] = &[$(
             EventSpec {
                 name: $name,
@@ -42,22 +42,22 @@ macro_rules! events {
         )*];
 
         impl $enum {
-            /// Name on the wire.
+            /// Returns the name on the wire.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$variant(_) => $name, )* }
             }
 
-            /// Version of the payload.
+            /// Returns the version of the payload.
             pub fn version(&self) -> u32 {
                 match self { $( Self::$variant(_) => $version, )* }
             }
 
-            /// Number in the database.
+            /// Returns the number in the database.
             pub fn number(&self) -> u32 {
                 match self { $( Self::$variant(_) => $number, )* }
             }
 
-            /// Reads a payload of the kind with this number; members it does not know are dropped.
+            /// Reads a payload of the kind with this number. Ignores unknown members.
             pub fn read(number: u32, data: &str) -> Result<Self, EventError> {
                 match number {
                     $( $number => serde_json::from_str::<$variant>(data)
@@ -70,7 +70,7 @@ macro_rules! events {
     };
 }
 
-// Behind the macro, which they use.
+// These modules follow the macro because they use it.
 mod durable;
 mod live;
 mod notice;
@@ -98,37 +98,37 @@ pub struct EventSpec {
     pub name: &'static str,
     /// Version of its payload.
     pub version: u32,
-    /// Number that stands for name and version in the database. Never reused.
+    /// Number that represents name and version in the database. Never reused.
     pub number: u32,
-    /// The name of its Rust payload type, which generated types keep.
+    /// Name of the Rust payload type. Generated types have the same name.
     pub type_name: &'static str,
-    /// The schema of its payload without `timestamp` and `sessionID`.
+    /// Schema of the payload without `timestamp` and `sessionID`.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// Why an event could not be understood.
+/// The error for an event that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
-    /// Nobody knows the type.
+    /// The event type is unknown.
     #[error("unknown event type {0}")]
     UnknownType(String),
-    /// The payload does not fit the type.
+    /// The payload does not match the type.
     #[error("the payload of {name} does not fit its type: {source}")]
     Payload {
-        /// The event's name.
+        /// Name of the event.
         name: &'static str,
-        /// What does not fit.
+        /// Decoding error.
         source: serde_json::Error,
     },
 }
 
-/// Where a durable event stands in its log.
+/// The position of a durable event in its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DurablePosition {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "aggregateID")]
     pub aggregate_id: SessionID,
-    /// Gapless position in the session's log.
+    /// Gapless sequence in the log of the session.
     pub seq: u64,
     /// Version of the payload.
     pub version: u32,
@@ -137,36 +137,37 @@ pub struct DurablePosition {
 /// A durable event with its envelope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DurableEvent {
-    /// Its id.
+    /// Id of the event.
     pub id: EventID,
-    /// The session.
+    /// Id of the session.
     pub session_id: SessionID,
-    /// Its sequence.
+    /// Sequence of the event.
     pub seq: u64,
-    /// When, epoch milliseconds; of a Prompt Promotion, the time of its admission.
+    /// Time in epoch milliseconds. For a Prompt Promotion: the time of the admission.
     pub timestamp: Millis,
-    /// What happened.
+    /// Payload of the event.
     pub payload: SessionEvent,
-    /// Additive values the publisher set, stored with the event.
+    /// Additive values from the publisher, stored with the event.
     pub metadata: Option<Record>,
 }
 
 impl DurableEvent {
-    /// Whether the event belongs to the session's durable stream. Records of the older shape, such
-    /// as `session.created`, occupy a sequence but are not part of it.
+    /// True if the event belongs to the session's durable stream. Records of the older shape, such
+    /// as `session.created`, have a sequence but are not part of the stream.
     pub fn is_streamed(&self) -> bool {
         is_streamed(self.payload.number())
     }
 }
 
-/// Whether events with this database number belong to the durable stream.
+/// True if events with this database number belong to the durable stream.
 pub const fn is_streamed(number: u32) -> bool {
     number >= 10
 }
 
-/// The database number of a stored type such as `session.next.step.ended.2`.
+/// Returns the database number of a stored type such as `session.next.step.ended.2`.
 pub fn number_of(versioned: &str) -> Result<u32, EventError> {
-    // Version 1 of the checkpoint has the payload of version 2; logs of other programs carry it.
+    // Version 1 of the checkpoint has the payload of version 2. Logs of other programs contain
+    // version 1.
     let current = if versioned == "session.next.compaction.ended.1" {
         "session.next.compaction.ended.2"
     } else {

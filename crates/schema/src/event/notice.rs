@@ -1,6 +1,7 @@
-//! What is announced to whoever listens, is never stored, and is no fragment of a Provider Turn.
+//! Announcements: events for all subscribers that are never stored and are not fragments of a
+//! Provider Turn.
 //!
-//! A payload on the wire is exactly what is declared here.
+//! A payload on the wire has exactly the members declared here.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -14,19 +15,19 @@ use crate::pty::{PtyChanged, PtyDeleted, PtyExited};
 use crate::question::{QuestionRejected, QuestionReplied, QuestionRequest};
 use crate::todo::TodoUpdated;
 
-/// One kind of announcement.
+/// A kind of announcement.
 pub struct NoticeSpec {
     /// Name on the wire.
     pub name: &'static str,
-    /// The name that generated types give it.
+    /// Name in generated types.
     pub type_name: &'static str,
-    /// What it means.
+    /// Description of the announcement.
     pub doc: &'static str,
-    /// The schema of its payload.
+    /// Schema of the payload.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// A payload without members: the name says all.
+/// A payload without members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Nothing {}
@@ -40,7 +41,7 @@ macro_rules! notices {
             $( #[doc = $doc] #[serde(rename = $name)] $variant($payload), )*
         }
 
-        /// Every kind of announcement.
+        /// All kinds of announcements.
         pub const NOTICES: &[NoticeSpec] = &[$(
             NoticeSpec {
                 name: $name,
@@ -51,12 +52,12 @@ macro_rules! notices {
         )*];
 
         impl Notice {
-            /// Name on the wire.
+            /// Returns the name on the wire.
             pub fn name(&self) -> &'static str {
                 match self { $( Self::$variant(_) => $name, )* }
             }
 
-            /// The payload as JSON text.
+            /// Returns the payload as JSON text.
             pub(crate) fn data(&self) -> String {
                 match self { $( Self::$variant(payload) => crate::json::json(payload), )* }
             }
@@ -65,42 +66,42 @@ macro_rules! notices {
 }
 
 notices! {
-    /// A Session Drain could not do something before its request.
+    /// A Session Drain failed before it sent its request.
     "session.error" SessionError(SessionError),
-    /// The session began to work, or has nothing more to do.
+    /// A session became busy or idle.
     "session.status" SessionStatusChanged(SessionStatusChanged),
-    /// The session has nothing more to do.
+    /// A session became idle.
     "session.idle" SessionIdle(SessionIdle),
-    /// A permission is asked for.
+    /// A permission request waits for a reply.
     "permission.v2.asked" PermissionAsked(PermissionRequest),
-    /// A permission request is answered.
+    /// A permission request received its reply.
     "permission.v2.replied" PermissionReplied(PermissionReplied),
     /// A model asks questions.
     "question.v2.asked" QuestionAsked(QuestionRequest),
-    /// Questions are answered.
+    /// Questions received their answers.
     "question.v2.replied" QuestionReplied(QuestionReplied),
-    /// Questions are not going to be answered.
+    /// Questions were rejected and stay unanswered.
     "question.v2.rejected" QuestionRejected(QuestionRejected),
-    /// What is to be done in a session changed.
+    /// The to-do list of a session changed.
     "todo.updated" TodoUpdated(TodoUpdated),
-    /// A terminal came to be.
+    /// A terminal was created.
     "pty.created" PtyCreated(PtyChanged),
     /// A terminal changed.
     "pty.updated" PtyUpdated(PtyChanged),
     /// The program of a terminal ended.
     "pty.exited" PtyExited(PtyExited),
-    /// A terminal is gone.
+    /// A terminal was removed.
     "pty.deleted" PtyDeleted(PtyDeleted),
     /// A watched file changed.
     "file.watcher.updated" FileWatcherUpdated(FileWatcherUpdated),
     /// The providers and models of a Location changed.
     "catalog.updated" CatalogUpdated(Nothing),
-    /// The list of models that everybody uses was fetched again.
+    /// The host fetched the models.dev catalogue again.
     "models-dev.refreshed" ModelsDevRefreshed(Nothing),
     /// The connections to a service changed.
     "integration.connection.updated" IntegrationConnectionUpdated(IntegrationConnectionUpdated),
-    /// A server offers other tools than before.
+    /// The tool list of an MCP server changed.
     "mcp.tools.changed" McpToolsChanged(McpToolsChanged),
-    /// A page for consent could not be opened in a browser.
+    /// A consent page could not be opened in a browser.
     "mcp.browser.open.failed" McpBrowserOpenFailed(McpBrowserOpenFailed),
 }

@@ -1,4 +1,4 @@
-//! Values inside payloads that belong to no message and no session.
+//! Values in event payloads that messages and sessions do not share.
 
 use std::collections::BTreeMap;
 
@@ -12,34 +12,34 @@ use crate::model::ModelRef;
 use crate::permission::{PermissionEffect, PermissionRule};
 use crate::session::{RevertState, SessionTime, Tokens};
 
-/// The failure that a retry follows.
+/// The failure before a retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryError {
-    /// What went wrong.
+    /// Description of the failure.
     pub message: String,
-    /// HTTP status, where there was one.
+    /// HTTP status, if the failure has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status_code: Option<u16>,
-    /// Whether trying again may help.
+    /// True if a retry may succeed.
     pub is_retryable: bool,
-    /// What the provider's headers say about its limits, without secrets.
+    /// Response headers with the provider's limits, without secrets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response_headers: Option<BTreeMap<String, String>>,
-    /// The beginning of the provider's answer, without secrets.
+    /// Beginning of the provider's response body, without secrets.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response_body: Option<String>,
-    /// Of a wait: `next`, the time of the next request in milliseconds since 1970, and `reason`,
-    /// the kind of the failure.
+    /// For a wait: `next`, the time of the next request in epoch milliseconds, and `reason`, the
+    /// kind of the failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<BTreeMap<String, String>>,
 }
 
 impl RetryError {
-    /// The member of `metadata` that only the wait of a running Provider Turn has.
+    /// Key in `metadata` that only the wait of a running Provider Turn has.
     pub const NEXT: &str = "next";
 
-    /// Whether a running Provider Turn waits, as opposed to a recovery after a crash.
+    /// True if a running Provider Turn waits, false if the host recovers from a crash.
     #[must_use]
     pub fn is_wait(&self) -> bool {
         let metadata = self.metadata.as_ref();
@@ -47,36 +47,36 @@ impl RetryError {
     }
 }
 
-/// One tool call of one assistant message.
+/// A tool call of an assistant message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PrunedCall {
-    /// The message.
+    /// Id of the message.
     #[serde(rename = "assistantMessageID")]
     pub assistant_message_id: MessageID,
-    /// The call.
+    /// Id of the call.
     #[serde(rename = "callID")]
     pub call_id: String,
 }
 
-/// Who runs a call, with the provider metadata of the call or of its settlement.
+/// The executor of a call, with the provider metadata of the call or of its settlement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EventProvider {
-    /// Whether the provider runs it itself.
+    /// True if the provider runs the call itself.
     pub executed: bool,
-    /// What the provider attached.
+    /// Provider metadata.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// The session record inside `session.created` and `session.updated`, in the older shape that
-/// these two events keep.
+/// The session record in `session.created` and `session.updated`, in the older shape that these two
+/// events keep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRecord {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionID,
-    /// Two words, for people.
+    /// Readable name of two words.
     pub slug: String,
-    /// The project around its directory.
+    /// Id of the project that contains its directory.
     #[serde(rename = "projectID")]
     pub project_id: String,
     /// Reserved for placement.
@@ -86,38 +86,38 @@ pub struct SessionRecord {
         default
     )]
     pub workspace_id: Option<WorkspaceID>,
-    /// Its directory.
+    /// Directory of the session.
     pub directory: String,
-    /// The directory relative to the project.
+    /// Directory relative to the project.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The session that created it.
+    /// Id of the session that created it.
     #[serde(rename = "parentID", skip_serializing_if = "Option::is_none", default)]
     pub parent_id: Option<SessionID>,
-    /// Title.
+    /// Title of the session.
     pub title: String,
-    /// The chosen agent.
+    /// Chosen agent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub agent: Option<String>,
-    /// The chosen model.
+    /// Chosen model.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<ModelRef>,
     /// Version of the program that created it.
     pub version: String,
-    /// Times.
+    /// Times of the session.
     pub time: SessionTime,
-    /// Its own permission rules, which count after those of its agent. A session that carries out a
-    /// task has what was denied to the one that gave it.
+    /// Permission rules of the session, which follow the rules of its agent. A session that runs a
+    /// task also contains the denials of the session that gave the task.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub permission: Option<Vec<RecordedRule>>,
-    /// What its turns cost so far, in the currency of the catalogue's prices. Only what is derived
-    /// from another event has this and the following members.
+    /// Cost of all turns, in the currency of the catalogue's prices. This and the following members
+    /// are present only in records that are derived from another event.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<f64>,
-    /// What its turns used so far.
+    /// Token usage of all turns.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tokens: Option<Box<Tokens>>,
-    /// The staged revert, if any.
+    /// Staged revert, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub revert: Option<Box<RecordedRevert>>,
 }
@@ -125,10 +125,10 @@ pub struct SessionRecord {
 /// A staged revert in the older shape, which the session record keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedRevert {
-    /// The boundary; it stays.
+    /// Id of the message at the boundary. The message itself stays.
     #[serde(rename = "messageID")]
     pub message_id: MessageID,
-    /// The boundary within that message.
+    /// Id of the part at the boundary within that message.
     #[serde(rename = "partID", skip_serializing_if = "Option::is_none", default)]
     pub part_id: Option<String>,
     /// Snapshot of the files before the stage.
@@ -153,11 +153,11 @@ impl From<RevertState> for RecordedRevert {
 /// A permission rule in the older shape, which the session record keeps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedRule {
-    /// Which actions; `*` stands for any text.
+    /// Pattern of actions. `*` matches any text.
     pub permission: String,
-    /// On which resources; `*` stands for any text.
+    /// Pattern of resources. `*` matches any text.
     pub pattern: String,
-    /// What then holds.
+    /// Effect of the rule.
     pub action: PermissionEffect,
 }
 
@@ -181,57 +181,57 @@ impl From<RecordedRule> for PermissionRule {
     }
 }
 
-/// Whether a session works: a live event.
+/// The payload of the live event that announces the status of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SessionStatusChanged {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// Its status from now on.
+    /// New status of the session.
     pub status: SessionStatus,
 }
 
-/// Whether a session works.
+/// The status of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum SessionStatus {
-    /// It has nothing to do.
+    /// The session has no work.
     Idle,
-    /// It has a Session Drain, a compaction or a revert under way.
+    /// A Session Drain, a compaction or a revert is running.
     Busy {
-        /// How long the provider has sent nothing, in milliseconds. Present from 30 seconds on.
+        /// Time since the provider sent its last data, in milliseconds. Present from 30 seconds on.
         #[serde(rename = "silentMs", skip_serializing_if = "Option::is_none", default)]
         silent_ms: Option<u64>,
     },
-    /// The provider refused a request for now; the host waits and sends it again.
+    /// The provider refused a request temporarily. The host waits and sends it again.
     Retry {
-        /// Counts the waits of the Provider Turn, from 1 on.
+        /// Number of the wait in the Provider Turn, from 1 on.
         attempt: u32,
-        /// Why the provider refused.
+        /// Reason of the provider's refusal.
         message: String,
-        /// When the next request goes out, in milliseconds since 1970.
+        /// Time of the next request, in epoch milliseconds.
         next: Millis,
     },
 }
 
-/// A session that has nothing more to do: a live event.
+/// The payload of the live event that announces an idle session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SessionIdle {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
 }
 
-/// What a Session Drain could not do before its request, and why: a live event.
+/// The payload of the live event that announces a failure of a Session Drain before its request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SessionError {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// What went wrong.
+    /// Description of the failure.
     pub error: NamedError,
 }
 
@@ -240,14 +240,14 @@ pub struct SessionError {
 pub struct NamedError {
     /// Always `UnknownError`.
     pub name: NamedErrorTag,
-    /// The message.
+    /// Content of the error.
     pub data: NamedErrorData,
-    /// What kind of failure it was and whether a retry may help.
+    /// Kind of the failure, and if a retry can succeed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cause: Option<ErrorCause>,
 }
 
-/// The one name of [`NamedError`].
+/// The only name of [`NamedError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum NamedErrorTag {
     /// `UnknownError`.
@@ -257,6 +257,6 @@ pub enum NamedErrorTag {
 /// The content of [`NamedError`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedErrorData {
-    /// What went wrong.
+    /// Description of the failure.
     pub message: String,
 }

@@ -1,11 +1,12 @@
-//! The properties of permission rules, for the fuzzer.
+//! Properties of permission rules, for the fuzzer.
 
 use super::{PermissionEffect, PermissionRule, Ruleset, evaluate, is_denied_everywhere, matches};
 
 /// Longer patterns and texts are matched, but not compared with the slow matcher.
 const MAX_COMPARED: usize = 300;
 
-/// Lines in turns: a pattern, and a text to match. They are the rules of one action, too.
+/// Reads alternating lines: a pattern, and a text to match. The lines are also the rules of one
+/// action.
 pub(crate) fn check(input: &[u8]) {
     let input = String::from_utf8_lossy(input);
     let lines: Vec<&str> = input.split('\n').collect();
@@ -53,7 +54,7 @@ fn matches_slowly(pattern: &str, text: &str) -> bool {
             .is_some_and(|bare| covers_slowly(bare, &text))
 }
 
-/// Which beginnings of the text each beginning of the pattern covers.
+/// True if the pattern covers the text. Computes it for each prefix of both.
 fn covers_slowly(pattern: &[char], text: &[char]) -> bool {
     let mut covered = vec![false; text.len() + 1];
     covered[0] = true;

@@ -1,4 +1,4 @@
-//! Permissions: the rules, and the requests that wait for somebody's answer.
+//! Permissions: the rules, and the requests that wait for a reply.
 
 mod evaluate;
 #[cfg(test)]
@@ -12,103 +12,103 @@ use crate::record::Record;
 
 pub use evaluate::{Restriction, Ruleset, decide, evaluate, is_denied_everywhere, matches};
 
-/// One rule. Of the rules that match an action and a resource, the last one counts.
+/// A permission rule. The last rule that matches an action and a resource decides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionRule {
-    /// Which actions; `*` stands for any text.
+    /// Pattern of actions. `*` matches any text.
     pub action: String,
-    /// On which resources; `*` stands for any text.
+    /// Pattern of resources. `*` matches any text.
     pub resource: String,
-    /// What then holds.
+    /// Effect of the rule.
     pub effect: PermissionEffect,
 }
 
-/// What a rule says.
+/// The effect of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionEffect {
-    /// It may be done.
+    /// Allows the action.
     Allow,
-    /// It may not be done.
+    /// Denies the action.
     Deny,
-    /// Somebody is asked.
+    /// Asks the user.
     Ask,
 }
 
-/// A question whether something may be done, which waits for an answer.
+/// A permission request that waits for a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionRequest {
-    /// Its id.
+    /// Id of the request.
     pub id: PermissionID,
-    /// The session it is asked for.
+    /// Id of the session that needs the permission.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// What is to be done.
+    /// Action that needs permission.
     pub action: String,
-    /// On what.
+    /// Resources of the action.
     pub resources: Vec<String>,
-    /// The patterns that are stored when the answer is `always`.
+    /// Patterns that the host saves if the reply is `always`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub save: Option<Vec<String>>,
-    /// What helps to decide, such as the command or the change of a file.
+    /// Details for the decision, such as the command or the change of a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<Record>,
-    /// What asks.
+    /// Origin of the request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<PermissionSource>,
 }
 
-/// What asks for a permission.
+/// The origin of a permission request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum PermissionSource {
     /// A tool call.
     Tool {
-        /// Its message; whoever asks from outside a turn may name it as they like.
+        /// Id of the message that contains the call. A caller outside a turn may choose any value.
         #[serde(rename = "messageID")]
         message_id: String,
-        /// The call within the message.
+        /// Id of the call within the message.
         #[serde(rename = "callID")]
         call_id: String,
     },
 }
 
-/// An answer to a request.
+/// A reply to a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionReply {
-    /// Yes, this time.
+    /// Allows the action this time.
     Once,
-    /// Yes, and from now on in the whole project.
+    /// Allows the action now and later in the whole project.
     Always,
-    /// No.
+    /// Denies the action.
     Reject,
 }
 
-/// The answer to a request, as everybody is told.
+/// The payload of the event that announces the reply to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PermissionReplied {
-    /// The session.
+    /// Id of the session.
     #[serde(rename = "sessionID")]
     pub session_id: SessionID,
-    /// The request.
+    /// Id of the request.
     #[serde(rename = "requestID")]
     pub request_id: PermissionID,
-    /// The answer.
+    /// The reply.
     pub reply: PermissionReply,
 }
 
-/// A permission that an answer of `always` gave for a project.
+/// A permission that a reply of `always` saved for a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SavedPermission {
-    /// Its id.
+    /// Id of the saved permission.
     pub id: String,
-    /// The project.
+    /// Id of the project.
     #[serde(rename = "projectID")]
     pub project_id: String,
-    /// What may be done.
+    /// Allowed action.
     pub action: String,
-    /// On what; a pattern.
+    /// Pattern of allowed resources.
     pub resource: String,
 }

@@ -26,37 +26,38 @@ use crate::worktree::{
 };
 use crate::{lock, path};
 
-/// How long a project that is too large is not looked at again: twice as long each time, because to
-/// find out takes a step as long as a step waits.
+/// Time for which the engine refuses a project that is too large without checking it again. The
+/// time doubles after each refusal, because a check can take as long as a step waits.
 const REFUSAL: Duration = Duration::from_secs(60);
 const LONGEST_REFUSAL: Duration = Duration::from_secs(60 * 60);
 
-/// How many paths that were left out are told.
+/// Maximum number of skipped paths in the result.
 const MAX_SKIPPED: usize = 100;
 
-/// How many contents of the user's repository one capture copies, and their bytes.
+/// Maximum number of contents of the user's repository that one capture copies, and their maximum
+/// size in bytes.
 const MAX_KEPT: usize = 4096;
 const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The share of files that changed for the list of them to be written, as one divided by this.
+/// The list of files is written when at least one in this many files has changed.
 const UNSAVED_SHARE: usize = 64;
 
-/// What is known of the worktree between two captures.
+/// The state of the worktree between two captures.
 pub(crate) struct Knowledge {
     folder: Folder,
     above: Above,
-    /// The last snapshot; nothing while it is being made.
+    /// Last snapshot. `None` while it is being built.
     tree: Option<Oid>,
-    /// When all objects were looked after the last time.
+    /// Time of the last renewal of all objects.
     renewed: SystemTime,
-    /// How many files changed since the list of them was written.
+    /// Number of files that changed since the list of files was written.
     unsaved: usize,
     watching: Watching,
-    /// What is never captured.
+    /// Paths that are never captured.
     private: Vec<String>,
 }
 
-/// Why a project is too large.
+/// The refusal of a project that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     reason: &'static str,
@@ -85,7 +86,7 @@ impl Engine {
             return Err(SnapshotError::TooLarge(refused.reason));
         }
         let _lock = lock::shared(&self.options.store)?;
-        // What was half done is not built upon.
+        // The state is taken out, so that a failed capture does not leave partial results.
         let known = self.known.take();
         let captured = self.capture_from(known);
         self.refused = match &captured {
@@ -132,13 +133,13 @@ impl Engine {
         })
     }
 
-    /// Whether everything is to be looked at for what nobody tells.
+    /// True if a full review is due, for changes that the watch does not report.
     pub(crate) fn is_review_due(&self) -> bool {
         let known = self.known.as_ref();
         known.is_some_and(|known| known.watching.is_review_due())
     }
 
-    /// Looks at everything for the next capture, until it is stopped.
+    /// Checks all files for the next capture, until `is_stopped` returns true.
     pub(crate) fn review(&mut self, is_stopped: impl Fn() -> bool) {
         let root = self.root();
         if let (Some(known), Ok(root)) = (&mut self.known, root) {
@@ -147,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// Looks at a worktree for the first time.
+    /// Lists a worktree for the first time.
     fn begin(
         &self,
         root: &Directory,
@@ -181,7 +182,7 @@ impl Engine {
         })
     }
 
-    /// Takes in what changed.
+    /// Updates the state with the changes.
     fn update(
         &self,
         known: &mut Knowledge,
@@ -216,7 +217,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes the list of files for the next process, once enough of it changed.
+    /// Writes the list of files for the next process, if enough files changed.
     fn save(&self, known: &mut Knowledge) {
         let mut files = 0;
         if known.unsaved == 0 {
@@ -242,7 +243,7 @@ impl Engine {
     }
 }
 
-/// Copies contents that files do not have any more, as far as the user's repository has them alone.
+/// Copies contents that files no longer have, if only the user's repository has them.
 fn keep(objects: &Objects, left: &[Oid]) -> Result<(), SnapshotError> {
     let mut bytes = 0;
     for id in left.iter().take(MAX_KEPT) {
@@ -255,7 +256,7 @@ fn keep(objects: &Objects, left: &[Oid]) -> Result<(), SnapshotError> {
 }
 
 impl Knowledge {
-    /// Stores what changed, up to the root of the worktree.
+    /// Stores the changed trees, up to the root of the worktree.
     fn store(&mut self, objects: &Objects, scope: &str) -> Result<Oid, SnapshotError> {
         let mut tree = trees::store(objects, &mut self.folder)?;
         for name in scope.rsplit('/').filter(|name| !name.is_empty()) {
@@ -270,8 +271,8 @@ impl Knowledge {
         }
     }
 
-    /// Looks after all objects that the next snapshot would build upon, once a day: they are not
-    /// swept then, and what somebody removed is stored again.
+    /// Renews all objects of the next snapshot, once a day. A sweep then keeps them, and removed
+    /// objects are stored again.
     fn renew(&mut self, objects: &Objects) {
         let now = SystemTime::now();
         if now
@@ -322,7 +323,8 @@ impl Knowledge {
     }
 }
 
-/// The rules above the scope, as texts: first those of the repository, then those of each directory.
+/// The ignore rules above the scope as text: first those of the repository, then those of each
+/// directory.
 #[derive(PartialEq, Eq)]
 struct Texts(Vec<Vec<u8>>);
 
@@ -341,11 +343,11 @@ impl Texts {
     }
 }
 
-/// The rules above the scope.
+/// The ignore rules above the scope.
 struct Above {
     texts: Texts,
     rules: Arc<Rules>,
-    /// Whether they ignore all of the scope.
+    /// True if the rules ignore the whole scope.
     ignored: bool,
 }
 
@@ -367,7 +369,7 @@ impl Above {
     }
 }
 
-/// The directories above a path, each with the one below it on the way.
+/// Returns the directories above a path, each with the path of its child on the way.
 pub(crate) fn steps(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut end = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Whether single paths are ignored at this moment.
+//! Checks single paths against the current ignore rules.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use crate::engine::capture::steps;
 use crate::repository::Repository;
 use crate::rules::{self, Rules};
 
-/// The rules as they are read along the way.
+/// The ignore rules of the directories visited so far.
 pub(crate) struct Ignored<'a> {
     root: &'a Directory,
     of_repository: Arc<Rules>,
@@ -24,7 +24,7 @@ impl<'a> Ignored<'a> {
         }
     }
 
-    /// Whether a file is ignored, or a directory above it.
+    /// True if a file or one of its parent directories is ignored.
     pub(crate) fn ignores(&mut self, path: &str) -> bool {
         let mut above = Arc::clone(&self.of_repository);
         for (directory, below) in steps(path) {

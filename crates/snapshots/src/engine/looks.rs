@@ -1,5 +1,5 @@
-//! What files are: in a snapshot, in the worktree, and where two snapshots differ. Of many files at
-//! once, because what is opened and read for one of them serves all.
+//! Reads files of a snapshot or of the worktree, and differences between two snapshots. Each call
+//! takes several paths, so that they share opened and read objects.
 
 use opencode_schema::session::FileDiff;
 
@@ -9,7 +9,7 @@ use crate::error::SnapshotError;
 use crate::tree::{self, Item, Trees};
 use crate::{patch, path};
 
-/// What there is at each of some paths, in their order; of one that cannot be looked at, the reason.
+/// The file at each path, in the order of the paths, or the error for that path.
 pub type Looks = Vec<Result<Option<Entry>, SnapshotError>>;
 
 impl Engine {

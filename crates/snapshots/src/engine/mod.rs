@@ -1,4 +1,4 @@
-//! The operations themselves, one at a time. `capture`, `looks` and `restore` have files of their own.
+//! The operations, which run one at a time. `capture`, `looks` and `restore` have separate files.
 
 mod capture;
 mod ignored;
@@ -25,7 +25,7 @@ use crate::tree::{self, Trees};
 use crate::worktree::content::MAX_BYTES;
 use crate::{compare, path};
 
-/// One scope of a worktree, and what is known of it.
+/// A scope of a worktree with its known state.
 pub(crate) struct Engine {
     pub(crate) options: SnapshotOptions,
     pub(crate) known: Option<Knowledge>,
@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// The next capture looks whether the objects it builds upon are still there.
+    /// Makes the next capture check that the objects it reuses still exist.
     pub(crate) fn doubt(&mut self) {
         self.known.iter_mut().for_each(Knowledge::doubt);
     }
@@ -80,7 +80,7 @@ impl Engine {
         Objects::new(directory, repository.objects(), Arc::clone(&self.ended))
     }
 
-    /// What is never captured, as the paths of snapshots are written.
+    /// Returns the paths that are never captured, in the form of snapshot paths.
     pub(crate) fn private(&self) -> Vec<String> {
         let SnapshotOptions {
             store,
@@ -89,7 +89,7 @@ impl Engine {
             ..
         } = &self.options;
         let within = |path: &PathBuf| {
-            // The worktree has no links in its path; the others may.
+            // The worktree path contains no links. The other paths can.
             let folder = path.parent()?;
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
             relative(folder.join(path.file_name()?).strip_prefix(worktree).ok()?)
@@ -97,7 +97,7 @@ impl Engine {
         private.iter().chain([store]).filter_map(within).collect()
     }
 
-    /// The scope as the paths of snapshots are written.
+    /// Returns the scope in the form of snapshot paths.
     pub(crate) fn scope(&self) -> Result<String, SnapshotError> {
         let scope = &self.options.scope;
         let invalid = || SnapshotError::InvalidPath(scope.display().to_string());
@@ -109,13 +109,14 @@ impl Engine {
     }
 }
 
-/// A relative path with slashes; nothing if it is not UTF-8.
+/// Returns a relative path with slashes, or `None` if it is not UTF-8.
 fn relative(path: &Path) -> Option<String> {
     let names: Option<Vec<_>> = path.iter().map(|name| name.to_str()).collect();
     names.map(|names| names.join("/"))
 }
 
-/// What a file in the worktree is at this moment; nothing where none is, or where a link leads.
+/// Returns mode and id of a file in the worktree. Returns `None` if there is no file, or if a link
+/// is on the way.
 pub(crate) fn current(root: &Directory, path: &str) -> io::Result<Option<(Mode, Oid)>> {
     let (directory, name) = path::split(path);
     let read = || {
@@ -139,7 +140,7 @@ pub(crate) fn current(root: &Directory, path: &str) -> io::Result<Option<(Mode, 
     }
 }
 
-/// The content of a regular file; nothing if no snapshot can have it.
+/// Returns the content of a regular file, or `None` if no snapshot can contain it.
 fn regular(held: &Directory, name: &str) -> io::Result<Option<Vec<u8>>> {
     let (file, stamp) = match held.open_file(name) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
@@ -149,7 +150,7 @@ fn regular(held: &Directory, name: &str) -> io::Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let mut content = Vec::new();
-    // It may grow while it is read.
+    // The file can grow during the read.
     file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= MAX_BYTES).then_some(content))
 }

@@ -1,7 +1,8 @@
-//! Giving files the content they have in snapshots.
+//! Restores files to their content in snapshots.
 //!
-//! The order matters where a step exchanged files and directories or changed rules: first the ignore
-//! files, because what they name is not removed; then what has to go, the deepest first; then all else.
+//! The order matters if a step exchanged files and directories or changed ignore rules: first the
+//! ignore files, because ignored files are not removed; then the removals, deepest first; then all
+//! other files.
 
 use std::{collections::BTreeMap, io};
 
@@ -17,7 +18,7 @@ use crate::path;
 use crate::rules::IGNORE_FILE;
 use crate::tree::{self, Item, Trees};
 
-/// What is done to a path.
+/// The change of a path.
 enum Change {
     Put(Mode, Oid),
     Remove,
@@ -25,7 +26,7 @@ enum Change {
 
 type Changes<'a> = Vec<(&'a str, Change)>;
 
-/// What files were when they were looked at.
+/// The files as the caller saw them.
 type Seen = BTreeMap<String, Option<Entry>>;
 
 impl Engine {
@@ -84,7 +85,7 @@ impl Engine {
     }
 }
 
-/// Refuses a file that is not any more what whoever asks has seen.
+/// Fails if a file has changed since the caller saw it.
 fn check(now: Option<(Mode, Oid)>, seen: &Seen, path: &str) -> io::Result<()> {
     let now = now.and_then(|(mode, id)| Item::File(mode, id).file());
     match seen.get(path) {
@@ -93,7 +94,7 @@ fn check(now: Option<(Mode, Oid)>, seen: &Seen, path: &str) -> io::Result<()> {
     }
 }
 
-/// Looks everything up before anything is done: a snapshot that is gone changes nothing.
+/// Looks up all objects before any change, so that a missing snapshot changes nothing.
 fn changes<'a>(
     objects: &Objects,
     plan: &'a BTreeMap<String, String>,
@@ -116,7 +117,7 @@ fn changes<'a>(
     Ok(changes)
 }
 
-/// Why something is not done where something else stands.
+/// Returns the error for a path that another file or directory obstructs.
 fn in_the_way(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, what.to_owned())
 }
@@ -140,12 +141,12 @@ fn write(
     mode: Mode,
     id: Oid,
 ) -> Result<(), Unwritten> {
-    // What cannot be read is written, unless somebody has said what it should be.
+    // An unreadable file is overwritten, unless the caller has stated its expected content.
     let now = match engine::current(root, path) {
         Err(error) if seen.contains_key(path) => return Err(error.into()),
         now => now.unwrap_or_default(),
     };
-    // What is right stays as it is, its times included.
+    // A correct file stays unchanged, including its times.
     if now == Some((mode, id)) {
         return Ok(());
     }
@@ -163,7 +164,7 @@ fn write(
     })?;
     match held.stat(name)?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {
-            // An empty one is nothing to Git.
+            // Git does not track empty directories.
             let not_empty = |_| in_the_way("a directory that is not empty is in the way");
             held.remove_directory(name).map_err(not_empty)?;
         }
@@ -181,7 +182,7 @@ fn write(
     Ok(())
 }
 
-/// Removes a file or a link, and the directories that are empty then, but never the scope itself.
+/// Removes a file or a link and its empty parent directories, but never the scope itself.
 fn remove(root: &Directory, seen: &Seen, path: &str, scope: &str) -> io::Result<()> {
     let (mut directory, mut name) = path::split(path);
     let held = match root.below(directory) {
@@ -195,7 +196,7 @@ fn remove(root: &Directory, seen: &Seen, path: &str, scope: &str) -> io::Result<
             }
             held.remove(name)?;
         }
-        // What is no file any more is not what the snapshot did not have.
+        // The path is not a file any more, so the snapshot has no file to remove there.
         Some(Kind::Directory | Kind::Other) | None => return Ok(()),
     }
     while !directory.is_empty() && directory != scope {

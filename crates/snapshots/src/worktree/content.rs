@@ -1,4 +1,4 @@
-//! The third pass: what files hold that are new or changed.
+//! The third pass: reads new and changed files.
 
 use std::{
     collections::HashSet,
@@ -20,16 +20,16 @@ use crate::objects::Objects;
 use crate::path;
 use crate::repository::Repository;
 
-/// The largest file that Git does not track, and the largest of all. A file that was captured while
-/// it was small stays, as one that is tracked.
+/// Maximum size in bytes of a file that Git does not track, and of any file. A file that was
+/// captured while it was small has the limit of tracked files.
 const MAX_UNTRACKED_BYTES: u64 = 2 * 1024 * 1024;
 pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What one capture reads and stores at most.
+/// Maximum number of bytes that one capture reads and stores.
 const MAX_READ_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 const MAX_STORED_BYTES: u64 = 512 * 1024 * 1024;
 
-/// How many directories with changes are worth a thread.
+/// Number of directories with changes that justifies another thread.
 const FEW: usize = 4;
 
 struct Reading<'a> {
@@ -42,8 +42,8 @@ struct Reading<'a> {
     left: Mutex<Vec<Oid>>,
 }
 
-/// Reads and stores all files without a stamp. Returns the contents they do not have any more, and how
-/// many were read.
+/// Reads and stores all files without a stamp. Returns the contents that they no longer have, and
+/// the number of files read.
 pub(crate) fn read(
     root: &Directory,
     folder: &mut Folder,
@@ -82,7 +82,7 @@ pub(crate) fn read(
 impl Reading<'_> {
     fn listing(&self, listing: &mut Listing) {
         let Ok(held) = self.root.below(&listing.path) else {
-            // It went away just now; the next survey sees that.
+            // The directory was just removed. The next survey detects that.
             listing.stamp = None;
             return;
         };
@@ -141,13 +141,14 @@ impl Reading<'_> {
             }
             None => Content::Skipped(SkipReason::TooLarge),
         };
-        // What changed while it was read, or could have since, is read again the next time.
+        // A file that changed during the read, or that can have changed since, is read again next
+        // time.
         let same = held.stat(&file.name).is_ok_and(|now| now == Some(stamp));
         file.stamp = (same && stamp.is_settled(started)).then_some(stamp);
         Ok(())
     }
 
-    /// The content of a regular file; nothing if it is too large.
+    /// Returns the content of a regular file, with `None` as content if it is too large.
     fn regular(
         &self,
         held: &Directory,
@@ -167,7 +168,7 @@ impl Reading<'_> {
             return Ok((mode, stamp, None));
         }
         let mut content = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0) + 1);
-        // It may grow while it is read.
+        // The file can grow during the read.
         opened.take(MAX_BYTES + 1).read_to_end(&mut content)?;
         let fits = content.len() as u64 <= MAX_BYTES;
         Ok((mode, stamp, fits.then_some(content)))
@@ -184,7 +185,7 @@ impl Reading<'_> {
         size > MAX_BYTES || (file.content.id().is_none() && !is_tracked())
     }
 
-    /// Counts what is read, before it is stored.
+    /// Counts the bytes read and checks the limits before the content is stored.
     fn count(&self, bytes: u64) -> Result<(), SnapshotError> {
         let read = self.read.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if read > MAX_READ_BYTES {

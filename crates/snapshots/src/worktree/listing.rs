@@ -1,4 +1,4 @@
-//! The second pass: the names in directories that changed, less what the rules ignore.
+//! The second pass: lists changed directories and applies the ignore rules.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,39 +16,38 @@ use crate::path;
 use crate::rules::{self, Rules};
 use crate::worktree::watch::Watch;
 
-/// How many files and directories a snapshot may have.
+/// Maximum number of files and directories of a snapshot.
 const MAX_NAMES: usize = 200_000;
 
-/// How deep directories may be nested.
+/// Maximum depth of directories.
 const MAX_DEPTH: usize = 200;
 
-/// The files of each directory as somebody read them before; they are looked at once more.
+/// Files of each directory from an earlier process. Their stamps are checked again.
 pub(crate) type Earlier = HashMap<String, Vec<Known>>;
 
-/// How directories are brought up to date.
+/// Options of a refresh.
 pub(crate) struct How<'a> {
-    /// Everything is, whatever it looks like.
+    /// True to list every directory again, regardless of its stamp.
     pub anew: bool,
-    /// Paths that are left out.
+    /// Paths that are never captured.
     pub private: &'a [String],
     pub earlier: Earlier,
-    /// What is told of the directories.
+    /// Watch of the directories, if active.
     pub watch: Option<&'a mut Watch>,
 }
 
-/// One go over the directories.
+/// The state of one refresh.
 struct Pass<'a> {
     root: &'a Directory,
     private: &'a [String],
     earlier: Earlier,
     watch: Option<&'a mut Watch>,
-    /// Contents that files do not have any more.
+    /// Contents that files no longer have.
     left: Vec<Oid>,
     names: usize,
 }
 
-/// Brings what is known of directories up to date after a survey. Returns the contents that files do
-/// not have any more.
+/// Updates the state of directories after a survey. Returns the contents that files no longer have.
 pub(crate) fn refresh(
     root: &Directory,
     folder: &mut Folder,
@@ -73,7 +72,7 @@ pub(crate) fn refresh(
 }
 
 impl Pass<'_> {
-    /// False when the directory is gone.
+    /// Updates a directory. Returns false if the directory does not exist any more.
     fn refresh(
         &mut self,
         folder: &mut Folder,
@@ -116,7 +115,7 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    /// Reads the names in a directory, and its rules.
+    /// Lists a directory and reads its ignore rules.
     fn list(&mut self, folder: &mut Folder, above: &Arc<Rules>) -> Result<Listed, SnapshotError> {
         let started = now();
         let opened = self.root.below(&folder.own.path);
@@ -149,7 +148,7 @@ impl Pass<'_> {
         own.has_settled_rules = ignore_file.is_none_or(|stamp| stamp.is_settled(started));
         own.ignore_file = ignore_file;
         own.inode = Some(stamp.inode);
-        // What happened before it was watched nobody tells.
+        // The watch does not report changes from before it was added.
         let settled = stamp.is_settled(started) && own.has_settled_rules && !is_watched_anew;
         own.stamp = settled.then_some(stamp);
         self.sort(folder, children);
@@ -160,7 +159,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Sorts names into files, directories and what is left out. What is known stays known.
+    /// Sorts names into files, directories and skipped paths. Keeps the known state of each.
     fn sort(&mut self, folder: &mut Folder, children: Vec<Child>) {
         let own = &mut folder.own;
         let is_git = |child: &Child| child.name.to_str().is_some_and(path::is_git);
@@ -192,7 +191,8 @@ impl Pass<'_> {
         before.children.values().for_each(|child| self.leave(child));
     }
 
-    /// Watches a directory, if anything is watched; says whether it was not before.
+    /// Watches a directory if a watch is active. Returns true if the directory was not watched
+    /// before.
     fn watch_over(&mut self, held: &Directory, own: &mut Listing) -> bool {
         let Some(watch) = &mut self.watch else {
             return false;
@@ -207,7 +207,7 @@ impl Pass<'_> {
         own.watch != before
     }
 
-    /// Remembers what a directory held that is gone.
+    /// Records the contents of a removed directory.
     fn leave(&mut self, folder: &Folder) {
         folder.each(&mut |listing| {
             if let (Some(watch), Some(number)) = (&mut self.watch, listing.watch) {
@@ -219,20 +219,20 @@ impl Pass<'_> {
     }
 }
 
-/// What stands in a directory, one more than it may be where that is too much.
+/// Returns the entries of a directory, at most one more than the limit.
 fn children(held: &Directory) -> io::Result<Vec<Child>> {
     held.children()?.take(MAX_NAMES + 1).collect()
 }
 
-/// What became of reading a directory.
+/// The result of listing a directory.
 enum Listed {
     Gone,
     SameRules,
-    /// What is below has to be judged anew.
+    /// The rules changed, so everything below must be checked again.
     OtherRules,
 }
 
-/// What was known of a directory, less what it still has.
+/// The previous state of a directory, without the items that were found again.
 struct Before<'a> {
     private: &'a [String],
     files: BTreeMap<String, Known>,
@@ -240,7 +240,7 @@ struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Puts one name where it belongs.
+    /// Adds one name to the list that it belongs to.
     fn take(
         &mut self,
         Child { name, kind }: Child,

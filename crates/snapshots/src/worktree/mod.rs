@@ -1,9 +1,9 @@
-//! What is known of the worktree: its directories and files with their stamps and ids.
+//! The known state of the worktree: its directories and files with their stamps and ids.
 //!
-//! A capture goes over it in four passes. [`survey`] looks at the stamp of everything that is known,
-//! by several threads; mostly that is all. [`listing`] reads the names in directories that changed and
-//! applies the rules. [`content`] reads files that are new or changed, by several threads. [`trees`]
-//! stores the trees on the way from there to the root.
+//! A capture updates the state in four passes. [`survey`] compares the stamp of every known file
+//! with several threads. Usually no other pass is needed. [`listing`] lists changed directories and
+//! applies the ignore rules. [`content`] reads new and changed files with several threads.
+//! [`trees`] stores the trees from there up to the root.
 
 pub(crate) mod content;
 pub(crate) mod listing;
@@ -20,54 +20,54 @@ use opencode_handles::Stamp;
 use crate::entry::{Mode, SkipReason};
 use crate::rules::Rules;
 
-/// A directory and everything below it.
+/// A directory with everything below it.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub own: Listing,
     pub children: BTreeMap<String, Folder>,
 }
 
-/// What stands directly in a directory.
+/// The direct content of a directory.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// Relative to the worktree, empty for its root.
+    /// Path relative to the worktree. Empty for the root.
     pub path: String,
-    /// The stamp that the directory had when its names were read; nothing when they have to be again.
+    /// Stamp of the directory when it was listed. `None` if it must be listed again.
     pub stamp: Option<Stamp>,
-    /// Which directory it was then, also where it has no stamp.
+    /// Inode of the directory at that time, also set without a stamp.
     pub inode: Option<u64>,
-    /// What tells of changes here.
+    /// Number of the watch on this directory.
     pub watch: Option<i32>,
     pub files: Vec<Known>,
-    /// Names that are left out, but for files.
+    /// Skipped names that are not in `files`.
     pub skipped: Vec<(String, SkipReason)>,
-    /// The rules that hold here, and the stamp of the file here that has some.
+    /// Rules that apply here, and the stamp of the ignore file in this directory.
     pub rules: Arc<Rules>,
     pub ignore_file: Option<Stamp>,
-    /// False when that file may have changed since in the same tick of the clock.
+    /// False if the ignore file may have changed again within the same tick of the clock.
     pub has_settled_rules: bool,
-    /// What the survey found.
+    /// Result of the survey.
     pub look: Look,
     pub tree: Tree,
 }
 
-/// What is to be done about a directory.
+/// The work that a directory needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Nothing: names and rules are what they were.
+    /// None: names and rules are unchanged.
     Same,
-    /// Its names may be others.
+    /// The names in the directory may have changed.
     Names,
-    /// It is gone, or something else stands there.
+    /// The directory was removed or replaced by something else.
     Gone,
 }
 
 /// The Git tree of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tree {
-    /// To be made.
+    /// The tree must be built.
     Unknown,
-    /// There is nothing in it.
+    /// The directory contains no files.
     Empty,
     Stored(Oid),
 }
@@ -76,22 +76,22 @@ pub(crate) enum Tree {
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub name: String,
-    /// The stamp it had when it was read; nothing when it has to be again.
+    /// Stamp of the file when it was read. `None` if it must be read again.
     pub stamp: Option<Stamp>,
     pub content: Content,
 }
 
-/// What a file held when it was read.
+/// The content of a file when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// It was not read yet, or has gone.
+    /// The file was not read yet, or was removed.
     Unknown,
     Stored(Mode, Oid),
     Skipped(SkipReason),
 }
 
 impl Folder {
-    /// A directory of which nothing is known.
+    /// Creates a directory without known content.
     pub(crate) fn unknown(path: String, rules: Arc<Rules>) -> Self {
         let own = Listing {
             path,
@@ -112,7 +112,7 @@ impl Folder {
         }
     }
 
-    /// The directory at a path relative to the worktree.
+    /// Returns the directory at a path relative to the worktree.
     pub(crate) fn find_mut(&mut self, path: &str) -> Option<&mut Listing> {
         let below = path.strip_prefix(self.own.path.as_str())?;
         let mut here = self;
@@ -122,7 +122,7 @@ impl Folder {
         Some(&mut here.own)
     }
 
-    /// Calls for every directory.
+    /// Calls `visit` for every directory.
     pub(crate) fn each<'a>(&'a self, visit: &mut impl FnMut(&'a Listing)) {
         visit(&self.own);
         for child in self.children.values() {
@@ -130,7 +130,7 @@ impl Folder {
         }
     }
 
-    /// Calls for every directory, which may be changed.
+    /// Calls `visit` for every directory, with mutable access.
     pub(crate) fn each_mut<'a>(&'a mut self, visit: &mut impl FnMut(&'a mut Listing)) {
         visit(&mut self.own);
         for child in self.children.values_mut() {
@@ -140,7 +140,7 @@ impl Folder {
 }
 
 impl Known {
-    /// Whether all that happens to it is told where it stands.
+    /// True if the watch of its directory reports every change of the file.
     pub(crate) fn is_told_of(&self) -> bool {
         self.stamp.is_some_and(|stamp| !stamp.has_other_names)
     }

@@ -1,4 +1,4 @@
-//! The first pass: is everything still as it was read?
+//! The first pass: compares the stamps of all known files.
 
 use std::{
     collections::HashSet,
@@ -10,19 +10,19 @@ use opencode_handles::{Directory, is_absent};
 use super::{Folder, Listing, Look, threads};
 use crate::rules::IGNORE_FILE;
 
-/// How many directories one thread looks at in the time that another takes to start.
+/// Number of directories that one thread checks in the time that another thread needs to start.
 const FEW: usize = 24;
 
-/// How a directory looks.
+/// The result of checking a directory.
 #[derive(PartialEq, Eq)]
 enum Looks {
     Same,
     Different,
-    /// It is another directory, and so is everything below.
+    /// Another directory has this path, so everything below also differs.
     Replaced,
 }
 
-/// Looks at the stamps of all that is known; says whether anything differs.
+/// Checks the stamps of all known files. Returns true if any differs.
 pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
     let mut listings = Vec::new();
     folder.each_mut(&mut |listing| listings.push(listing));
@@ -35,7 +35,8 @@ pub(crate) fn all(root: &Directory, folder: &mut Folder) -> bool {
     differs.into_inner()
 }
 
-/// Looks at all that is known until it is stopped, by one thread, because nobody waits for it.
+/// As [`all`], but with one thread and until `is_stopped` returns true, because no caller waits for
+/// the result.
 pub(crate) fn at_leisure(
     root: &Directory,
     folder: &mut Folder,
@@ -48,7 +49,7 @@ pub(crate) fn at_leisure(
     differs
 }
 
-/// Looks at some directories; says whether anything differs, and nothing if more has to be looked at.
+/// Checks some directories. Returns true if any differs, or `None` if a full survey is needed.
 pub(crate) fn some(root: &Directory, folder: &mut Folder, paths: &HashSet<String>) -> Option<bool> {
     let mut differs = false;
     for path in paths {
@@ -64,13 +65,13 @@ pub(crate) fn some(root: &Directory, folder: &mut Folder, paths: &HashSet<String
     Some(differs)
 }
 
-/// Whether another directory has the place of one that is known.
+/// True if another directory has the path of a known one.
 pub(crate) fn is_replaced(root: &Directory, listing: &Listing) -> bool {
     let stamp = root.below(&listing.path).and_then(|held| held.stamp());
     !stamp.is_ok_and(|stamp| listing.inode == Some(stamp.inode))
 }
 
-/// Looks at one directory.
+/// Checks one directory.
 fn look(root: &Directory, listing: &mut Listing) -> Looks {
     let opened = root.below(&listing.path);
     let (stamp, held) = match opened.and_then(|held| Ok((held.stamp()?, held))) {
@@ -85,7 +86,7 @@ fn look(root: &Directory, listing: &mut Listing) -> Looks {
         }
     };
     let mut looks = Looks::Same;
-    // Without rules of its own it can have some only if its names changed.
+    // A directory without an ignore file can get one only if its names change.
     let other_rules = || {
         listing.ignore_file.is_some()
             && held.stat(IGNORE_FILE).ok().flatten() != listing.ignore_file

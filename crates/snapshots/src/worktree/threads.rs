@@ -1,4 +1,4 @@
-//! Work on many things by several threads.
+//! Parallel work on many items.
 
 use std::thread;
 
@@ -6,10 +6,10 @@ use parking_lot::Mutex;
 
 const MAX_THREADS: usize = 8;
 
-/// How many things a thread takes at once.
+/// Number of items that a thread takes at once.
 const BATCH: usize = 16;
 
-/// Does `work` for each of `items`, of which the first few are worth no second thread.
+/// Calls `work` for each of `items`. Uses one more thread for each `few` items, up to a maximum.
 pub(crate) fn each<T: Send>(items: Vec<T>, few: usize, work: impl Fn(T) + Sync) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.min(MAX_THREADS).min(items.len() / few.max(1) + 1);

@@ -1,12 +1,12 @@
-//! The last pass: the trees of directories that changed, and of those above them.
+//! The last pass: stores the trees of changed directories and of the directories above them.
 
 use super::{Content, Folder, Tree};
 use crate::error::SnapshotError;
 use crate::objects::Objects;
 use crate::tree::{self, Item};
 
-/// Stores the trees of a directory and of everything below. Nothing for one that holds no files, as
-/// Git knows none.
+/// Stores the trees of a directory and of everything below it. A directory without files has no
+/// tree, because Git does not track it.
 pub(crate) fn store(objects: &Objects, folder: &mut Folder) -> Result<Tree, SnapshotError> {
     for child in folder.children.values_mut() {
         let before = child.own.tree;

@@ -1,4 +1,4 @@
-//! A project with a repository, made by hand, so that the tests need no Git.
+//! A project with a hand-made repository, so that the tests need no Git binary.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::{
@@ -12,14 +12,14 @@ use std::{
 use opencode_snapshots::{SnapshotOptions, Snapshots};
 use tempfile::TempDir;
 
-/// The tree of no files.
+/// The id of the empty tree.
 pub(crate) const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 pub(crate) struct Project {
     folder: TempDir,
 }
 
-/// What stands at a path.
+/// The file at a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum What {
     File(Vec<u8>),
@@ -51,7 +51,7 @@ impl Project {
         self.folder.path().canonicalize().unwrap().join("store")
     }
 
-    /// A folder beside the worktree, that nothing may touch.
+    /// Returns a folder outside the worktree that must stay unchanged.
     pub(crate) fn outside(&self) -> PathBuf {
         let outside = self.folder.path().canonicalize().unwrap().join("outside");
         fs::create_dir_all(&outside).unwrap();
@@ -115,14 +115,14 @@ impl Project {
         fs::read_to_string(self.root().join(path)).unwrap()
     }
 
-    /// All files of the worktree but those of the repository.
+    /// Returns all files of the worktree without the repository.
     pub(crate) fn files(&self) -> BTreeMap<String, What> {
         let mut files = everything(&self.root());
         files.retain(|path, _| path != ".git" && !path.starts_with(".git/"));
         files
     }
 
-    /// Runs Git where there is one, with nobody's configuration.
+    /// Runs Git if it is installed, without any user configuration.
     pub(crate) fn git(&self, arguments: &[&str]) -> Option<String> {
         let output = Command::new("git")
             .args(arguments)
@@ -144,7 +144,7 @@ impl Project {
     }
 }
 
-/// All files and links below a folder.
+/// Returns all files and links below a folder.
 pub(crate) fn everything(folder: &Path) -> BTreeMap<String, What> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -172,7 +172,7 @@ pub(crate) fn everything(folder: &Path) -> BTreeMap<String, What> {
     files
 }
 
-/// A plan that takes all paths from one snapshot.
+/// Returns a plan that takes all paths from one snapshot.
 pub(crate) fn plan(tree: &str, paths: &[String]) -> BTreeMap<String, String> {
     paths
         .iter()

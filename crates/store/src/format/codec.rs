@@ -1,39 +1,39 @@
-//! The stored form of a payload: what other columns or entries say already is left out.
+//! The stored form of a payload: it omits values that other columns or entries contain.
 //!
-//! Four things are left out. The message a payload belongs to is named by the entry that created
-//! it. A Prompt Promotion repeats its admission. The input of a tool call repeats the argument text
-//! when both read the same. The result of a tool that returns a file holds its bytes for programs
-//! and for the model. A NUL character, which no JSON text contains, marks where the repeated value
-//! goes. Reading puts everything back, byte for byte.
+//! Four kinds of values are omitted. The entry that created a message contains its id. A Prompt
+//! Promotion repeats its admission. The input of a tool call repeats the argument text if both have
+//! the same JSON text. The result of a tool that returns a file contains the bytes twice, for
+//! programs and for the model. A NUL character, which JSON text never contains, marks the position
+//! of the repeated value. Reading restores the exact bytes.
 
 use opencode_schema::Record;
 use opencode_schema::event::{SessionEvent, ToolCalled};
 
 use crate::error::StoreError;
 
-/// The member that names the message of an assistant's event; always the first one.
+/// The first member of an assistant event, which has the id of its message.
 const OWNER: &str = r#"{"assistantMessageID":""#;
 
-/// Where a repeated value goes.
+/// Marks the position of a repeated value.
 const HOLE: char = '\0';
 
-/// What stands before the bytes of a file in a `data:` URI.
+/// Text before the bytes of a file in a `data:` URI.
 const FILE: &str = ";base64,";
 
-/// Shorter values are repeated: a reference to them would save little.
+/// Minimum length of an omitted value. A reference to a shorter value would save little.
 const SHORTEST: usize = 16;
 
-/// What of a payload is stored.
+/// The part of a payload that is stored.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Compact {
     pub(crate) data: Option<String>,
     pub(crate) source: Option<i64>,
 }
 
-/// A payload as JSON text, in the order of the catalogue.
+/// Returns a payload as JSON text, with members in the order of the catalogue.
 ///
-/// The text is read again: a number that is none or a value nested too deeply is refused here,
-/// because stored it would make the session unreadable for good.
+/// Parses the text again. A non-finite number or a value with excessive nesting fails here, because
+/// after storing it the session would stay unreadable.
 pub(crate) fn write(payload: &SessionEvent) -> Result<String, StoreError> {
     let refused = |reason: String| {
         let name = payload.name();
@@ -44,7 +44,7 @@ pub(crate) fn write(payload: &SessionEvent) -> Result<String, StoreError> {
     Ok(text)
 }
 
-/// Metadata as JSON text, which can be read again.
+/// Returns metadata as JSON text. Fails if the text cannot be parsed again.
 pub(crate) fn write_metadata(metadata: &Record) -> Result<String, StoreError> {
     let refused = |error| StoreError::Database(format!("metadata cannot be stored: {error}"));
     let text = serde_json::to_string(metadata).map_err(refused)?;
@@ -52,12 +52,12 @@ pub(crate) fn write_metadata(metadata: &Record) -> Result<String, StoreError> {
     Ok(text)
 }
 
-/// Leaves out the message, which the entry at `message` names.
+/// Omits the message id, which the entry that created the message contains.
 pub(crate) fn without_owner(data: &str) -> &str {
     owner(data).map_or(data, |end| &data[end..])
 }
 
-/// A promotion whose payload equals that of its admission at `seq`.
+/// Returns the stored form of a promotion with the same payload as its admission at `seq`.
 pub(crate) fn same_as(seq: i64) -> Compact {
     Compact {
         data: None,
@@ -65,7 +65,8 @@ pub(crate) fn same_as(seq: i64) -> Compact {
     }
 }
 
-/// A call whose input reads like the argument text `text` of the entry at `seq`.
+/// Returns the stored form of a call with the same input as the argument text `text` of the entry
+/// at `seq`.
 pub(crate) fn call_like(call: &ToolCalled, data: &str, text: &str, seq: i64) -> Option<Compact> {
     let input = serde_json::to_string(&call.input).ok()?;
     if input != text || input.len() < SHORTEST {
@@ -84,7 +85,8 @@ pub(crate) fn call_like(call: &ToolCalled, data: &str, text: &str, seq: i64) -> 
     })
 }
 
-/// A result whose file is also one of its values. Base64 needs no escapes, so both read the same.
+/// Omits a value that repeats the file of the same result. Base64 needs no escapes, so both texts
+/// are equal.
 pub(crate) fn without_repeated_file(data: String) -> String {
     let Some(file) = file(&data).filter(|file| file.len() >= SHORTEST) else {
         return data;
@@ -93,7 +95,7 @@ pub(crate) fn without_repeated_file(data: String) -> String {
         return data;
     };
     let compact = format!("{}{HOLE}{}", &data[..=at], &data[at + 1 + file.len()..]);
-    // Something else that looks like a file may come first now that the value is gone.
+    // Without the value, another text that looks like a file may come first.
     if self::file(&compact) == Some(file) {
         compact
     } else {
@@ -101,14 +103,14 @@ pub(crate) fn without_repeated_file(data: String) -> String {
     }
 }
 
-/// The bytes of the first file in a payload, as base64.
+/// Returns the bytes of the first file in a payload, as base64.
 fn file(data: &str) -> Option<&str> {
     let (_, rest) = data.split_once(FILE)?;
     rest.split_once('"').map(|(file, _)| file)
 }
 
-/// The payload as it was written: `data` with the repeated value of `source` and the message that
-/// `creator` names put back.
+/// Returns the original payload. Inserts the repeated value of `source` and the message id of
+/// `creator` into `data`.
 pub(crate) fn restore(
     data: Option<String>,
     source: Option<&str>,
@@ -135,14 +137,14 @@ pub(crate) fn restore(
     Some(text)
 }
 
-/// The argument text that an entry of `tool.input.ended` holds.
+/// Returns the argument text in an entry of `tool.input.ended`.
 pub(crate) fn argument_text(data: &str) -> Option<String> {
     let at = data.rfind(r#""text":"#)?;
     let text = data[at + 7..].strip_suffix('}')?;
     serde_json::from_str(text).ok()
 }
 
-/// Where the naming member of an assistant's payload ends, its comma included.
+/// Returns the end of the member with the message id in an assistant payload, including its comma.
 fn owner(data: &str) -> Option<usize> {
     let rest = data.strip_prefix(OWNER)?;
     let mut escaped = false;

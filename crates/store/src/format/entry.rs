@@ -9,19 +9,19 @@ use opencode_schema::location::LocationRef;
 use crate::error::StoreError;
 use crate::format::version::{Kind, spec};
 
-/// What is about to happen.
+/// An event that is not stored yet.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// When, epoch milliseconds.
+    /// Time in epoch milliseconds.
     pub timestamp: Millis,
-    /// What.
+    /// Payload of the event.
     pub payload: SessionEvent,
     /// Additive values, stored with the event.
     pub metadata: Option<Record>,
 }
 
 impl Draft {
-    /// An event without metadata.
+    /// Creates an event without metadata.
     pub fn new(timestamp: Millis, payload: impl Into<SessionEvent>) -> Self {
         Self {
             timestamp,
@@ -31,62 +31,62 @@ impl Draft {
     }
 }
 
-/// An entry that was committed, with the Location it came from.
+/// A committed entry with the Location of its session.
 #[derive(Debug, Clone)]
 pub struct Committed {
-    /// The entry.
+    /// The stored event.
     pub event: DurableEvent,
-    /// Where its session lived; shown on the live stream, not stored.
+    /// Location of the session. The live stream shows it; the store does not keep it.
     pub location: Option<LocationRef>,
-    /// The session after it, where it changed agent, model, Location or staged revert.
+    /// The session after the entry, if the entry changed agent, model, Location or staged revert.
     pub updated: Option<Box<Updated>>,
     pub(crate) aggregate: i64,
-    /// Whether the listener hears of it. Tails always do.
+    /// True if the commit listener receives the entry. Tails always receive it.
     pub(crate) announced: bool,
 }
 
 /// A session after an event that changed it.
 #[derive(Debug, Clone)]
 pub struct Updated {
-    /// Where the session lives now.
+    /// Location of the session after the event.
     pub location: LocationRef,
-    /// The whole record.
+    /// Complete session record.
     pub info: SessionRecord,
 }
 
-/// An entry as it is read: its payload is JSON text in the order of the catalogue, without
-/// `timestamp` and `sessionID`.
+/// An entry read from the log. Its payload is JSON text with members in the order of the catalogue,
+/// without `timestamp` and `sessionID`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Its id.
+    /// Id of the event.
     pub id: EventID,
-    /// Its sequence.
+    /// Sequence of the event.
     pub seq: u64,
-    /// Its number in the catalogue.
+    /// Number of the type in the catalogue.
     pub number: u32,
-    /// The version of its type it was recorded with; an older one may have the payload of today's.
+    /// Recorded version of the type. An older version can have the payload of the current version.
     pub version: u32,
-    /// When.
+    /// Time in epoch milliseconds.
     pub timestamp: Millis,
-    /// The payload.
+    /// Payload as JSON text.
     pub data: String,
-    /// Additive values, JSON text.
+    /// Additive values as JSON text.
     pub metadata: Option<String>,
 }
 
 impl StoredEvent {
-    /// Its kind.
+    /// Returns the catalogue entry of the type.
     pub fn spec(&self) -> Option<&'static EventSpec> {
         spec(self.number)
     }
 
-    /// Name and version of its type, as it was recorded: `session.next.step.ended.2`.
+    /// Returns name and recorded version of the type, such as `session.next.step.ended.2`.
     pub fn kind(&self) -> Option<String> {
         let name = format!("{}.{}", self.spec()?.name, self.version);
         Kind::parse(&name).is_ok().then_some(name)
     }
 
-    /// The payload as a value.
+    /// Parses the payload.
     pub fn payload(&self) -> Result<SessionEvent, StoreError> {
         SessionEvent::read(self.number, &self.data)
             .map_err(|error| StoreError::event(self.seq as i64, &error))

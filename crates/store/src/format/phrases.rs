@@ -1,17 +1,18 @@
-//! What most payloads and most metadata consist of, stored as one character each.
+//! Compression of frequent phrases in payloads and metadata: one character stands for each phrase.
 //!
-//! JSON text holds no control characters: within strings they are escaped, between values there is
-//! nothing. So each of them can stand for a phrase, wherever that phrase occurs, and putting the
-//! phrases back gives the same text byte for byte. NUL is left out; it marks where a repeated value
-//! goes. Text without control characters, as it was stored before there were phrases, stays as it is.
+//! JSON text contains no control characters: within strings they are escaped, and compact JSON has
+//! none between values. So each control character can represent a phrase at any position, and
+//! expanding the phrases restores the exact bytes. NUL is excluded because it marks the position of
+//! a repeated value. Text without control characters, which earlier versions stored, stays
+//! unchanged.
 
 use std::borrow::Cow;
 
-/// The phrase of each character from U+0001 on. Databases are full of them, so a phrase is never
-/// changed or moved. One that begins like another comes after the longer one.
+/// The phrases of the characters from U+0001 on. Stored databases use them, so a phrase must never
+/// change or move. A phrase that is a prefix of another comes after the longer one.
 pub(crate) struct Phrases(&'static [&'static str]);
 
-/// Those of payloads. There is no character left for another.
+/// Phrases of payloads. No character is left for another phrase.
 pub(crate) const PAYLOAD: Phrases = Phrases(&[
     r#"{"messageID":"msg_"#,
     r#"","prompt":{"text":""#,
@@ -46,7 +47,7 @@ pub(crate) const PAYLOAD: Phrases = Phrases(&[
     r#","input":{"#,
 ]);
 
-/// Those of metadata: what every step says of its request.
+/// Phrases of metadata, which every step stores for its request.
 pub(crate) const METADATA: Phrases = Phrases(&[
     r#"{"prefix":{"sha256":""#,
     r#"","bytes":"#,
@@ -59,11 +60,11 @@ pub(crate) const METADATA: Phrases = Phrases(&[
 ]);
 
 impl Phrases {
-    /// The text with every phrase as its character.
+    /// Replaces every phrase with its character.
     pub(crate) fn shorten(&self, text: &str) -> String {
         let mut short = String::with_capacity(text.len());
         let mut rest = text;
-        // Every phrase begins with one of these.
+        // Every phrase begins with one of these characters.
         while let Some(at) = rest.find(['{', '"', ',']) {
             short.push_str(&rest[..at]);
             rest = &rest[at..];
@@ -82,7 +83,7 @@ impl Phrases {
         short
     }
 
-    /// The text with every phrase put back.
+    /// Expands every character to its phrase.
     pub(crate) fn lengthen<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut rest = text;
         let mut long = String::new();
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn a_phrase_is_found_before_one_that_begins_it() {
         for Phrases(phrases) in [PAYLOAD, METADATA] {
-            // The control characters but NUL.
+            // The control characters without NUL.
             assert!(phrases.len() < 32);
             for (at, phrase) in phrases.iter().enumerate() {
                 let mut later = phrases[at + 1..].iter();
@@ -159,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Text without control characters, made of phrases, pieces of them and anything else.
+    /// Generates text without control characters from phrases, parts of phrases and other text.
     fn text() -> impl Strategy<Value = String> {
         let phrases = [PAYLOAD.0, METADATA.0].concat();
         let piece = prop_oneof![

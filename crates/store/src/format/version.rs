@@ -1,9 +1,10 @@
-//! Types of entries in their versions: logs of other programs hold older ones, and keep them.
+//! Types of entries with their versions. Logs of other programs contain older versions, which the
+//! store keeps.
 
 use opencode_schema::event::{DURABLE_EVENTS, EventError, EventSpec, SessionEvent, number_of};
 
-/// The number of a type in an older version is that version times this, plus its number in the
-/// catalogue.
+/// Factor of an older version in the stored number of a type: version times this factor, plus the
+/// number in the catalogue.
 const OLDER: u32 = 1000;
 
 /// A type of the catalogue in one of its versions.
@@ -21,7 +22,7 @@ impl Kind {
         }
     }
 
-    /// The type of a name with its version, such as `session.next.step.ended.2`.
+    /// Parses a name with its version, such as `session.next.step.ended.2`.
     pub(crate) fn parse(versioned: &str) -> Result<Self, EventError> {
         let number = number_of(versioned)?;
         let version = versioned.rsplit('.').next().and_then(|it| it.parse().ok());
@@ -30,7 +31,8 @@ impl Kind {
             .ok_or_else(|| EventError::UnknownType(versioned.to_owned()))
     }
 
-    /// The number in the database: of the catalogue, with an older version in front of it.
+    /// Returns the number in the database: the catalogue number, with the version in front of it if
+    /// the version is older.
     pub(crate) fn stored(self) -> u32 {
         let is_current = spec(self.number).is_some_and(|spec| spec.version == self.version);
         if is_current {
@@ -50,7 +52,7 @@ impl Kind {
     }
 }
 
-/// What the catalogue says of the type with this number.
+/// Returns the catalogue entry of the type with this number.
 pub(crate) fn spec(number: u32) -> Option<&'static EventSpec> {
     let at = DURABLE_EVENTS
         .binary_search_by_key(&number, |spec| spec.number)

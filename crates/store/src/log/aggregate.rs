@@ -1,4 +1,4 @@
-//! A session's log as a whole: where it stands, who owns it, and its end.
+//! The log of a session as a whole: its position, owner and removal.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
@@ -8,18 +8,18 @@ use crate::error::StoreError;
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// Where a session's log stands.
+/// The position and the owner of a session's log.
 pub(crate) struct Aggregate {
-    /// The key under which log and projections are found.
+    /// Key of the session in the log and in the projections.
     pub(crate) key: i64,
-    /// Sequence of its newest entry, -1 before the first.
+    /// Sequence of the newest entry. -1 if the log is empty.
     latest: i64,
-    /// Who owns it.
+    /// Owner of the log.
     pub(crate) owner: Option<String>,
 }
 
 impl Aggregate {
-    /// The sequence that comes next.
+    /// Returns the sequence of the next entry.
     pub(crate) fn next(&self) -> u64 {
         (self.latest + 1) as u64
     }
@@ -48,7 +48,7 @@ impl Reader<'_> {
         SessionID::parse(&text).map_err(StoreError::corrupt_row)
     }
 
-    /// Sequence of the newest entry of a session's log.
+    /// Returns the sequence of the newest entry of a session's log.
     pub fn latest_seq(&self, session: i64) -> Result<u64, StoreError> {
         let seq: i64 = self
             .connection
@@ -57,7 +57,8 @@ impl Reader<'_> {
         Ok(seq.max(0) as u64)
     }
 
-    /// Who owns a session's log. Who runs the session has nothing to do with it.
+    /// Returns the owner of a session's log. The owner is independent of the host that runs the
+    /// session.
     pub fn owner(&self, session: i64) -> Result<Option<String>, StoreError> {
         Ok(self
             .connection
@@ -67,7 +68,7 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// The log of a session, which its first entry makes.
+    /// Returns the log of a session. The first entry of a session creates its log.
     pub(crate) fn aggregate_for(
         &self,
         id: &SessionID,
@@ -90,7 +91,7 @@ impl Transaction<'_> {
         }))
     }
 
-    /// Gives a log that nobody owns to whoever replays it first.
+    /// Assigns a log without an owner to its first replayer.
     pub(crate) fn adopt(&self, aggregate: i64, owner: Option<&str>) -> Result<(), StoreError> {
         match owner {
             Some(owner) => self.run(
@@ -101,8 +102,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// Makes `owner` the owner of a session's log, whoever owned it before. Returns whether there
-    /// is such a session.
+    /// Sets the owner of a session's log and replaces any previous owner. Returns true if the
+    /// session exists.
     pub fn claim(&self, id: &SessionID, owner: &str) -> Result<bool, StoreError> {
         let changed = self
             .connection
@@ -111,8 +112,8 @@ impl Transaction<'_> {
         Ok(changed > 0)
     }
 
-    /// Removes a session: its log and everything that was projected from it. Returns whether there
-    /// was one. Nobody is told of this; append `session.deleted` before it, in the same command.
+    /// Removes a session: its log and all its projections. Returns true if the session existed.
+    /// Does not notify listeners; append `session.deleted` before it, in the same command.
     pub fn remove(&self, id: &SessionID) -> Result<bool, StoreError> {
         let Some(Aggregate { key, .. }) = self.reader().aggregate(id)? else {
             return Ok(false);
@@ -121,7 +122,7 @@ impl Transaction<'_> {
             "UPDATE removed SET key = max(key, ?) WHERE rowid = 1",
             [key],
         )?;
-        // The rest goes with it.
+        // Foreign keys delete the other rows.
         self.run("DELETE FROM aggregate WHERE key = ?", [key])?;
         Ok(true)
     }

@@ -16,10 +16,10 @@ use crate::format::phrases::{METADATA, PAYLOAD, Phrases};
 use crate::format::version::Kind;
 use crate::view::reader::Reader;
 
-/// Catalogue numbers of the records of the older shape, which the durable stream leaves out.
+/// Catalogue numbers of the records of the older shape, which the durable stream omits.
 const OLDER: &str = "1, 2, 3";
 
-/// Reads entries together with what they leave out.
+/// Reads entries together with the values that their stored form omits.
 const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.data, c.data
     FROM event e
     LEFT JOIN event s ON s.aggregate = e.aggregate AND s.seq = e.source
@@ -27,7 +27,8 @@ const SELECT: &str = "SELECT e.seq, e.id, e.type, e.time, e.data, e.metadata, s.
     WHERE e.aggregate = ?1";
 
 impl Reader<'_> {
-    /// Stored text of one entry, which for the entries that others refer to is the whole payload.
+    /// Returns the stored text of one entry. For entries that other entries refer to, it is the
+    /// whole payload.
     pub(crate) fn entry_data(
         &self,
         aggregate: i64,
@@ -42,7 +43,7 @@ impl Reader<'_> {
         Ok(data.map(|data| PAYLOAD.lengthen(&data).into_owned()))
     }
 
-    /// Entries of the durable stream after `after`, ascending, at most `limit`.
+    /// Returns entries of the durable stream after `after`, ascending, at most `limit`.
     pub fn events(
         &self,
         session: i64,
@@ -52,7 +53,8 @@ impl Reader<'_> {
         self.events_within(session, after, limit, usize::MAX)
     }
 
-    /// The same, and no further than payloads of `bytes` in all, but at least one entry.
+    /// As [`events`](Self::events), but stops when the payloads reach `bytes` in total. Returns at
+    /// least one entry if there is one.
     pub fn events_within(
         &self,
         session: i64,
@@ -66,8 +68,9 @@ impl Reader<'_> {
         self.page(&sql, [session, after, limit as i64], bytes)
     }
 
-    /// Every entry from sequence `from` on, those of the older shape included, ascending: at most
-    /// `limit`, and no further than payloads of `bytes` in all, but at least one entry.
+    /// Returns every entry from sequence `from` on, ascending, including those of the older shape.
+    /// Returns at most `limit` entries and stops when the payloads reach `bytes` in total, but
+    /// returns at least one entry if there is one.
     pub fn log(
         &self,
         session: i64,
@@ -102,7 +105,7 @@ impl Reader<'_> {
         Ok(events)
     }
 
-    /// The entries at these sequences, which ascend.
+    /// Returns the entries at these sequences. `seqs` must ascend.
     pub(crate) fn entries(
         &self,
         session: i64,
@@ -116,7 +119,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The same, unless their payloads have more than `bytes` in all.
+    /// As [`entries`](Self::entries), but returns `None` if the payloads have more than `bytes` in
+    /// total.
     pub(crate) fn entries_within(
         &self,
         session: i64,
@@ -133,7 +137,8 @@ impl Reader<'_> {
         Ok((read <= bytes).then_some(found))
     }
 
-    /// Reads entries until one is not wanted. One scan when they lie close together.
+    /// Reads entries until `wanted` returns false. Uses one scan if the sequences are close
+    /// together.
     fn each_entry(
         &self,
         session: i64,
@@ -174,7 +179,7 @@ fn stored(row: &Row<'_>) -> Result<StoredEvent, StoreError> {
     read(row, seq).map_err(|error| error.of_entry(seq))
 }
 
-/// Callers pass payload and metadata on as text, so nothing else would notice damage there.
+/// Checks payload and metadata. Callers pass both on as text, so no later code would detect damage.
 fn check(event: &StoredEvent) -> Result<(), StoreError> {
     let seq = event.seq as i64;
     if event.kind().is_none() {

@@ -1,10 +1,10 @@
-//! A database file that no other host can open, and that nothing else in this process opens.
+//! A database file that no other host can open and that no other code in this process opens.
 //!
-//! A user may remove the file with the lock of a host. So on Linux a second lock lies on the database
-//! file itself, on a byte that SQLite does not use. It belongs to a descriptor and not to the process.
-//! The descriptor is closed after SQLite has closed the file, because closing it drops the locks of
-//! SQLite. Other systems have no such lock; there a host stops to write when the file with its lock
-//! is gone.
+//! A user may remove the lock file of a host. So Linux also uses a second lock, on a byte of the
+//! database file that SQLite does not use. This lock belongs to a file descriptor and not to the
+//! process. The descriptor is closed after SQLite has closed the file, because closing it earlier
+//! would release the locks of SQLite. Other systems lack this lock. There, a host stops writing
+//! when its lock file is gone.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
@@ -28,7 +28,8 @@ pub(crate) struct DatabaseHold {
 }
 
 impl DatabaseHold {
-    /// Takes the database at `path`, which the caller named `named`. A missing file is created.
+    /// Locks the database at `path` and creates a missing file. `named` is the caller's path for
+    /// error messages.
     pub(crate) fn take(path: &Path, named: &Path) -> Result<Self, OpenError> {
         let fail = |error: io::Error| unavailable(named, error);
         let lock = FileLock::take(path, named)?;
@@ -45,13 +46,13 @@ impl DatabaseHold {
         })
     }
 
-    /// Tells that SQLite has opened the database and created the files beside it.
+    /// Records that SQLite has opened the database and created its companion files.
     pub(crate) fn opened(&mut self) {
         self.database.opened();
     }
 
-    /// Fails when a file of the database was removed or replaced: what is written now is gone with
-    /// the next opening.
+    /// Fails if a file of the database was removed or replaced. Writes to it would be lost at the
+    /// next opening.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let Some(missing) = self.database.missing() else {
             return Ok(());
@@ -62,8 +63,8 @@ impl DatabaseHold {
     }
 }
 
-/// Makes the file where there is none, because SQLite would let others read it. Its log and index
-/// have the permissions of the file.
+/// Creates a missing file with private permissions, because SQLite would let other users read it.
+/// The write-ahead log and its index receive the permissions of the file.
 fn create_private(path: &Path) -> io::Result<()> {
     match private_file().create_new(true).open(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
@@ -77,7 +78,7 @@ struct OwnLock(File);
 
 #[cfg(target_os = "linux")]
 impl OwnLock {
-    /// None where the file system has no such locks.
+    /// Returns `None` if the file system does not support such locks.
     fn take(path: &Path, named: &Path) -> Result<Option<Self>, OpenError> {
         use nix::{errno::Errno, libc::F_WRLCK};
 
@@ -112,8 +113,8 @@ impl OwnLock {
     }
 }
 
-/// Gives the lock back. A process that is being spawned may hold a copy of the descriptor for a
-/// moment.
+/// Releases the lock explicitly, because a process that is being spawned may briefly hold a copy of
+/// the descriptor.
 #[cfg(target_os = "linux")]
 impl Drop for OwnLock {
     fn drop(&mut self) {

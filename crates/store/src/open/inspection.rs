@@ -1,15 +1,15 @@
-//! Looking for damage after a host that did not close its database.
+//! Detection of damage after a host that did not close its database.
 //!
-//! SQLite removes the write-ahead log when its last connection is closed well, and nothing else
-//! does. A log that is there at the opening therefore says that the last host was killed, lost its
-//! power or met a failure of storage. It costs nothing to keep and survives every way to die.
+//! SQLite removes the write-ahead log only when its last connection is closed properly. So a log
+//! that exists at the opening means that the last host was killed, lost power or had a storage
+//! failure. This marker needs no extra write and exists after every kind of failure.
 //!
-//! The log makes up for a killed process by itself. What it cannot make up for is a disk that lost
-//! or changed pages, and that is looked for: SQLite's `quick_check` reads the whole file, a
-//! millisecond for each MiB or more. Up to [`AT_ONCE`] that is done before anything else, and
-//! damage keeps the database shut. A larger file would keep every host waiting that was killed, for
-//! damage that hardly ever is there; so it is read beside the work, table by table, and damage ends
-//! the writing, which is what the first read of the damaged page would do as well.
+//! The log itself repairs the effects of a killed process. It cannot repair pages that a disk lost
+//! or changed. SQLite's `quick_check` detects those. It reads the whole file and takes a
+//! millisecond or more for each MiB. Up to [`AT_ONCE`], the check runs before the database is used,
+//! and damage prevents the opening. For a larger file, that would delay every host after a kill,
+//! although damage is rare. So a thread checks a larger file during normal operation, table by
+//! table. Damage then stops all writing, as the first read of the damaged page would.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,25 +21,25 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::open::open_reader;
 
-/// Bytes of a file that is looked through before it is used.
+/// Maximum size in bytes of a file that is checked before it is used.
 const AT_ONCE: u64 = 8 * 1024 * 1024;
 
-/// Steps of SQLite's machine between two looks at whether to stop.
+/// Number of SQLite VM steps between two checks of the stop flag.
 const STEPS: i32 = 1000;
 
-/// What is to be looked through after an opening.
+/// The check that a file needs after an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspicion {
-    /// Nothing: the last host closed the database.
+    /// No check: the last host closed the database.
     None,
-    /// A small file, before it is used.
+    /// A small file, which is checked before it is used.
     Small,
-    /// A large file, beside the work.
+    /// A large file, which is checked during normal operation.
     Large,
 }
 
 impl Suspicion {
-    /// Of the file at `path`, before it is opened.
+    /// Returns the check that the file at `path` needs. Call it before opening the file.
     pub(crate) fn of(path: &Path) -> Self {
         let mut log = OsString::from(path);
         log.push("-wal");
@@ -54,7 +54,7 @@ impl Suspicion {
     }
 }
 
-/// The first damage in a file, or in one of its tables.
+/// Returns the first damage in a file or in one of its tables.
 pub(crate) fn damage(
     connection: &Connection,
     table: Option<&str>,
@@ -75,7 +75,7 @@ pub(crate) fn damage(
     }
 }
 
-/// What to do about damage, as part of a message.
+/// Returns advice about damage, as part of a message.
 pub(crate) fn advise(damage: &str) -> String {
     let damage = damage.replace('\n', " ");
     format!(
@@ -83,14 +83,14 @@ pub(crate) fn advise(damage: &str) -> String {
     )
 }
 
-/// A look through a large file under way. It stops when this is dropped.
+/// A running check of a large file. Dropping it stops the check.
 pub(crate) struct Inspection {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Inspection {
-    /// Reads the file on a connection of its own and reports damage.
+    /// Checks the file on a separate connection and reports damage.
     pub(crate) fn start(path: PathBuf, report: impl FnOnce(String) + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -110,7 +110,7 @@ impl Inspection {
         }
     }
 
-    /// Stops and returns once the connection is closed.
+    /// Stops the check and returns when the connection is closed.
     pub(crate) fn stop(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
@@ -136,7 +136,8 @@ fn look_through(path: &Path, stopped: &Arc<AtomicBool>) -> rusqlite::Result<Opti
             .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?
     };
-    // A view of the database for each, so that the write-ahead log may begin anew in between.
+    // Each table uses a separate read transaction, so that the write-ahead log can restart in
+    // between.
     for table in tables {
         if let Some(damage) = damage(&connection, Some(&table))? {
             return Ok(Some(damage));

@@ -1,10 +1,10 @@
-//! The lock on a database file, and who holds it.
+//! The lock on a database file, and the process that holds it.
 //!
-//! The lock is advisory and on a file of its own. Two handles exclude each other within one process
-//! too. The holder writes who it is into that file. The entry of a process that died does not count,
-//! and the holder empties the file before it gives the lock back.
+//! The lock is advisory and uses a separate file. Two handles also exclude each other within one
+//! process. The holder writes its identity into the lock file and empties the file before it
+//! releases the lock. Readers ignore the entry of a dead process.
 //!
-//! A user may remove that file, so the database file itself is locked too ([`crate::open::held`]).
+//! A user may remove that file, so the database file itself is also locked ([`crate::open::held`]).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -16,11 +16,11 @@ use crate::error::OpenError;
 use crate::holder::{Holder, identity};
 use crate::open::unavailable;
 
-/// A lock that is held. The operating system drops it with the process.
+/// A held lock. The operating system releases it when the process ends.
 pub(crate) struct FileLock(File);
 
 impl FileLock {
-    /// Takes the lock of the database at `path`, which the caller named `named`.
+    /// Locks the database at `path`. `named` is the caller's path for error messages.
     pub(crate) fn take(path: &Path, named: &Path) -> Result<Self, OpenError> {
         let mut name = path.as_os_str().to_owned();
         name.push(".lock");
@@ -48,8 +48,8 @@ pub(crate) fn in_use(named: &Path, holder: Holder) -> OpenError {
     OpenError::InUse { path, holder }
 }
 
-/// Gives the lock back. A process that is being spawned may hold a copy of the handle for a moment,
-/// so closing ours alone would not free it.
+/// Releases the lock explicitly. A process that is being spawned may briefly hold a copy of the
+/// handle, so closing this handle would not release the lock.
 impl Drop for FileLock {
     fn drop(&mut self) {
         if let Err(error) = self.0.set_len(0).and_then(|()| self.0.unlock()) {
@@ -58,7 +58,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Writes who holds the lock. Until then the file is empty, or names a process that has died.
+/// Writes the identity of the lock holder. Before that, the file is empty or names a dead process.
 fn sign(mut file: &File) -> io::Result<()> {
     file.set_len(0)?;
     let pid = std::process::id();

@@ -7,10 +7,11 @@ use rusqlite::Connection;
 use crate::error::OpenError;
 use crate::open::{pragma, unavailable};
 
-/// Marks a file as ours (`OCED`), so that a foreign SQLite file is refused instead of migrated.
+/// Application id of our databases (`OCED`). A SQLite file of another program is refused instead of
+/// migrated.
 const APPLICATION_ID: i64 = 0x4f43_4544;
 
-/// Numbered, append-only. A database remembers how many it has seen in `user_version`.
+/// Numbered and append-only. `user_version` stores the number of applied migrations.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_sessions.sql"),
     include_str!("../../migrations/0002_recovery.sql"),
@@ -20,8 +21,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_tools.sql"),
 ];
 
-/// Refuses a file that is not ours or that a newer version of this program wrote, untouched.
-/// Returns the version of its schema.
+/// Fails without changing the file if another program or a newer version of this program wrote it.
+/// Returns the schema version.
 pub(crate) fn check_owner(connection: &Connection, path: &Path) -> Result<usize, OpenError> {
     let fail = |error: rusqlite::Error| unavailable(path, error);
     let found = pragma(connection, "user_version").map_err(fail)?;
@@ -46,8 +47,8 @@ pub(crate) fn check_owner(connection: &Connection, path: &Path) -> Result<usize,
     Ok(found.max(0) as usize)
 }
 
-/// Brings the schema from version `found` to the newest, in one step: a database is never left
-/// between two versions, and a file that cannot be brought there stays as it was.
+/// Migrates the schema from version `found` to the newest version in one transaction. A database is
+/// never left between two versions. If the migration fails, the file stays unchanged.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -58,7 +59,7 @@ pub(crate) fn migrate(
         return Ok(());
     }
     run(connection, missing).map_err(|error| {
-        // The statement is ours and says nothing to whoever reads this.
+        // The SQL statement is internal and does not help the reader of the message.
         let reason = match error {
             rusqlite::Error::SqlInputError { msg, .. } => msg,
             other => other.to_string(),

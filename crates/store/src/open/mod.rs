@@ -1,4 +1,4 @@
-//! Opening a database: its one name, and the settings of connections.
+//! Opening a database: its canonical path, and the settings of connections.
 
 pub(crate) mod hold;
 pub(crate) mod inspection;
@@ -18,35 +18,36 @@ use crate::open::hold::DatabaseHold;
 use crate::open::inspection::{Suspicion, advise, damage};
 use crate::open::migrate::{check_owner, migrate};
 
-/// What survives which failure.
+/// The guarantee for acknowledged commits after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Nothing acknowledged is lost when the process dies; the last commits may be when the power does.
+    /// Acknowledged commits survive the death of the process. A power failure can lose the last
+    /// commits.
     #[default]
     Normal,
-    /// Nothing acknowledged is lost when the power fails either, at the price of a disk flush per commit.
+    /// Acknowledged commits also survive a power failure. Each commit costs a disk flush.
     Full,
 }
 
-/// Where the database lies.
+/// The path of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabasePath {
-    /// In memory, gone when the host closes.
+    /// In memory. The data is lost when the host closes.
     Memory,
-    /// In this file, beside which `-wal`, `-shm` and `.lock` files live.
+    /// In this file. SQLite and the host create `-wal`, `-shm` and `.lock` files beside it.
     File(PathBuf),
 }
 
-/// Page cache of each connection, in KiB. Small: the operating system caches the file as well.
+/// Page cache of each connection, in KiB. Small, because the operating system also caches the file.
 const CACHE_KIB: i64 = 2048;
 
-/// How long a command waits for another process that holds the file.
+/// Maximum time that a command waits for another process that holds the file.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Links to links that are followed to a file which does not exist yet.
+/// Maximum number of nested links followed to a file that does not exist yet.
 const MAX_LINKS: usize = 40;
 
-/// An open database: the writing connection, and the file unless it lies in memory.
+/// An open database: the writing connection, and the file unless the database is in memory.
 pub(crate) struct Opened {
     pub(crate) writer: Connection,
     pub(crate) file: Option<Locked>,
@@ -54,11 +55,11 @@ pub(crate) struct Opened {
 
 /// A database file that no other host can open.
 pub(crate) struct Locked {
-    /// Its one name, which stays right when the working directory changes.
+    /// Canonical path, which stays correct when the working directory changes.
     pub(crate) path: PathBuf,
     /// Held as long as the database is open.
     pub(crate) held: DatabaseHold,
-    /// What the last host left it like.
+    /// Check that the file needs after the last host.
     pub(crate) suspicion: Suspicion,
 }
 
@@ -98,7 +99,7 @@ pub(crate) fn open(path: &DatabasePath, durability: Durability) -> Result<Opened
     }
 }
 
-/// A connection that only reads.
+/// Opens a read-only connection.
 pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     let reader = Connection::open_with_flags(path, flags(true))?;
     settings(&reader)?;
@@ -111,12 +112,12 @@ fn flags(read_only: bool) -> OpenFlags {
     } else {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
     };
-    // Each connection belongs to one thread at a time, so SQLite's own mutexes are left out.
+    // Each connection belongs to one thread at a time, so it does not need SQLite's mutexes.
     access | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// The one name of a file, however the caller spelled it, with its folders made. Through links and
-/// relative parts two hosts would otherwise take two locks for one file, and SQLite two logs.
+/// Returns the canonical path of a file and creates its folders. With links or relative parts, two
+/// hosts would otherwise take two locks for one file, and SQLite would use two logs.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -132,7 +133,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
         create_private_folder(folder)?;
         let folder = folder.canonicalize()?;
         let file = folder.join(name);
-        // SQLite follows a link to nothing and makes the file it names.
+        // SQLite follows a dangling link and creates its target.
         match std::fs::read_link(&file) {
             Ok(target) => path = folder.join(target),
             Err(_) => return Ok(file),
@@ -149,7 +150,8 @@ fn prepare(
 ) -> Result<(), OpenError> {
     let fail = |error: rusqlite::Error| unavailable(path, error);
     settings(writer).map_err(fail)?;
-    // Until all is well: the log of a file that is not ours, or damaged, is not ours to fold.
+    // Keep the write-ahead log until all checks pass. This host must not checkpoint the log of a
+    // damaged file or of another program's file.
     let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     writer.set_db_config(keep_log, true).map_err(fail)?;
     let found = check_owner(writer, path)?;
@@ -163,7 +165,8 @@ fn prepare(
     writer
         .pragma_update(None, "synchronous", synchronous)
         .map_err(fail)?;
-    // On macOS an ordinary flush stops at the drive's own cache; elsewhere this says nothing.
+    // On macOS, an ordinary flush stops at the drive's cache. On other systems this setting has no
+    // effect.
     writer
         .pragma_update(None, "fullfsync", durability == Durability::Full)
         .map_err(fail)?;
@@ -182,8 +185,8 @@ fn prepare(
 fn settings(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // Statements keep their plan whatever is bound to them. SQLite would else plan many of them
-    // anew for every value, which costs more than to run them.
+    // Statements keep their plan for all bound values. Otherwise SQLite would plan many of them
+    // again for every value, which costs more than to run them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)

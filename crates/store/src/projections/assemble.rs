@@ -1,4 +1,4 @@
-//! An assistant message from its part rows and the entries they name.
+//! Builds an assistant message from its part rows and their entries.
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
@@ -15,7 +15,7 @@ use crate::format::entry::StoredEvent;
 use crate::projections::messages::{Entries, entry, told};
 use crate::projections::part;
 
-/// A row of `part`: the entries that tell one part's story.
+/// A row of `part`: the sequences of the entries that define one part.
 pub(crate) struct PartRow {
     kind: i64,
     name: String,
@@ -42,7 +42,7 @@ impl PartRow {
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = i64> {
-        // When a text began is not part of the message.
+        // The message does not contain the start time of a text.
         let started = (self.kind != part::TEXT).then_some(self.started);
         let story = [
             started,
@@ -77,7 +77,7 @@ impl PartRow {
         })
     }
 
-    /// What the provider attached to a text, with the id of the text.
+    /// Returns the provider metadata of a text, with the id of the text.
     fn attached(&self, entries: &Entries) -> Result<Option<(String, Value)>, StoreError> {
         let (part::TEXT, Some(ended)) = (self.kind, self.settled) else {
             return Ok(None);
@@ -208,7 +208,7 @@ impl PartRow {
     }
 }
 
-/// The message that a Provider Turn projects to.
+/// Returns the message that a Provider Turn projects to.
 pub(crate) fn assistant(
     started: StepStarted,
     metadata: Option<Record>,
@@ -287,7 +287,7 @@ fn call_side(provider: &EventProvider) -> ToolProvider {
     }
 }
 
-/// What the provider attached to the call and to the result never overwrite each other.
+/// The provider metadata of the call and of the result are separate and never overwrite each other.
 fn settled_side(call: Option<ToolProvider>, settlement: EventProvider) -> ToolProvider {
     let call = call.unwrap_or_default();
     ToolProvider {

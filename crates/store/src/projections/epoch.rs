@@ -1,4 +1,4 @@
-//! Context Epochs: what the model was told when one began, and what is kept beside it.
+//! Context Epochs: the text that the model received at the start of one, and related data.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -6,23 +6,23 @@ use crate::error::StoreError;
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// Directories of a session that are remembered at most, those it read in first. Each is looked at
-/// before every Provider Turn.
+/// Maximum number of remembered directories of a session; the first ones that it read are kept. The
+/// host inspects each of them before every Provider Turn.
 const MAX_EXPLORED: i64 = 1000;
 
-/// The Context Epoch of a session: the exact text sent and what it was made from.
+/// The Context Epoch of a session: the exact text sent and the data that it was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Epoch {
     /// Baseline System Context.
     pub baseline: String,
-    /// Context Snapshot, JSON text.
+    /// Context Snapshot as JSON text.
     pub snapshot: String,
-    /// Newest entry when the baseline was made.
+    /// Sequence of the newest entry when the baseline was created.
     pub baseline_seq: u64,
 }
 
 impl Reader<'_> {
-    /// The Context Epoch of a session, once it has one.
+    /// Returns the Context Epoch of a session, if it has one.
     pub fn epoch(&self, session: i64) -> Result<Option<Epoch>, StoreError> {
         Ok(self
             .connection
@@ -41,7 +41,8 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Newest entry when the baseline of a session's epoch was made, once it has one.
+    /// Returns the sequence of the newest entry when the baseline of the session's epoch was
+    /// created, if it has one.
     pub fn baseline_seq(&self, session: i64) -> Result<Option<u64>, StoreError> {
         let seq: Option<i64> = self
             .connection
@@ -51,8 +52,8 @@ impl Reader<'_> {
         Ok(seq.map(|seq| seq.max(0) as u64))
     }
 
-    /// Where the session's tools read files since it came to its Location: directories relative to
-    /// it, in the order of their names.
+    /// Returns the directories in which the session's tools read files since the session moved to
+    /// its Location. They are relative to the Location and sorted by name.
     pub fn explored(&self, session: i64) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT directory FROM explored WHERE aggregate = ? ORDER BY directory",
@@ -79,7 +80,7 @@ impl Transaction<'_> {
         )
     }
 
-    /// Replaces the Context Snapshot of a session's epoch, whose baseline stays.
+    /// Replaces the Context Snapshot of a session's epoch. The baseline stays.
     pub fn set_snapshot(&self, session: i64, snapshot: &str) -> Result<(), StoreError> {
         self.run(
             "UPDATE context_epoch SET snapshot = ?2 WHERE aggregate = ?1",
@@ -88,7 +89,7 @@ impl Transaction<'_> {
     }
 
     /// Remembers that a tool read a file in this directory, relative to the session's Location.
-    /// What comes after the first thousand is not remembered.
+    /// Ignores new directories after the first thousand.
     pub fn add_explored(&self, session: i64, directory: &str) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO explored (aggregate, directory)

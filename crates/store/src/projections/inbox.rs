@@ -21,30 +21,30 @@ use crate::view::transaction::Transaction;
 struct InputRow {
     aggregate: i64,
     admitted: i64,
-    /// Set for a pending input, whose delivery may have been changed since its admission.
+    /// Set for a pending input. The delivery may have changed since the admission.
     delivery: Option<Delivery>,
     promoted: Option<i64>,
     withdrawn: Option<i64>,
 }
 
-/// A stored input and whether its id may still be answered with its receipt.
+/// A stored input and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredInput {
-    /// The receipt; its delivery is the one it was admitted with.
+    /// Receipt, with the delivery of the admission.
     pub receipt: SessionInputAdmitted,
-    /// How it enters the session now.
+    /// Current delivery.
     pub delivery: Delivery,
-    /// It was withdrawn; the id stays used.
+    /// True if the input was withdrawn. The id stays used.
     pub withdrawn: bool,
 }
 
-/// What waits under an id.
+/// The state of the input with an id.
 enum Waiting {
-    /// Nobody knows the id.
+    /// No input has this id.
     Unknown,
-    /// Something else, or nothing any more.
+    /// The id belongs to another input, or its input is not pending.
     No,
-    /// What was admitted at `seq`, with the same payload if it `repeats` it.
+    /// A pending input, admitted at `seq`. `repeats` is true if the payloads are equal.
     Admitted { seq: i64, repeats: bool },
 }
 
@@ -61,7 +61,7 @@ impl Reader<'_> {
         entry.ok_or_else(|| StoreError::corrupt(admitted, "the admission is missing"))
     }
 
-    /// The input with this id, of whatever session.
+    /// Returns the input with this id, in any session.
     pub fn input(&self, id: &MessageID) -> Result<Option<StoredInput>, StoreError> {
         let row = self
             .connection
@@ -93,7 +93,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Whether anything of that delivery is pending.
+    /// True if an input of that delivery is pending.
     pub fn has_pending(&self, session: i64, delivery: Delivery) -> Result<bool, StoreError> {
         Ok(self
             .connection
@@ -104,7 +104,7 @@ impl Reader<'_> {
             .exists(params![session, delivery_number(delivery)])?)
     }
 
-    /// Pending inputs of that delivery admitted up to `cutoff`, in admission order.
+    /// Returns pending inputs of that delivery admitted up to `cutoff`, in admission order.
     pub fn pending(
         &self,
         id: &SessionID,
@@ -116,8 +116,8 @@ impl Reader<'_> {
         self.pending_where(id, session, delivery, cutoff, limit, |_| true)
     }
 
-    /// Those of [`pending`](Self::pending) that have files or agents. Some others may be among them.
-    /// Prompts of text alone, which most are, cost next to nothing.
+    /// Returns those of [`pending`](Self::pending) that have files or agents, and possibly some
+    /// others. Does not parse prompts of text alone, which are the most frequent ones.
     pub fn pending_attached(
         &self,
         id: &SessionID,
@@ -126,12 +126,12 @@ impl Reader<'_> {
         cutoff: u64,
         limit: usize,
     ) -> Result<Vec<SessionInputAdmitted>, StoreError> {
-        // No phrase that shortens what is stored has these names or a part of them.
+        // No phrase of the stored form contains these names or a part of them.
         let is_attached = |stored: &str| stored.contains("files\"") || stored.contains("agents\"");
         self.pending_where(id, session, delivery, cutoff, limit, is_attached)
     }
 
-    /// Pending inputs whose entries are wanted, as those are stored.
+    /// Returns the pending inputs for which `is_wanted` returns true for their stored text.
     fn pending_where(
         &self,
         id: &SessionID,
@@ -153,7 +153,7 @@ impl Reader<'_> {
         let mut inputs = Vec::new();
         while let Some(row) = rows.next()? {
             let (admitted, stored) = (row.get(0)?, row.get_ref(2)?);
-            // An entry that is no text is refused below.
+            // The code below reports an entry that is not text.
             if stored.as_str().is_ok_and(|stored| !is_wanted(stored)) {
                 continue;
             }
@@ -173,7 +173,7 @@ impl Reader<'_> {
         Ok(inputs)
     }
 
-    /// Everything that is pending, in admission order, each as it is delivered now.
+    /// Returns all pending inputs in admission order, each with its current delivery.
     pub fn pending_inputs(
         &self,
         session: &SessionRow,
@@ -184,7 +184,7 @@ impl Reader<'_> {
         )?;
         let rows = statement.query_map([session.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut rows = rows.collect::<Result<Vec<(i64, i64)>, _>>()?;
-        // The index has them by delivery.
+        // The index sorts by delivery.
         rows.sort_unstable();
         rows.into_iter()
             .map(|(admitted, delivery)| {
@@ -200,7 +200,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How many inputs are pending.
+    /// Returns the number of pending inputs.
     pub fn pending_count(&self, session: i64) -> Result<u64, StoreError> {
         let pending: i64 = self
             .connection
@@ -209,7 +209,7 @@ impl Reader<'_> {
         Ok(pending.max(0) as u64)
     }
 
-    /// The receipt, from the entry of the admission.
+    /// Returns the receipt, read from the entry of the admission.
     fn receipt(
         &self,
         row: &InputRow,
@@ -238,10 +238,10 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// Adds an inbox row. Its id becomes the message's, so it must be free as both.
+    /// Adds an inbox row. Its id becomes the id of the message, so it must be free as both.
     ///
-    /// A replayed log may admit an id again after a revert, because its program forgets the inputs
-    /// that a revert goes back over. Here they stay, so the row starts over.
+    /// A replayed log may admit an id again after a revert, because its program deletes the inputs
+    /// that a revert removes. This store keeps them, so the row is replaced.
     pub(crate) fn admit(
         &self,
         aggregate: i64,
@@ -269,8 +269,9 @@ impl Transaction<'_> {
         Ok(Ok(Target::default()))
     }
 
-    /// Marks the inbox row, which must say the same as the promotion, and makes the user message. A
-    /// promotion without an admission, as imported history has it, makes its row too.
+    /// Marks the inbox row as promoted and adds the user message. The row must have the same
+    /// content as the promotion. A promotion without an admission, as in imported history, also
+    /// creates its row.
     pub(crate) fn promote(
         &self,
         aggregate: i64,
@@ -310,8 +311,8 @@ impl Transaction<'_> {
         }))
     }
 
-    /// What waits under the id of a promotion: it must be of this session and delivery, and have
-    /// been admitted with this prompt at this time.
+    /// Returns the state of the input that a promotion names. The input must belong to this session
+    /// and delivery, and must have been admitted with this prompt at this time.
     fn waiting(
         &self,
         aggregate: i64,
@@ -358,7 +359,7 @@ impl Transaction<'_> {
         self.count_pending(aggregate, -(withdrawn as i64))
     }
 
-    /// Removes the row of an input that a revert of its session went back over.
+    /// Deletes the row of an input that a revert of its session removed.
     fn forget(&self, aggregate: i64, id: &MessageID) -> Result<bool, StoreError> {
         let pending = self
             .connection
@@ -417,7 +418,7 @@ fn read_delivery(number: i64, admitted: i64) -> Result<Delivery, StoreError> {
     }
 }
 
-/// The payload of an admission, which is stored whole.
+/// Parses the payload of an admission, which is stored without omissions.
 fn admission(seq: i64, data: ValueRef<'_>) -> Result<PromptAdmitted, StoreError> {
     let data = data
         .as_str()

@@ -1,4 +1,4 @@
-//! Reading projected messages: rows say which entries tell a message's story, the entries say it.
+//! Reads projected messages: rows have the sequences of the entries that define a message.
 
 use std::collections::HashMap;
 
@@ -25,16 +25,16 @@ pub enum Order {
     Descending,
 }
 
-/// Where a page goes on.
+/// The position at which a page continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anchored<T> {
-    /// The element beside the page.
+    /// Element next to the page.
     pub at: T,
-    /// The page lies before it in the order of the list, else after it.
+    /// True if the page is before the element in the order of the list, false if it is after it.
     pub before: bool,
 }
 
-/// Which messages belong to a read.
+/// A row of `message`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageRow {
     pub(crate) seq: i64,
@@ -43,7 +43,7 @@ pub(crate) struct MessageRow {
     pub(crate) completed: Option<i64>,
 }
 
-/// Entries by sequence, for messages to be assembled from.
+/// Entries by sequence, used to build messages.
 pub(crate) type Entries = HashMap<i64, StoredEvent>;
 
 const SELECT: &str = "SELECT seq, type, settled, completed FROM message";
@@ -53,7 +53,7 @@ impl Reader<'_> {
         Ok(self.message_position(id)?.is_some())
     }
 
-    /// Session key and sequence of a message.
+    /// Returns session key and sequence of a message.
     pub(crate) fn message_position(
         &self,
         id: &MessageID,
@@ -65,7 +65,7 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// One message of a session.
+    /// Returns one message of a session.
     pub fn message(
         &self,
         session: i64,
@@ -84,7 +84,7 @@ impl Reader<'_> {
             .map(|(_, message)| message))
     }
 
-    /// Messages of a session by sequence, at most `limit`, each with its sequence.
+    /// Returns messages of a session by sequence, at most `limit`, each with its sequence.
     pub fn messages(
         &self,
         session: i64,
@@ -95,8 +95,8 @@ impl Reader<'_> {
         self.messages_within(session, order, anchor, limit, usize::MAX)
     }
 
-    /// The same, fewer if their payloads would have more than `bytes` in all, but at least one: those
-    /// beside the anchor.
+    /// As [`messages`](Self::messages), but returns fewer if their payloads would exceed `bytes` in
+    /// total. Returns at least one message if there is one. Keeps the messages next to the anchor.
     pub fn messages_within(
         &self,
         session: i64,
@@ -105,7 +105,7 @@ impl Reader<'_> {
         limit: usize,
         bytes: usize,
     ) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
-        // A page before the anchor is read backwards from it, then turned round.
+        // A page before the anchor is read backwards from it, then reversed.
         let ascending = match anchor {
             Some(anchor) => (order == Order::Ascending) != anchor.before,
             None => order == Order::Ascending,
@@ -130,8 +130,8 @@ impl Reader<'_> {
         Ok(messages)
     }
 
-    /// The active history: from the newest checkpoint on, with the Mid-Conversation System Messages
-    /// of the active epoch only.
+    /// Returns the active history: messages from the newest checkpoint on, with the
+    /// Mid-Conversation System Messages of the active epoch only.
     pub fn history(&self, session: i64) -> Result<Vec<(u64, SessionMessage)>, StoreError> {
         let baseline = self.baseline_seq(session)?.map_or(-1, |seq| seq as i64);
         let checkpoint = self.checkpoint(session)?.map_or(-1, |seq| seq as i64);
@@ -151,7 +151,7 @@ impl Reader<'_> {
         self.assemble(session, &rows)
     }
 
-    /// The entry of the newest checkpoint of a session, once it was compacted.
+    /// Returns the sequence of a session's newest checkpoint, if the session was compacted.
     pub fn checkpoint(&self, session: i64) -> Result<Option<u64>, StoreError> {
         let seq: Option<i64> = self
             .connection
@@ -160,7 +160,7 @@ impl Reader<'_> {
         Ok(seq.map(|seq| seq.max(0) as u64))
     }
 
-    /// Messages that entries after `after` made or changed, by sequence.
+    /// Returns messages that entries after `after` created or changed, by sequence.
     pub fn changed_since(
         &self,
         session: i64,
@@ -174,7 +174,7 @@ impl Reader<'_> {
         self.assemble(session, &rows)
     }
 
-    /// Rows of messages; `which` is what stands behind the name of their table.
+    /// Returns rows of messages. `which` is the SQL after the table name.
     fn rows(&self, which: &str, values: impl Params) -> Result<Vec<MessageRow>, StoreError> {
         let sql = format!("{SELECT} {which}");
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -192,8 +192,8 @@ impl Reader<'_> {
         self.tell(session, rows, parts, &entries)
     }
 
-    /// As many of the first rows as have payloads of `bytes` in all, but at least one: half of those
-    /// that are too many, until they are not.
+    /// Builds messages for the first rows with payloads of at most `bytes` in total, but for at
+    /// least one row. Halves the number of rows until the payloads fit.
     fn assemble_within(
         &self,
         session: i64,
@@ -227,7 +227,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// The entries at these sequences.
+    /// Returns the entries at these sequences.
     pub(crate) fn gather(&self, session: i64, mut seqs: Vec<i64>) -> Result<Entries, StoreError> {
         seqs.sort_unstable();
         seqs.dedup();
@@ -254,7 +254,8 @@ impl Reader<'_> {
     }
 }
 
-/// The sequences of the entries that tell these messages, ascending, each once.
+/// Returns the sequences of the entries that define these messages, ascending and without
+/// duplicates.
 fn sequences(rows: &[MessageRow], parts: &HashMap<i64, Vec<PartRow>>) -> Vec<i64> {
     let mut seqs: Vec<i64> = Vec::new();
     for row in rows {
@@ -283,14 +284,15 @@ fn message_row(row: &Row<'_>) -> rusqlite::Result<MessageRow> {
     })
 }
 
-/// The entry at `seq`, which a row refers to and which therefore exists.
+/// Returns the entry at `seq`. Fails if the entry is missing, because a row refers to it.
 pub(crate) fn entry(entries: &Entries, seq: i64) -> Result<&StoredEvent, StoreError> {
     entries
         .get(&seq)
         .ok_or_else(|| StoreError::corrupt(seq, "the entry is missing"))
 }
 
-/// What `pick` takes from the entry at `seq`, and when that was; its row says that it can.
+/// Returns the value that `pick` extracts from the entry at `seq`, and the time of the entry. Fails
+/// if `pick` returns `None`.
 pub(crate) fn told<T>(
     entries: &Entries,
     seq: Option<i64>,

@@ -1,7 +1,7 @@
-//! What an entry changes: the rows of sessions, inbox, messages and parts.
+//! Projections: the rows of sessions, inbox, messages and parts that an entry changes.
 //!
-//! Events that address a message or a part that does not exist, or one in another state, change
-//! nothing. A [`LifecycleConflict`] takes the entry back together with the command that wrote it.
+//! An event for a message or a part that does not exist, or that is in another state, changes
+//! nothing. A [`LifecycleConflict`] rolls the entry back together with the command that wrote it.
 
 pub(crate) mod assemble;
 pub(crate) mod epoch;
@@ -23,35 +23,35 @@ use crate::error::StoreError;
 use crate::format::packed::Packed;
 use crate::view::transaction::Transaction;
 
-/// The entry contradicts what is stored.
+/// A contradiction between an entry and the stored data.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LifecycleConflict {
     /// A session with this id exists.
     #[error("the session exists already")]
     SessionExists,
-    /// The id names another input or message.
+    /// Another input or message has the id.
     #[error("the id {0} is in use")]
     IdInUse(MessageID),
-    /// The input is not pending, or differs from what was admitted.
+    /// The input is not pending, or its content differs from the admission.
     #[error("the input {0} cannot be promoted")]
     NotPending(MessageID),
-    /// A revert is to go back to a message that the session does not have.
+    /// A revert names a message that the session does not have.
     #[error("there is no message {0} to go back to")]
     NoBoundary(MessageID),
 }
 
-/// What the stored form of an entry may refer to.
+/// The entries that the stored form of an entry may refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Target {
-    /// The entry that names the message of an assistant's event.
+    /// Entry that created the message of an assistant event.
     pub(crate) message: Option<i64>,
-    /// The entry whose value this one repeats.
+    /// Entry with the value that this entry repeats.
     pub(crate) source: Option<i64>,
-    /// Whether its whole payload is that of `source`.
+    /// True if the whole payload equals the payload of `source`.
     pub(crate) repeats: bool,
 }
 
-/// Numbers of message types in the database.
+/// Message types, as numbers in the database.
 pub(crate) mod kind {
     use opencode_schema::event::SessionEvent;
 
@@ -64,7 +64,7 @@ pub(crate) mod kind {
     pub(crate) const AGENT_SWITCHED: i64 = 7;
     pub(crate) const MODEL_SWITCHED: i64 = 8;
 
-    /// The type of the message that an entry makes.
+    /// Returns the type of the message that an entry creates.
     pub(crate) fn of(payload: &SessionEvent) -> Option<i64> {
         Some(match payload {
             SessionEvent::Prompted(_) => USER,
@@ -80,7 +80,7 @@ pub(crate) mod kind {
     }
 }
 
-/// Numbers of part kinds in the database.
+/// Part kinds, as numbers in the database.
 pub(crate) mod part {
     pub(crate) const TEXT: i64 = 0;
     pub(crate) const REASONING: i64 = 1;
@@ -90,7 +90,8 @@ pub(crate) mod part {
 pub(crate) type Projected = Result<Result<Target, LifecycleConflict>, StoreError>;
 
 impl Transaction<'_> {
-    /// A replayed event may do what nobody decides here: see [`Transaction::admit`].
+    /// Applies an event to the projections. A replayed event has weaker checks: see
+    /// [`Transaction::admit`].
     pub(crate) fn project(
         &self,
         aggregate: i64,
@@ -162,7 +163,7 @@ impl Transaction<'_> {
                     }
                 }
             }
-            // The waits of a running turn are no attempts to recover.
+            // The waits of a running turn are not recovery attempts.
             SessionEvent::Retried(retried) if retried.error.is_wait() => {}
             SessionEvent::Retried(_) => self.run(
                 "UPDATE aggregate SET retries = retries + 1 WHERE key = ?",
@@ -219,7 +220,7 @@ impl Transaction<'_> {
         )
     }
 
-    /// Drops everything that was projected; the log is for its owner to remove.
+    /// Deletes all projections of a session. The owner of the log removes the log.
     fn delete(&self, aggregate: i64) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM part WHERE aggregate = ?",
@@ -236,8 +237,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// A move forgets the Context Epoch and what belongs to it: the new Location starts with a
-    /// complete baseline.
+    /// Moves a session and deletes the Context Epoch and its related data. The new Location starts
+    /// with a complete baseline.
     fn moved(&self, aggregate: i64, moved: &Moved, time: i64) -> Result<(), StoreError> {
         self.run(
             "UPDATE session SET directory = ?2, path = ?3, workspace = ?4, time_updated = ?5
@@ -254,7 +255,7 @@ impl Transaction<'_> {
         self.run("DELETE FROM explored WHERE aggregate = ?", [aggregate])
     }
 
-    /// Adds a message row. Its entry names itself, so nothing is left out of it.
+    /// Adds a message row. Its entry contains the id itself, so the stored form omits nothing.
     pub(crate) fn add(&self, aggregate: i64, seq: i64, id: &MessageID, kind: i64) -> Projected {
         let added = self
             .connection
@@ -284,7 +285,8 @@ impl Transaction<'_> {
         )
     }
 
-    /// Adds what a step used. No sum passes what JavaScript can tell exactly.
+    /// Adds the usage of a step. Limits every sum to the integers that JavaScript represents
+    /// exactly.
     pub(crate) fn add_spent(&self, aggregate: i64, ended: &StepEnded) -> Result<(), StoreError> {
         let tokens = ended.tokens;
         let count = |tokens: u64| tokens.min(MAX_SAFE_INTEGER) as i64;

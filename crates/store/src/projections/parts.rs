@@ -1,6 +1,6 @@
-//! What the events of a Provider Turn change: the assistant's message row and its part rows.
+//! Projection of Provider Turn events: the assistant's message row and its part rows.
 //!
-//! A part row holds the sequences of the entries that tell its story, never their values.
+//! A part row has the sequences of the entries that define the part, and never their values.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
@@ -11,15 +11,15 @@ use crate::format::packed::Packed;
 use crate::projections::{LifecycleConflict, Target, kind, part};
 use crate::view::transaction::Transaction;
 
-/// How an entry moves a part on.
+/// A state change of a part.
 #[derive(Clone, Copy)]
 enum Step {
     Input,
     Called,
     Progress,
-    /// Of text and reasoning, which have one end.
+    /// The end of a text or a reasoning block.
     Closed,
-    /// Of a running call only; a pending one never ran.
+    /// The success of a running call. A pending call has not run yet.
     Succeeded,
     Failed,
 }
@@ -63,7 +63,8 @@ impl Transaction<'_> {
         }))
     }
 
-    /// Changes message or part. Returns the entry whose value this one may repeat.
+    /// Changes the message or the part. Returns the entry with the value that this entry may
+    /// repeat.
     fn change(
         &self,
         at: &At,
@@ -112,8 +113,8 @@ impl Transaction<'_> {
         Ok(None)
     }
 
-    /// A turn that a crash abandoned, or whose stream never finished, ends where the next begins.
-    /// Because each one does this, no other than the latest can be open.
+    /// Closes a turn that a crash abandoned or whose stream never finished, when the next turn
+    /// begins. Because each turn does this, only the latest turn can be open.
     fn close_abandoned(&self, aggregate: i64, seq: i64, time: i64) -> Result<(), StoreError> {
         self.run(
             "UPDATE message INDEXED BY message_open SET completed = ?3, changed = ?2
@@ -122,7 +123,7 @@ impl Transaction<'_> {
         )
     }
 
-    /// Sequence of an assistant message of this session.
+    /// Returns the sequence of an assistant message of this session.
     pub(crate) fn assistant(
         &self,
         aggregate: i64,
@@ -151,7 +152,7 @@ impl Transaction<'_> {
         )
     }
 
-    /// Moves the last part of that name on, if it is in the state that the step needs.
+    /// Advances the last part of that name, if it is in the state that the step requires.
     fn advance(&self, at: &At, kind: i64, name: &str, step: Step) -> Result<(), StoreError> {
         let (column, guard) = match step {
             Step::Input => ("input", "called IS NULL AND settled IS NULL"),
@@ -206,18 +207,18 @@ impl Transaction<'_> {
     }
 }
 
-/// The last part of this kind and name: providers reuse names within a message.
+/// Selects the last part of this kind and name. Providers reuse names within a message.
 const LAST: &str = "SELECT max(position) FROM part
     WHERE aggregate = ?1 AND message = ?2 AND kind = ?3 AND name = ?4";
 
-/// An entry that concerns a message.
+/// The position of an entry that belongs to a message.
 struct At {
     aggregate: i64,
     message: i64,
     seq: i64,
 }
 
-/// The message an assistant's event belongs to.
+/// Returns the id of the message that an assistant event belongs to.
 fn owner(payload: &SessionEvent) -> Option<&MessageID> {
     match payload {
         SessionEvent::StepEnded(it) => Some(&it.assistant_message_id),

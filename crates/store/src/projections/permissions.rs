@@ -1,4 +1,4 @@
-//! What answers of `always` have allowed, for a whole project.
+//! Saved permissions: actions that a reply of `always` allowed for a whole project.
 
 use opencode_schema::clock::Millis;
 use opencode_schema::permission::SavedPermission;
@@ -9,7 +9,7 @@ use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
 impl Reader<'_> {
-    /// The saved permissions of a project, in the order in which they were given.
+    /// Returns the saved permissions of a project, in the order in which they were saved.
     pub fn saved_permissions(&self, project: &str) -> Result<Vec<SavedPermission>, StoreError> {
         self.saved(
             "SELECT id, project, action, resource FROM saved_permission
@@ -18,7 +18,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The same, of every project whose name begins like this.
+    /// Returns the saved permissions of every project with an id that begins with `prefix`.
     pub fn saved_permissions_below(
         &self,
         prefix: &str,
@@ -45,7 +45,7 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// Saves a permission. One that its project has already stays as it is.
+    /// Saves a permission. Has no effect if the project already has it.
     pub fn save_permission(&self, saved: &SavedPermission, time: Millis) -> Result<(), StoreError> {
         let SavedPermission {
             id,
@@ -61,7 +61,7 @@ impl Transaction<'_> {
         )
     }
 
-    /// Takes a saved permission back. An unknown id is none.
+    /// Removes a saved permission. Ignores an unknown id.
     pub fn remove_permission(&self, id: &str) -> Result<(), StoreError> {
         self.run("DELETE FROM saved_permission WHERE id = ?", [id])
     }

@@ -1,4 +1,4 @@
-//! Going back in a session: what is staged, and what is gone once that is carried out.
+//! Reverts of a session: the staged revert, and the data that a committed revert deletes.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
@@ -11,20 +11,20 @@ use crate::projections::{LifecycleConflict, Projected, Target};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// What a step did to the files.
+/// File changes of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepFiles {
-    /// The snapshot it began with.
+    /// Snapshot before the step.
     pub start: String,
-    /// The one it left.
+    /// Snapshot after the step.
     pub end: String,
-    /// The paths that differ between the two.
+    /// Paths that differ between the two snapshots.
     pub files: Vec<String>,
 }
 
 impl Reader<'_> {
-    /// What the steps of a session did to files, from the message at the sequence `from` on. Steps
-    /// that changed none, or are not known to, are left out.
+    /// Returns the file changes of the session's steps, from the message at sequence `from` on.
+    /// Omits steps without known changes.
     pub fn step_files(&self, session: i64, from: u64) -> Result<Vec<StepFiles>, StoreError> {
         let from = i64::try_from(from).unwrap_or(i64::MAX);
         let mut statement = self.connection.prepare_cached(
@@ -45,14 +45,14 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The entry that created a message of this session.
+    /// Returns the sequence of the entry that created a message of this session.
     pub fn message_seq(&self, session: i64, id: &MessageID) -> Result<Option<u64>, StoreError> {
         let position = self.message_position(id)?;
         let seq = position.filter(|(owner, _)| *owner == session);
         Ok(seq.map(|(_, seq)| seq.max(0) as u64))
     }
 
-    /// Every snapshot that the reverts staged in any session may need again.
+    /// Returns every snapshot that the staged reverts of all sessions may need.
     pub fn staged_snapshots(&self) -> Result<Vec<String>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT aggregate, staged FROM session WHERE staged IS NOT NULL ORDER BY aggregate",
@@ -69,7 +69,8 @@ impl Reader<'_> {
         Ok(snapshots)
     }
 
-    /// What the entry at `seq` staged; a session's row says that it did.
+    /// Returns the revert that the entry at `seq` staged. Fails if the entry is not a staged
+    /// revert.
     pub(crate) fn staged_by(&self, session: i64, seq: i64) -> Result<RevertState, StoreError> {
         let entries = self.gather(session, vec![seq])?;
         match entry(&entries, seq)?.payload()? {
@@ -102,7 +103,7 @@ fn step_files(started: SessionEvent, ended: SessionEvent) -> Option<StepFiles> {
 }
 
 impl Transaction<'_> {
-    /// Remembers the entry that stages a revert, or that none is staged any more.
+    /// Records the entry that stages a revert, or `None` if no revert is staged.
     pub(crate) fn stage(
         &self,
         aggregate: i64,
@@ -115,11 +116,11 @@ impl Transaction<'_> {
         )
     }
 
-    /// Drops what comes after the boundary; the boundary, the log and the inbox stay. Of a boundary
-    /// within a message that message keeps what came before it.
+    /// Deletes all messages after the boundary. The boundary, the log and the inbox stay. If the
+    /// boundary is within a message, the message keeps the parts before it.
     ///
-    /// When a Mid-Conversation System Message goes, the epoch goes with it, because its snapshot
-    /// would be ahead of what the model has seen.
+    /// If a Mid-Conversation System Message is deleted, the epoch is also deleted, because its
+    /// snapshot would be ahead of the state that the model has received.
     pub(crate) fn commit_revert(
         &self,
         aggregate: i64,
@@ -156,7 +157,7 @@ impl Transaction<'_> {
         Ok(Ok(Target::default()))
     }
 
-    /// Drops the last part of this name and those behind it.
+    /// Deletes the last part of this name and all parts after it.
     fn cut_parts(
         &self,
         aggregate: i64,

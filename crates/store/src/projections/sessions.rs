@@ -15,29 +15,29 @@ use crate::projections::messages::{Anchored, Order};
 use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
-/// A session with the key under which its log and projections are found.
+/// A session with the key of its log and its projections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionRow {
-    /// The key.
+    /// Key of the session.
     pub key: i64,
-    /// The record.
+    /// Public state of the session.
     pub info: SessionInfo,
-    /// Its own permission rules.
+    /// Permission rules of the session itself.
     pub permission: Vec<PermissionRule>,
 }
 
-/// Which sessions a list holds. All given conditions must hold.
+/// Conditions of a session list. A session must satisfy all given conditions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFilter {
-    /// Lives in exactly this directory.
+    /// The Location is exactly this directory.
     pub directory: Option<String>,
-    /// Belongs to this project.
+    /// The session belongs to this project.
     pub project: Option<String>,
-    /// Lives in this directory of its project.
+    /// The session is in this directory of its project.
     pub subpath: Option<String>,
-    /// Was created with this workspace.
+    /// The session was created with this workspace.
     pub workspace: Option<String>,
-    /// Text in its title; `%` and `_` are wildcards, ASCII letters match in any case.
+    /// The title contains this text. `%` and `_` are wildcards. ASCII letters match in any case.
     pub search: Option<String>,
 }
 
@@ -47,7 +47,7 @@ const SELECT: &str = "SELECT a.key, a.id, s.parent, s.project, s.agent, s.model,
     s.staged, s.permission
     FROM session s JOIN aggregate a ON a.key = s.aggregate";
 
-/// Sessions of a list.
+/// The readable sessions of a query, and the number of unreadable ones.
 #[derive(Default)]
 struct Listed {
     sessions: Vec<SessionRow>,
@@ -55,7 +55,7 @@ struct Listed {
 }
 
 impl Reader<'_> {
-    /// One session.
+    /// Returns one session.
     pub fn session(&self, id: &SessionID) -> Result<Option<SessionRow>, StoreError> {
         let found = self
             .connection
@@ -65,7 +65,7 @@ impl Reader<'_> {
         found.map(|found| self.with_revert(found)).transpose()
     }
 
-    /// The row with the revert that its session has staged.
+    /// Adds the staged revert of the session to its row.
     fn with_revert(
         &self,
         (mut session, staged): (SessionRow, Option<i64>),
@@ -82,7 +82,7 @@ impl Reader<'_> {
             .exists([key])?)
     }
 
-    /// The record of a session in the shape that its events carry.
+    /// Returns the record of a session in the shape of its events.
     pub fn session_record(&self, session: &SessionRow) -> Result<SessionRecord, StoreError> {
         let (slug, version) = self
             .connection
@@ -110,7 +110,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The whole record of a session, with what its events made of it.
+    /// Returns the whole record of a session, including cost, tokens and staged revert.
     pub(crate) fn whole_session_record(
         &self,
         session: &SessionRow,
@@ -124,7 +124,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The sessions of a query. One that cannot be read is left out, so that it hides no other.
+    /// Returns the sessions of a query. Omits an unreadable session, so that it does not hide the
+    /// others.
     fn readable(&self, sql: &str, values: impl Params) -> Result<Listed, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query(values)?;
@@ -144,14 +145,14 @@ impl Reader<'_> {
         Ok(listed)
     }
 
-    /// The sessions that a session created that can be read, in the order of `(time created, id)`.
+    /// Returns the readable sessions that a session created, in the order of `(time created, id)`.
     pub fn children(&self, parent: &SessionID) -> Result<Vec<SessionRow>, StoreError> {
         let sql = format!("{SELECT} WHERE s.parent = ? ORDER BY s.time_created, a.id");
         Ok(self.readable(&sql, [parent.as_str()])?.sessions)
     }
 
-    /// Sessions in the order of `(time created, id)`, at most `limit`. Those that cannot be read are
-    /// left out and take no place of the page.
+    /// Returns sessions in the order of `(time created, id)`, at most `limit`. Unreadable sessions
+    /// are omitted and do not count towards `limit`.
     pub fn sessions(
         &self,
         filter: &SessionFilter,
@@ -172,7 +173,7 @@ impl Reader<'_> {
         equal("ifnull(s.path, '') = ?", &filter.subpath);
         equal("s.workspace = ?", &filter.workspace);
         equal("s.title LIKE '%' || ? || '%'", &filter.search);
-        // A page before the anchor is read backwards from it, then turned round.
+        // A page before the anchor is read backwards from it, then reversed.
         let ascending = match anchor {
             Some(anchor) => (order == Order::Ascending) != anchor.before,
             None => order == Order::Ascending,
@@ -198,7 +199,7 @@ impl Reader<'_> {
             if listed.unreadable == unreadable {
                 break listed.sessions;
             }
-            // Further in the list others take the places that these leave.
+            // Read further in the list, so that other sessions replace the unreadable ones.
             unreadable = listed.unreadable;
         };
         if ascending != (order == Order::Ascending) {
@@ -209,7 +210,7 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// Remembers a project, once.
+    /// Stores a project, if it is not stored yet.
     pub fn add_project(&self, id: &str, directory: &str, time: Millis) -> Result<(), StoreError> {
         self.run(
             "INSERT INTO project (id, directory, time_created) VALUES (?, ?, ?)
@@ -219,7 +220,7 @@ impl Transaction<'_> {
     }
 }
 
-/// A session, and the entry that staged its revert.
+/// Reads a session and the sequence of the entry that staged its revert.
 fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
     let count = |at| counted(row, at);
     let tokens = Tokens {
@@ -264,7 +265,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(SessionRow, Option<i64>)> {
     Ok((session, row.get(19)?))
 }
 
-/// A sum of tokens. Sums of absurd reports that an earlier version stored may have become fractions.
+/// Reads a sum of tokens. Sums of invalid reports that an earlier version stored may be fractions.
 fn counted(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     match row.get_ref(at)? {
         ValueRef::Real(number) => Ok(nearest_count(number)),

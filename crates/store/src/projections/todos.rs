@@ -1,4 +1,4 @@
-//! What a model notes that is still to be done in a session.
+//! To-do lists that models keep for sessions.
 
 use opencode_schema::todo::Todo;
 use rusqlite::params;
@@ -8,7 +8,7 @@ use crate::view::reader::Reader;
 use crate::view::transaction::Transaction;
 
 impl Reader<'_> {
-    /// The list of a session, in its order.
+    /// Returns the to-do list of a session, in order.
     pub fn todos(&self, session: i64) -> Result<Vec<Todo>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT content, status, priority FROM todo WHERE aggregate = ? ORDER BY position",
@@ -25,7 +25,7 @@ impl Reader<'_> {
 }
 
 impl Transaction<'_> {
-    /// Puts a list in the place of the one that the session has.
+    /// Replaces the to-do list of a session.
     pub fn replace_todos(&self, session: i64, todos: &[Todo]) -> Result<(), StoreError> {
         self.run("DELETE FROM todo WHERE aggregate = ?", [session])?;
         for (position, todo) in todos.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Tool calls that never settled, as an interruption or a crash leaves them.
+//! Tool calls that never settled because of an interruption or a crash.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::MessageID;
@@ -10,17 +10,17 @@ use crate::view::reader::Reader;
 /// A tool call that never settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCall {
-    /// Its message.
+    /// Id of the message that contains the call.
     pub message_id: MessageID,
     /// The provider's call ID.
     pub call_id: String,
-    /// Whether the provider ran it.
+    /// True if the provider ran the call.
     pub provider_executed: bool,
 }
 
 impl Reader<'_> {
-    /// Assistant messages with tool calls that never settled, and those calls. Of calls of one message
-    /// that share an id no event reaches another than the last, so the others are nobody's.
+    /// Returns the tool calls that never settled. If calls of one message share an id, events reach
+    /// only the last of them, so the others are omitted.
     pub fn open_calls(&self, session: i64) -> Result<Vec<OpenCall>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT message, name, called FROM part open INDEXED BY part_open

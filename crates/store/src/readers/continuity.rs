@@ -1,5 +1,5 @@
-//! Whether a request can go on from the one before: what the last step recorded of its request, and
-//! what happened to the history since.
+//! Reads to decide if a request can continue from the previous one: the request data of the last
+//! step, and the later changes of the history.
 
 use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::projections::messages::{entry, metadata};
 use crate::view::reader::Reader;
 
-/// Catalogue numbers of what changes the active history otherwise than by adding to it.
+/// Catalogue numbers of the events that change the active history other than by appending.
 mod number {
     pub(super) const MOVED: u32 = 12;
     pub(super) const PRUNED: u32 = 17;
@@ -19,40 +19,40 @@ mod number {
     pub(super) const REVERTED: u32 = 40;
 }
 
-/// The newest step with an end on record that has something to say of its request.
+/// The newest ended step with additive values about its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedStep {
-    /// The entry that it began with. What its request knew is older.
+    /// Sequence of the entry that began the step. The request contains only older data.
     pub seq: u64,
-    /// The model that was asked.
+    /// Model of the request.
     pub model: ModelRef,
-    /// Additive values of its end.
+    /// Additive values of the end of the step.
     pub metadata: Record,
 }
 
-/// What happened to the active history, beside its growth.
+/// Changes of the active history other than growth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HistoryChanges {
     /// The session moved.
     pub moved: bool,
-    /// Outputs of tools were pruned.
+    /// Tool outputs were pruned.
     pub pruned: bool,
-    /// It was compacted.
+    /// The history was compacted.
     pub compacted: bool,
-    /// A revert was carried out.
+    /// A revert was committed.
     pub reverted: bool,
-    /// Another Context Epoch began, however its baseline reads.
+    /// A new Context Epoch began, even if its baseline text is equal.
     pub replaced: bool,
 }
 
 impl Reader<'_> {
-    /// The newest step of a session whose end carries additive values. The log is asked, because a
-    /// message that was reverted is no message any more, and yet its request was sent.
+    /// Returns the newest step of a session with additive values at its end. Reads the log and not
+    /// the messages, because a revert can remove the message of a request that was sent.
     pub fn recorded_step(&self, session: i64) -> Result<Option<RecordedStep>, StoreError> {
         let found: Option<(i64, i64)> = self
             .connection
             .prepare_cached(
-                // 22 begins a step, 23 and 24 end one; a session makes one step after the other.
+                // 22 begins a step, 23 and 24 end one. The steps of a session never overlap.
                 "SELECT began.seq, ended.seq FROM event ended
                  JOIN event began ON began.aggregate = ended.aggregate AND began.seq = (
                    SELECT max(seq) FROM event
@@ -77,7 +77,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// What happened to the active history behind the entry `after`. Looks at what is newer alone.
+    /// Returns the changes of the active history after the entry `after`. Reads only newer entries.
     pub fn history_changes(&self, session: i64, after: u64) -> Result<HistoryChanges, StoreError> {
         use number::{COMPACTED, COMPACTED_1, MOVED, PRUNED, REVERTED};
         let mut statement = self.connection.prepare_cached(

@@ -1,4 +1,4 @@
-//! The active history as it grows: what somebody who knows a part of it has to read anew.
+//! Incremental reads of the active history, for callers that already have a part of it.
 
 use opencode_schema::message::SessionMessage;
 use rusqlite::OptionalExtension;
@@ -6,50 +6,50 @@ use rusqlite::OptionalExtension;
 use crate::error::StoreError;
 use crate::view::reader::Reader;
 
-/// How far somebody knows the active history of a session.
+/// The extent of the active history that a caller has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryPoint {
     selection: Selection,
-    /// Newest entry that is accounted for.
+    /// Newest entry that the caller has processed.
     seq: u64,
 }
 
 impl HistoryPoint {
-    /// The newest entry that is accounted for.
+    /// Returns the sequence of the newest entry that the caller has processed.
     #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 }
 
-/// What decides which messages the active history has. While it stays the same, the history only
-/// grows.
+/// The values that select the messages of the active history. While they stay the same, the history
+/// only grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Selection {
-    /// Its key, which no other session ever has.
+    /// Key of the session. No other session ever has the same key.
     session: i64,
-    /// Entry of the newest checkpoint.
+    /// Sequence of the newest checkpoint.
     checkpoint: i64,
-    /// Newest entry when the Baseline System Context was made.
+    /// Sequence of the newest entry when the Baseline System Context was created.
     baseline: i64,
-    /// Entry of the newest revert that was carried out.
+    /// Sequence of the newest committed revert.
     reverted: i64,
 }
 
-/// What has to be known beyond a [`HistoryPoint`].
+/// The messages after a [`HistoryPoint`].
 #[derive(Debug)]
 pub struct HistoryRead {
-    /// The messages are the whole history, and what was known before holds no longer.
+    /// True if the messages are the whole history. The caller must then discard its older messages.
     pub is_whole: bool,
-    /// Messages by sequence: those that are new, and those that changed.
+    /// New and changed messages, by sequence.
     pub messages: Vec<(u64, SessionMessage)>,
-    /// How far this goes.
+    /// Point that these messages extend to.
     pub point: HistoryPoint,
 }
 
 impl Reader<'_> {
-    /// The active history from a point on. Reads all of it where nothing is known, and where the
-    /// known part was compacted, reverted or given another baseline since.
+    /// Returns the active history after a point. Returns all of it if `known` is absent, or if the
+    /// session was compacted or reverted or received another baseline after that point.
     pub fn history_since(
         &self,
         session: i64,
@@ -65,7 +65,8 @@ impl Reader<'_> {
             None => self.history(session)?,
             Some(known) => {
                 let mut changed = self.changed_since(session, known.seq)?;
-                // What lies before the checkpoint may still change, and says nothing any more.
+                // Messages before the checkpoint can still change, but the active history does not
+                // contain them.
                 changed.retain(|(seq, _)| *seq as i64 >= point.selection.checkpoint);
                 changed
             }

@@ -1,7 +1,7 @@
-//! Sessions whose last activity was cut, by what is stored alone.
+//! Detection of sessions with an interrupted last activity, from stored data only.
 //!
-//! Nothing says that a session runs: that would have to be taken back when the process dies, which
-//! is exactly what cannot be done. What was cut is seen in the history it left.
+//! The store has no flag for a running session. A process would have to remove it when it dies,
+//! which is impossible. The history itself shows the interruption.
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
@@ -17,34 +17,34 @@ use crate::projections::kind;
 use crate::projections::messages::entry;
 use crate::view::reader::Reader;
 
-/// Provider Turns since the last Prompt Promotion after which a drain gives up, where the agent sets
-/// no number of its own. A session that has made them all is not cut: it waits for the next input.
+/// Maximum number of Provider Turns since the last Prompt Promotion if the agent defines no limit.
+/// A session that has used all of them is not interrupted: it waits for the next input.
 pub const TURN_ALLOWANCE: u32 = 25;
 
-/// A session whose last activity was cut.
+/// A session with an interrupted last activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interrupted {
-    /// The session.
+    /// Id of the session.
     pub session_id: SessionID,
-    /// Where it was cut.
+    /// State at the interruption.
     pub state: InterruptedState,
-    /// The message that shows it: the unanswered prompt, or the answer.
+    /// Message that shows the interruption: the unanswered prompt, or the answer.
     pub message_id: MessageID,
     /// Sequence of that message.
     pub seq: u64,
-    /// When that message was created.
+    /// Creation time of that message, in epoch milliseconds.
     pub time: Millis,
 }
 
-/// Where an activity was cut.
+/// The state of an activity at its interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterruptedState {
-    /// The newest promoted input has no answer. Whether a request was sent is unknown.
+    /// The newest promoted input has no answer. It is unknown if a request was sent.
     InputUnanswered,
     /// A step started and neither ended nor failed.
     StepOpen,
-    /// A step ended with results the model waits for, or the provider paused it, and no step
-    /// followed.
+    /// A step ended with tool results that the model has not received, or the provider paused it,
+    /// and no step followed.
     ContinuationDue,
 }
 
@@ -58,10 +58,10 @@ struct Newest {
 }
 
 impl Reader<'_> {
-    /// Every session whose last activity was cut, oldest session first. A turn that somebody
-    /// interrupted, or a history that somebody reverted since, was ended and not cut.
+    /// Returns every session with an interrupted last activity, oldest session first. A turn that a
+    /// user stopped, or a history that was reverted later, does not count as interrupted.
     ///
-    /// A session whose entries cannot be read is left out, for it cannot go on either.
+    /// Omits a session with unreadable entries, because it cannot continue either.
     pub fn interrupted(&self) -> Result<Vec<Interrupted>, StoreError> {
         let mut found = Vec::new();
         for newest in self.newest_turns("1", [])? {
@@ -76,7 +76,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Where the last activity of one session was cut, if it was.
+    /// Returns the interruption of one session's last activity, if there is one.
     pub fn interruption(&self, session: i64) -> Result<Option<Interrupted>, StoreError> {
         let newest = self.newest_turns("a.key = ?", [session])?.pop();
         newest.map_or(Ok(None), |newest| self.shown(&newest))
@@ -87,7 +87,7 @@ impl Reader<'_> {
         state.map(|state| self.described(newest, state)).transpose()
     }
 
-    /// Of each session the newest prompt or answer, unless it was reverted to since.
+    /// Returns the newest prompt or answer of each session, unless a later revert was committed.
     fn newest_turns(
         &self,
         condition: &str,
@@ -121,8 +121,8 @@ impl Reader<'_> {
         Ok(state)
     }
 
-    /// Whether a user stopped the work on the newest prompt or answer, which the log says where no
-    /// output does.
+    /// True if a user stopped the work on the newest prompt or answer. The log has an event for it
+    /// if no output shows it.
     fn was_stopped(&self, newest: &Newest) -> Result<bool, StoreError> {
         let interrupted = event::Interrupted { message_id: None };
         let number = SessionEvent::from(interrupted).number();
@@ -136,7 +136,7 @@ impl Reader<'_> {
     fn unfinished(&self, newest: &Newest) -> Result<Option<InterruptedState>, StoreError> {
         let state = match newest.settled {
             _ if newest.kind == kind::USER => return Ok(Some(InterruptedState::InputUnanswered)),
-            // No drain leaves a step open, however many turns it has made.
+            // A drain never leaves a step open, regardless of the number of its turns.
             None => InterruptedState::StepOpen,
             Some(settled)
                 if self.is_continued(newest, settled)? && self.has_allowance(newest)? =>
@@ -148,7 +148,8 @@ impl Reader<'_> {
         Ok(Some(state))
     }
 
-    /// Whether the step ended well, with calls of ours that no user interrupted, or paused.
+    /// True if the step ended without failure and either paused or had calls of this host that no
+    /// user interrupted.
     fn is_continued(&self, newest: &Newest, ended: i64) -> Result<bool, StoreError> {
         let session = newest.session;
         let entry = self.entries(session, &[ended])?.pop();
@@ -194,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether an interruption or a declined request ended the call, and the activity with it.
+    /// True if an interruption or a declined request ended the call and therefore the activity.
     fn was_ended(&self, session: i64, settled: i64) -> Result<bool, StoreError> {
         Ok(match self.payload_at(session, settled)? {
             SessionEvent::ToolFailed(it) => {
@@ -210,7 +211,8 @@ impl Reader<'_> {
         entry(&entries, seq)?.payload()
     }
 
-    /// Whether another turn may follow the newest input. Reads no further than the allowance.
+    /// True if another turn may follow the newest input. Reads at most as many rows as the limit
+    /// allows turns.
     fn has_allowance(&self, newest: &Newest) -> Result<bool, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT type FROM message INDEXED BY message_turn
@@ -246,8 +248,8 @@ impl Reader<'_> {
         })
     }
 
-    /// How often the host went on with a session by itself since a step of it ended, or since it
-    /// was created.
+    /// Returns the number of times that the host continued a session without a user since the last
+    /// step ended, or since the session was created.
     pub fn retries_since_progress(&self, session: i64) -> Result<u32, StoreError> {
         let retries: Option<u32> = self
             .connection

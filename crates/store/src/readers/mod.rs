@@ -1,4 +1,4 @@
-//! The connections that only read, and the reads that span several projections.
+//! The read-only connections, and the reads that combine several projections.
 
 pub(crate) mod calls;
 pub(crate) mod continuity;

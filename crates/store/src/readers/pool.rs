@@ -1,7 +1,8 @@
-//! Reading: a few connections of their own, so that readers never wait for the writer.
+//! A pool of read-only connections, so that readers never wait for the writer.
 //!
-//! They have threads of their own, too. Those that a program lends for whatever blocks may all be
-//! taken, for example by tools whose files do not answer, and every session reads in every turn.
+//! The connections also have dedicated threads. All blocking threads of the runtime may be
+//! occupied, for example by tools that wait for unresponsive files, and every session reads in
+//! every turn.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -18,11 +19,11 @@ use crate::view::reader::Reader;
 use crate::view::seam::{Moment, Watched};
 use crate::writer::Writer;
 
-/// Reads that go on at the same time. Each costs a thread, and a connection with its page cache.
+/// Maximum number of concurrent reads. Each needs a thread, and a connection with its page cache.
 const READERS: u32 = 2;
 
 pub(crate) enum Readers {
-    /// A database in memory has one connection, so its reads run on the writer's thread.
+    /// A database in memory has one connection, so its reads run on the writer thread.
     OnWriter(Writer),
     Pool(Arc<Pool>),
 }
@@ -32,11 +33,12 @@ type Job = Box<dyn FnOnce() + Send>;
 pub(crate) struct Pool {
     path: PathBuf,
     watched: Watched,
-    /// One for each thread.
+    /// One permit for each thread.
     permits: Arc<Semaphore>,
-    /// To the threads, which end with the pool. As many wait here as there are permits at most.
+    /// Sends jobs to the threads, which end with the pool. At most as many jobs wait here as there
+    /// are permits.
     jobs: Sender<Job>,
-    /// Connections that rest. Locked to take or give one back.
+    /// Idle connections. Locked to take or return one.
     resting: Mutex<Vec<Connection>>,
 }
 
@@ -68,8 +70,9 @@ impl Readers {
             Self::Pool(pool) => {
                 let pool = Arc::clone(pool);
                 let (mut reply, answer) = oneshot::channel();
-                // A task of its own waits for the turn. A caller that nobody polls for a while, such
-                // as a stream whose reader pauses, would keep the turn it is given from all others.
+                // A separate task waits for the permit. A caller that is not polled for a while,
+                // such as a stream with a paused reader, would otherwise hold its permit and block
+                // all other reads.
                 opencode_log::spawn(async move {
                     let permit = tokio::select! {
                         () = reply.closed() => return,
@@ -79,12 +82,13 @@ impl Readers {
                     let jobs = pool.jobs.clone();
                     let read = move || {
                         let value = catch_unwind(AssertUnwindSafe(|| pool.run(work)));
-                        // The permit goes along: a read goes on when its caller has gone away.
+                        // The permit moves into the job: a read continues after its caller has
+                        // dropped the future.
                         drop(permit);
                         let panicked = |_| Err(StoreError::Database("the read panicked".into()));
                         let _ = reply.send(value.unwrap_or_else(panicked));
                     };
-                    // The threads take jobs as long as anybody can send one.
+                    // The threads take jobs while a sender exists.
                     let _ = jobs.send(Box::new(read));
                 });
                 answer.await.unwrap_or(Err(StoreError::Closed))
@@ -92,10 +96,10 @@ impl Readers {
         }
     }
 
-    /// Waits for the reads under way, refuses further ones and closes the connections.
+    /// Waits for running reads, refuses later ones and closes the connections.
     pub(crate) async fn close(&self) {
         if let Self::Pool(pool) = self {
-            // An error means that they are closed already.
+            // An error means that the pool is already closed.
             let all = pool.permits.acquire_many(READERS).await;
             pool.permits.close();
             drop(all);
@@ -119,7 +123,7 @@ impl Pool {
             let view = connection.unchecked_transaction()?;
             work(&Reader { connection: &view })
         };
-        // After a failure of storage the connection may be the one to blame.
+        // After a storage failure, the connection itself may be the cause, so it is not reused.
         if !matches!(value, Err(StoreError::Poisoned(_))) {
             self.resting.lock().push(connection);
         }
@@ -127,7 +131,8 @@ impl Pool {
     }
 }
 
-/// What a thread does until the pool is gone: one waits for the next job, the others for that one.
+/// Runs jobs until the pool is dropped. One thread waits for the next job, the others wait for the
+/// lock.
 fn work(jobs: &Mutex<Receiver<Job>>) {
     let next = || jobs.lock().recv();
     while let Ok(job) = next() {

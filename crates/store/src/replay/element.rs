@@ -1,4 +1,4 @@
-//! An element of a log that is exchanged: an entry with its whole payload.
+//! Elements for log exchange: entries with complete payloads.
 
 use opencode_schema::Record;
 use opencode_schema::clock::Millis;
@@ -14,28 +14,29 @@ use crate::replay::ReplayConflict;
 /// An element of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplayEvent {
-    /// Its id.
+    /// Id of the event.
     pub id: EventID,
-    /// The session whose log it is.
+    /// Id of the session that the log belongs to.
     pub session_id: SessionID,
-    /// Its sequence.
+    /// Sequence of the event.
     pub seq: u64,
-    /// Name and version of its type: `session.next.prompted.1`.
+    /// Name and version of the type, such as `session.next.prompted.1`.
     pub kind: String,
-    /// The whole payload, JSON text: `sessionID`, and `timestamp` unless it is of the older shape.
+    /// Complete payload as JSON text: with `sessionID`, and with `timestamp` unless it is of the
+    /// older shape.
     pub data: String,
     /// Additive values.
     pub metadata: Option<Record>,
 }
 
-/// Sees that a list holds consecutive elements of one session, before they are replayed.
+/// Checks that a list contains consecutive elements of one session, before they are replayed.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayOrder {
     expected: Option<(SessionID, u64)>,
 }
 
 impl ReplayOrder {
-    /// The next element of the list.
+    /// Checks the next element of the list.
     pub fn next(&mut self, event: &ReplayEvent) -> Result<(), ReplayConflict> {
         if let Some((session, expected)) = &self.expected {
             if *session != event.session_id {
@@ -59,7 +60,7 @@ impl ReplayOrder {
 }
 
 impl StoredEvent {
-    /// The entry as an element that replay takes, its payload complete and in canonical form.
+    /// Returns the entry as an element for replay. Its payload is complete and in canonical form.
     pub fn element(&self, session_id: &SessionID) -> Result<ReplayEvent, StoreError> {
         let corrupt = |reason: &str| StoreError::corrupt(self.seq as i64, reason);
         let kind = self.kind().ok_or_else(|| corrupt("its type is unknown"))?;
@@ -86,7 +87,7 @@ impl StoredEvent {
     }
 }
 
-/// What an element holds, understood.
+/// The parsed content of an element.
 pub(crate) struct Element {
     pub(crate) kind: Kind,
     pub(crate) timestamp: Millis,
@@ -94,7 +95,8 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// Whether the entry says the same. The time of entries of the older shape is in their payload.
+    /// True if the entry has the same content. Entries of the older shape have their time in the
+    /// payload.
     pub(crate) fn is_stored_as(&self, stored: &StoredEvent) -> Result<bool, StoreError> {
         let is_kind = (stored.number, stored.version) == (self.kind.number, self.kind.version);
         let is_time = stored.timestamp == self.timestamp || !is_streamed(stored.number);

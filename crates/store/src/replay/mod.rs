@@ -1,8 +1,9 @@
-//! Replay: entries that were decided elsewhere and come with their place in a log.
+//! Replay: appends entries from another database, which already have a position in a log.
 //!
-//! A log is replayed element by element, in order. What is stored already must be the same and is
-//! skipped; what follows it is recorded and projected as if it had been decided here. Whoever owns
-//! a log may extend it; everybody else's elements are skipped or, if the owner wants it, refused.
+//! A log is replayed element by element, in order. An element that is already stored must be
+//! identical and is skipped. Later elements are recorded and projected like new events. The owner
+//! of a log may extend it. Elements from any other replayer are skipped or, with `strict_owner`,
+//! refused.
 
 pub(crate) mod element;
 
@@ -19,86 +20,86 @@ use crate::replay::element::{Element, ReplayEvent};
 use crate::view::transaction::Transaction;
 use crate::writer::append::Recording;
 
-/// How a log is replayed.
+/// Options of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplayOptions {
-    /// Who replays. A log that nobody owns becomes theirs.
+    /// Replayer of the log. It becomes the owner of a log without an owner.
     pub owner: Option<String>,
-    /// Another owner is a conflict, instead of a reason to skip.
+    /// True if another owner is a conflict. Otherwise the elements are skipped.
     pub strict_owner: bool,
-    /// Whether the listener hears of what is applied. Tails always do.
+    /// True if the commit listener receives the applied entries. Tails always receive them.
     pub publish: bool,
 }
 
-/// What became of an element.
+/// The result of replaying an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replayed {
-    /// It was recorded and projected.
+    /// The element was recorded and projected.
     Applied,
-    /// It is recorded already, or the log belongs to somebody else.
+    /// The element is already recorded, or the log has another owner.
     Skipped,
 }
 
-/// Why an element was refused. It changed nothing; what came before it in the same transaction is
-/// for the caller to keep or to take back.
+/// The reason that an element was refused. The element changed nothing. The caller decides if
+/// earlier changes of the same transaction are kept or rolled back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayConflict {
-    /// Elements of two sessions in one list.
+    /// The list contains elements of two sessions.
     #[error("the elements belong to several sessions: {first} and, at sequence {seq}, {other}")]
     MixedSessions {
-        /// The session of the first element.
+        /// Session of the first element.
         first: SessionID,
-        /// Another one.
+        /// Other session.
         other: SessionID,
         /// Sequence of the element that differs.
         seq: u64,
     },
-    /// The list leaves a sequence out, or repeats one.
+    /// The list omits or repeats a sequence.
     #[error("the elements are not consecutive: sequence {expected} must come next, not {found}")]
     NotConsecutive {
-        /// What must come next.
+        /// Expected sequence.
         expected: u64,
-        /// What comes.
+        /// Actual sequence.
         found: u64,
     },
-    /// Nobody knows the type.
+    /// The event type is unknown.
     #[error("the element {seq} has the unknown type {kind:?}")]
     UnknownType {
         /// Sequence of the element.
         seq: u64,
-        /// Its type.
+        /// Name of the type.
         kind: String,
     },
-    /// The payload does not fit the type.
+    /// The payload does not match the type.
     #[error("the element {seq} cannot be read: {reason}")]
     Payload {
         /// Sequence of the element.
         seq: u64,
-        /// What does not fit.
+        /// Decoding error.
         reason: String,
     },
-    /// The payload names another session than the element does.
+    /// The payload names another session than the element.
     #[error("the element {seq} of {session_id} has a payload of {named}")]
     ForeignSession {
         /// Sequence of the element.
         seq: u64,
-        /// The session of the element.
+        /// Session of the element.
         session_id: SessionID,
-        /// The session of the payload.
+        /// Session of the payload.
         named: SessionID,
     },
-    /// The log belongs to somebody else.
+    /// The log has another owner.
     #[error("the log of {session_id} belongs to {owner:?}")]
     OwnerMismatch {
-        /// The session.
+        /// Id of the session.
         session_id: SessionID,
-        /// Who owns it.
+        /// Owner of the log.
         owner: String,
     },
     /// Another entry is stored at this sequence.
     #[error("the log of {session_id} has another entry at sequence {seq}: the two have diverged")]
     Diverged {
-        /// The session.
+        /// Id of the session.
         session_id: SessionID,
         /// The sequence.
         seq: u64,
@@ -110,23 +111,23 @@ pub enum ReplayConflict {
     Gap {
         /// The session.
         session_id: SessionID,
-        /// The sequence that must come next.
+        /// Expected sequence.
         expected: u64,
-        /// The sequence of the element.
+        /// Sequence of the element.
         found: u64,
     },
-    /// Another entry, of whatever session, has this id.
+    /// Another entry of any session has this id.
     #[error("the event id {id} of the element {seq} is in use")]
     EventIdInUse {
         /// Sequence of the element.
         seq: u64,
-        /// The id.
+        /// Id of the event.
         id: EventID,
     },
-    /// A log begins with the creation of its session.
+    /// The session does not exist. A log must begin with the creation of its session.
     #[error("the session {0} does not exist, and the element does not create it")]
     NoSession(SessionID),
-    /// The element contradicts what the entries before it, or other sessions, have made.
+    /// The element contradicts earlier entries or other sessions.
     #[error("the element {seq} contradicts what is stored: {conflict}")]
     Lifecycle {
         /// Sequence of the element.
@@ -177,7 +178,7 @@ impl Transaction<'_> {
         self.replay_next(event, element, options)
     }
 
-    /// An element that is stored already must be what is stored.
+    /// Checks that an element that is already stored equals the stored entry.
     fn replay_stored(
         &self,
         aggregate: i64,
@@ -200,7 +201,7 @@ impl Transaction<'_> {
         Ok(Ok(Replayed::Skipped))
     }
 
-    /// The element that comes next.
+    /// Records the next element of a log.
     fn replay_next(
         &mut self,
         event: &ReplayEvent,
@@ -244,7 +245,7 @@ impl Transaction<'_> {
         Ok(Ok(Replayed::Applied))
     }
 
-    /// Where the session lives before the element.
+    /// Returns the Location of the session before the element.
     fn location(&self, id: &SessionID) -> Result<Option<LocationRef>, StoreError> {
         Ok(self.reader().session(id)?.map(|row| row.info.location))
     }
@@ -257,7 +258,7 @@ impl Transaction<'_> {
     }
 }
 
-/// The project that a session was created in, which its log knows only by that.
+/// The project in which a session was created. A log has no other data about its project.
 struct Project {
     id: String,
     directory: String,
@@ -277,7 +278,8 @@ impl Project {
     }
 }
 
-/// The directory of a project: that of a session in it, less the session's own path in there.
+/// Returns the directory of a project: the session's directory without the session's path in the
+/// project.
 fn project_directory<'a>(directory: &'a str, path: Option<&str>) -> &'a str {
     let root = path
         .and_then(|path| directory.strip_suffix(path))

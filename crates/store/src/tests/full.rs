@@ -1,4 +1,4 @@
-//! A full disk: only what is stored was told, later writes are refused, reads go on.
+//! A full disk: only stored entries are acknowledged, later writes are refused, and reads continue.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -23,7 +23,7 @@ async fn open(path: &DatabasePath, listener: CommitListener) -> Store {
     Store::open(options).await.unwrap()
 }
 
-/// A store with a session and hardly any room left.
+/// Returns a store with a session and almost no free space.
 async fn full(path: &DatabasePath) -> (Arc<Store>, Arc<Mutex<usize>>) {
     let heard = Arc::new(Mutex::new(0));
     let count = Arc::clone(&heard);
@@ -65,7 +65,7 @@ async fn a_full_disk_poisons_the_store() {
     let file = DatabasePath::File(folder.path().join("opencode.db"));
     for path in [file, DatabasePath::Memory] {
         let (store, heard) = full(&path).await;
-        // Held up, so that the commands share a transaction.
+        // The writer is blocked, so that the commands share a transaction.
         let (release, held) = mpsc::channel::<()>();
         let holder = Arc::clone(&store);
         let holder = tokio::spawn(async move {
@@ -79,7 +79,8 @@ async fn a_full_disk_poisons_the_store() {
         }
         tokio::task::yield_now().await;
         drop(release);
-        // Whether the first ones are saved is SQLite's to decide; they must be told what it was.
+        // SQLite decides if the first commands are stored. Each answer must report the actual
+        // result.
         let _ = holder.await.unwrap();
         let mut answers = Vec::new();
         for command in commands {
@@ -107,7 +108,7 @@ async fn a_full_disk_poisons_the_store() {
         assert_eq!(*heard.lock().unwrap(), 1 + stored);
         store.close().await;
         if path != DatabasePath::Memory {
-            // Room was made, and the host is opened again.
+            // There is free space again, and the host is opened again.
             let store = open(&path, Box::new(|_| {})).await;
             assert_eq!(write(&store, large()).await.unwrap(), stored as u64 + 1);
             store.close().await;

@@ -1,4 +1,4 @@
-//! Tails under chosen schedules: readers come, read, wait and go while entries are committed.
+//! Tails under chosen schedules: readers register, read, wait and leave during commits.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use self::tail::Tails;
 )]
 mod tail;
 
-/// A log of two aggregates, and those who follow it. Its entries have their aggregate and whether
-/// followers are given them.
+/// A log of two aggregates with its followers. Each entry has its aggregate, and a flag that is
+/// true if followers receive it.
 #[derive(Clone, Default)]
 struct Log {
     entries: Arc<Mutex<Vec<(i64, bool)>>>,
@@ -25,12 +25,12 @@ struct Log {
 }
 
 impl Log {
-    /// Commits one entry each, then signals, as the writer does.
+    /// Commits one entry to each aggregate, then signals, as the writer does.
     fn commit(&self, aggregates: &[i64]) {
         self.append(aggregates.iter().map(|log| (*log, true)));
     }
 
-    /// The same with entries that followers are not given.
+    /// As `commit`, with entries that followers do not receive.
     fn commit_hidden(&self, aggregates: &[i64]) {
         self.append(aggregates.iter().map(|log| (*log, false)));
     }
@@ -50,7 +50,7 @@ impl Log {
         entries.iter().filter(|it| it.0 == aggregate).count()
     }
 
-    /// The sequence of the newest entry that followers are given.
+    /// Returns the sequence of the newest entry that followers receive.
     fn last(&self, aggregate: i64) -> Option<u64> {
         let entries = self.entries.lock().unwrap();
         let own = entries.iter().filter(|it| it.0 == aggregate).enumerate();
@@ -58,7 +58,7 @@ impl Log {
         given.last().map(|(at, _)| at as u64)
     }
 
-    /// Follows an aggregate until that many entries are read. Returns the looks that took.
+    /// Follows an aggregate until that many entries are read. Returns the number of reads.
     fn follow(&self, aggregate: i64, wanted: usize) -> usize {
         let tail = self.tails.register(aggregate);
         let mut looks = 0;
@@ -75,8 +75,8 @@ impl Log {
         }
     }
 
-    /// Looks as the readers of streams do, until there is an entry of that sequence. Returns the looks
-    /// that took.
+    /// Reads as the readers of streams do, until an entry of that sequence exists. Returns the
+    /// number of reads.
     fn read_to(&self, tail: &tail::Tail, wanted: u64) -> usize {
         let (mut looks, mut after) = (0, None);
         loop {
@@ -116,7 +116,7 @@ fn who_follows_reads_everything_whenever_he_comes_and_looks_no_oftener_than_need
             log.commit(&[2]);
         });
         let follows = [
-            // At most a look before, and one for each commit.
+            // At most one read before the commits, and one for each commit.
             log.beside(|log| assert!(log.follow(1, 3) <= 3)),
             log.beside(|log| assert!(log.follow(1, 3) <= 3)),
             log.beside(|log| assert!(log.follow(2, 2) <= 3)),
@@ -181,7 +181,7 @@ fn what_was_told_is_not_taken_back() {
     check(|| {
         let log = Log::default();
         let tail = log.tails.register(1);
-        // Of a commit of which others hear in part, the end may come first.
+        // If the listener receives only a part of a commit, the larger end can be signalled first.
         let writes = log.beside(|log| log.tails.signal([(1, 3), (1, 2)].into_iter()));
         tail.has_read(2);
         block_on(tail.changed());
@@ -196,8 +196,8 @@ fn what_followers_are_not_given_keeps_nobody_busy() {
         let log = Log::default();
         let tail = log.tails.register(1);
         let reads = log.beside(move |log| {
-            // One look each for what was there and for three commits, and once more to find that
-            // what a commit before it brought is all.
+            // One read for the existing entries, one for each of three commits, and one more to
+            // find that an earlier read already returned everything.
             assert!(log.read_to(&tail, 3) <= 6);
             drop(tail);
         });
@@ -224,7 +224,7 @@ fn who_waits_for_all_readers_waits_for_who_has_just_come() {
             *looks.lock().unwrap() = true;
             tail.has_come_to_the_end(end);
             assert!(tail.has_all());
-            // And nobody wakes whoever has everything.
+            // A reader that has all entries is not woken.
             log.commit_hidden(&[2]);
             assert!(tail.has_all());
         });

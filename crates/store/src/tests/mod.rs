@@ -1,4 +1,4 @@
-//! Tests that have to look at the connection itself.
+//! Tests that need the connection itself.
 
 mod full;
 mod interleavings;
@@ -27,7 +27,8 @@ fn session_id(text: &str) -> SessionID {
     SessionID::parse(text).unwrap()
 }
 
-/// The event of that name, of `session.next.` unless it says `session.` itself.
+/// Returns the event of that name. Adds the prefix `session.next.` unless the name begins with
+/// `session.`.
 fn event(name: &str, payload: &Value) -> SessionEvent {
     let name = match name.strip_prefix("session.") {
         Some(_) => name.to_owned(),

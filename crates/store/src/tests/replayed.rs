@@ -1,4 +1,4 @@
-//! Any log, replayed into an empty database, makes the same rows and is the same log again.
+//! Replaying any log into an empty database creates the same rows and exports the same log.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::id::SessionID;
@@ -17,20 +17,21 @@ use crate::view::reader::Reader;
 use crate::view::seam::Watched;
 use crate::view::transaction::{Appended, Transaction};
 
-/// Two sessions whose events are chosen by number; most of them fit what came before.
+/// Two sessions with events chosen by number. Most events are consistent with the earlier ones.
 const SESSIONS: [&str; 2] = ["ses_a", "ses_b"];
 
-/// What happens next: to which session, what, to which message or call, in which variation.
+/// The next event: session, kind, message or call, and variant.
 type Step = (usize, usize, usize, usize);
 
-/// Prompts and turns come often, and mostly the first of each kind, so that much belongs together.
+/// Generates prompts and turns often, and mostly the first of each kind, so that many events refer
+/// to each other.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = prop_oneof![2 => 0..3_usize, 6 => 2..17_usize, 2 => 17..34_usize];
     let target = prop_oneof![5 => Just(0), 1 => 0..4_usize];
     vec((0..2_usize, kind, target, 0..4_usize), 1..200)
 }
 
-/// Argument texts: one that reads like its input, one that does not, and short ones.
+/// Argument texts: one that equals the JSON text of its input, one that differs, and short ones.
 const ARGUMENTS: [&str; 4] = [
     r#"{"path":"src/main.rs","limit":200}"#,
     r#"{ "path": "src/main.rs", "limit": 200 }"#,
@@ -192,7 +193,7 @@ fn of_session(kind: usize, session: &str, target: usize, at: usize) -> (&'static
     }
 }
 
-/// A database that events are appended to, or replayed into.
+/// A database for appending or replaying events.
 struct Side(Connection);
 
 impl Side {
@@ -221,7 +222,7 @@ impl Side {
         }
     }
 
-    /// Appends what the steps say. What contradicts the history so far is left out.
+    /// Appends the events of the steps. Skips events that contradict the history.
     fn live(&self, steps: &[Step]) {
         self.write(|transaction| {
             transaction.add_project("p", "/d", 1).unwrap();
@@ -276,7 +277,8 @@ impl Side {
         });
     }
 
-    /// Every row of what a log makes. The time of entries of the older shape is not in the log.
+    /// Returns every row that a log creates. The log does not contain the time of entries of the
+    /// older shape.
     fn rows(&self) -> Vec<String> {
         let mut rows = Vec::new();
         for (table, order) in [
@@ -305,7 +307,7 @@ impl Side {
         rows
     }
 
-    /// What the database counts, and what there is.
+    /// Returns the stored counts and the actual counts of pending inputs.
     fn counts(&self) -> Vec<(i64, i64)> {
         let sql = "SELECT a.pending, count(i.id) FROM aggregate a LEFT JOIN input i
              ON i.aggregate = a.key AND i.promoted IS NULL AND i.withdrawn IS NULL GROUP BY a.key";
@@ -319,7 +321,8 @@ fn with_time((name, payload): (&'static str, Value), now: i64) -> (&'static str,
     (name, payload, now)
 }
 
-/// An admission, or the promotion of what was admitted; of what was not, sometimes.
+/// Returns an admission, or the promotion of an admitted input, or sometimes of an input that was
+/// not admitted.
 fn prompted(
     transaction: &Transaction<'_>,
     session: &str,
@@ -360,7 +363,7 @@ proptest! {
         first.live(&steps);
         for session in SESSIONS {
             let log = first.export(session);
-            // In two parts, of which the second repeats the first.
+            // Replay in two parts. The second part repeats the first.
             let cut = cut.min(log.len());
             second.replay(&log[..cut], Replayed::Applied);
             second.replay(&log[..cut], Replayed::Skipped);

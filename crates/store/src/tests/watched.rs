@@ -1,4 +1,4 @@
-//! A database whose statements are watched while sessions are written and read.
+//! A database with statement profiling during writes and reads of sessions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,10 +21,10 @@ use crate::view::reader::Reader;
 use crate::view::seam::Watched;
 use crate::view::transaction::{Appended, Transaction};
 
-/// Steps of SQLite's machine so far, by statement.
+/// SQLite VM steps so far, by statement.
 pub(super) type Steps = Arc<Mutex<BTreeMap<String, i32>>>;
 
-/// A database whose statements are watched.
+/// Opens a database with statement profiling.
 fn watched() -> (Connection, Steps) {
     let mut connection = open(&DatabasePath::Memory, Durability::Normal)
         .unwrap()
@@ -44,7 +44,7 @@ fn watched() -> (Connection, Steps) {
     (connection, steps)
 }
 
-/// Entries of one turn with every kind of part; `at` makes its ids.
+/// Returns the entries of one turn with every kind of part. `at` makes its ids unique.
 fn turn(at: usize) -> Vec<(&'static str, Value)> {
     let (user, assistant) = (format!("msg_u{at}"), format!("msg_a{at}"));
     let prompt = json!({"messageID": user, "prompt": {"text": "x"}, "delivery": "steer"});
@@ -194,7 +194,7 @@ impl Bench {
         });
     }
 
-    /// Steps of what `work` ran, by statement.
+    /// Returns the SQLite VM steps of `work`, by statement.
     pub(super) fn cost(&mut self, work: impl FnOnce(&mut Self)) -> BTreeMap<String, i32> {
         let before = self.steps.lock().unwrap().clone();
         work(self);
@@ -206,7 +206,7 @@ impl Bench {
         after
     }
 
-    /// Reads whose answer does not grow with what came before the newest turn.
+    /// Runs the reads with a cost that must not depend on the history before the newest turn.
     pub(super) fn reads(&self) {
         let db = Reader {
             connection: &self.connection,
@@ -238,7 +238,7 @@ impl Bench {
         }
     }
 
-    /// How far somebody knows the history who has read all of it.
+    /// Returns the history point of a caller that has read the whole history.
     pub(super) fn point(&self) -> HistoryPoint {
         let db = Reader {
             connection: &self.connection,
@@ -247,7 +247,7 @@ impl Bench {
         db.history_since(key, None).unwrap().point
     }
 
-    /// What the next turn reads, and the first of a process.
+    /// Runs the reads of the next turn, and of the first turn of a process.
     pub(super) fn read_new(&self, known: &HistoryPoint) {
         let db = Reader {
             connection: &self.connection,
@@ -260,7 +260,7 @@ impl Bench {
         db.recorded_step(key).unwrap().unwrap();
     }
 
-    /// A history whose epoch is older than its checkpoint.
+    /// Reads a history with an epoch that is older than its checkpoint.
     pub(super) fn read_blocked(&self) {
         self.write(|transaction| {
             let key = transaction
@@ -284,7 +284,7 @@ impl Bench {
         });
     }
 
-    /// Ends the history so far: a checkpoint, and an epoch that begins behind it.
+    /// Ends the current history with a checkpoint and a later epoch.
     pub(super) fn compact(&self) {
         self.write(|transaction| {
             let id = format!("msg_k{}", self.turns);

@@ -1,4 +1,4 @@
-//! How the statements do their work: by indexes, and no more of it the longer a session is.
+//! Query plans: statements use indexes, and their cost does not grow with the length of a session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -87,7 +87,7 @@ fn assert_same(costs: &[BTreeMap<String, i32>]) {
     }
 }
 
-/// All that is asked besides: lists, and what is done rarely.
+/// Runs all other queries: lists, and rare operations.
 fn rare(bench: &mut Bench) {
     let db = Reader {
         connection: &bench.connection,
@@ -130,7 +130,7 @@ fn rare(bench: &mut Bench) {
             }
         }
     }
-    // Entries that lie far apart.
+    // Entries that are far apart.
     db.gather(key, vec![1, 90, 400]).unwrap();
     let boundary = format!("msg_a{}", bench.turns - 2);
     bench.write(|transaction| {
@@ -148,7 +148,7 @@ fn rare(bench: &mut Bench) {
     });
 }
 
-/// A log of another program, which admits an input again, and the end of its session.
+/// Replays a log of another program that admits an input again and deletes its session.
 fn replayed(bench: &Bench) {
     let of = |seq: u64, name: &str, more: Value| {
         let mut data = json!({"timestamp": 5, "sessionID": "ses_c"});
@@ -191,7 +191,7 @@ fn replayed(bench: &Bench) {
     });
 }
 
-/// How SQLite carries out each statement so far: the statement and a line of its plan.
+/// Returns the plan lines of each statement so far, as pairs of statement and line.
 fn plans(bench: &Bench) -> Vec<(String, String)> {
     let mut plans = Vec::new();
     let statements = bench.steps.lock().unwrap().clone();
@@ -233,14 +233,14 @@ fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
     for (sql, line) in &plans {
         let is_fine = line.starts_with("SEARCH")
             || line.contains("SCALAR SUBQUERY ")
-            // A list of all sessions, of which a page is taken in the order of the index.
+            // A list of all sessions. A page of it is read in the order of the index.
             || line == "SCAN s USING INDEX session_created"
-            // Each session, to be asked whether it was cut.
+            // A check of each session for an interruption.
             || line == "SCAN s USING COVERING INDEX session_created"
             || line == "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"
             // The few messages of a turn.
             || (line == "USE TEMP B-TREE FOR ORDER BY" && sql.contains("changed > ?2"))
-            // The few kinds of what changes a history.
+            // The few kinds of events that change a history.
             || (line == "USE TEMP B-TREE FOR DISTINCT" && sql.contains("DISTINCT type"));
         assert!(is_fine, "{line}: {sql}");
     }
@@ -255,7 +255,7 @@ fn every_statement_goes_by_an_index_and_every_index_is_gone_by() {
         let is_used = plans
             .iter()
             .any(|(_, line)| line.contains(&format!(" INDEX {index}")));
-        // Nobody lists the children of a session yet.
+        // No query lists the children of a session yet.
         assert_eq!(is_used, index != "session_parent", "{index}");
     }
 }

@@ -1,4 +1,4 @@
-//! The views of the database that reads and commands get.
+//! The views of the database for reads and commands.
 
 pub(crate) mod reader;
 pub(crate) mod seam;

@@ -1,8 +1,8 @@
-//! The view of the database that a read gets.
+//! The view of the database for a read.
 
 use rusqlite::Connection;
 
-/// What a read closure gets: one consistent view of the database.
+/// The argument of a read closure: one consistent view of the database.
 pub struct Reader<'a> {
     pub(crate) connection: &'a Connection,
 }

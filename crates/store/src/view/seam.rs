@@ -1,6 +1,7 @@
-//! Where the store touches its file, for tests: they watch there, disturb, and kill the process.
+//! Test hooks at each access to the file. Tests observe the access, inject faults or kill the
+//! process there.
 //!
-//! A host has no seam, and pays for that with one comparison at each of these places.
+//! A host has no hook. It pays one comparison at each of these points.
 
 use std::sync::Arc;
 
@@ -9,45 +10,45 @@ use rusqlite::ffi;
 
 use crate::format::entry::Committed;
 
-/// A place where the store touches its file.
+/// A point at which the store accesses its file.
 #[derive(Debug, Clone, Copy)]
 pub enum Moment<'a> {
     /// Before a transaction begins.
     Begin,
     /// An entry and its projection are written inside the transaction; nothing is committed.
     Appended(&'a DurableEvent),
-    /// Before the outer commit of these entries; none where a command writes only other rows.
+    /// Before the outer commit of these entries. Empty if a command writes only other rows.
     Commit(&'a [Committed]),
-    /// After the commit, before anybody is signalled or told.
+    /// After the commit, before any notification.
     Committed(&'a [Committed]),
-    /// After tails, listener and callers were told.
+    /// After tails, listener and callers were notified.
     Told(&'a [Committed]),
-    /// Before the write-ahead log is folded into the file.
+    /// Before the write-ahead log is checkpointed.
     Checkpoint,
     /// Before a read begins.
     Read,
 }
 
-/// What storage can do to a caller there.
+/// A storage fault to inject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The disk is full.
     Full,
     /// An I/O error.
     Io,
-    /// Another process holds the file, for longer than anybody waits.
+    /// Another process holds the file for longer than commands wait.
     Locked,
 }
 
-/// Sees every [`Moment`] on the thread where it happens, and may let it fail.
+/// Receives every [`Moment`] on the thread where it happens, and can inject a fault.
 ///
 /// Nothing can fail at [`Moment::Committed`] and [`Moment::Told`], so a fault there is ignored.
 pub trait Seam: Send + Sync {
-    /// Called at each moment. A fault takes the way of the same failure of SQLite.
+    /// Called at each moment. The store handles a fault like the same failure of SQLite.
     fn at(&self, moment: Moment<'_>) -> Result<(), Fault>;
 }
 
-/// The seam, if there is one.
+/// The hook, if any.
 #[derive(Clone, Default)]
 pub(crate) struct Watched(Option<Arc<dyn Seam>>);
 
@@ -56,7 +57,7 @@ impl Watched {
         Self(seam)
     }
 
-    /// Whether there is one.
+    /// True if there is a hook.
     pub(crate) fn is_seen(&self) -> bool {
         self.0.is_some()
     }
@@ -68,16 +69,16 @@ impl Watched {
         }
     }
 
-    /// Tells a moment at which nothing can fail.
+    /// Reports a moment at which nothing can fail.
     pub(crate) fn tell(&self, moment: Moment<'_>) {
         if let Some(seam) = &self.0 {
-            // What is committed stays so, whatever the seam wishes.
+            // A committed transaction stays committed, so a fault is ignored.
             let _ = seam.at(moment);
         }
     }
 }
 
-/// What SQLite reports when this happens there.
+/// Returns the error that SQLite reports for this fault.
 fn failure(fault: Fault, moment: Moment<'_>) -> rusqlite::Error {
     let code = match (fault, moment) {
         (Fault::Full, _) => ffi::SQLITE_FULL,

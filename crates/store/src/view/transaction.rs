@@ -1,4 +1,4 @@
-//! What a writing command gets.
+//! The view of the database for a writing command.
 
 use opencode_schema::id::{EventID, IdSource, MessageID};
 use rusqlite::Connection;
@@ -8,17 +8,17 @@ use crate::format::entry::Committed;
 use crate::view::reader::Reader;
 use crate::view::seam::{Moment, Watched};
 
-/// What the commands of a transaction have appended, for those who are told once it is committed.
+/// The entries that the commands of a transaction appended, for notification after the commit.
 #[derive(Default)]
 pub(crate) struct Appended {
-    /// The entries that somebody hears of.
+    /// Entries that the listener or the test hook receives.
     pub(crate) entries: Vec<Committed>,
-    /// The logs that grew by entries of which only their tails hear, and their last sequences. The
-    /// entries are not kept, because a log that is replayed as a whole may be as long as memory.
+    /// Logs with new entries for which only their tails are notified, with their last sequences.
+    /// The entries themselves are not kept, because a replayed log may be larger than memory.
     quiet: Vec<(i64, u64)>,
 }
 
-/// How much was appended at some point.
+/// The extent of the appended entries at some point.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     entries: usize,
@@ -35,7 +35,7 @@ impl Appended {
         }
     }
 
-    /// Forgets what came after that point.
+    /// Removes the entries after that point.
     pub(crate) fn take_back(&mut self, mark: Mark) {
         self.entries.truncate(mark.entries);
         self.quiet.truncate(mark.quiet);
@@ -44,7 +44,7 @@ impl Appended {
         }
     }
 
-    /// The logs that have grown, each with the sequence of its last entry.
+    /// Returns the logs with new entries, each with the sequence of its last entry.
     pub(crate) fn logs(&self) -> impl Iterator<Item = (i64, u64)> {
         let runs = self.entries.chunk_by(|a, b| a.aggregate == b.aggregate);
         let heard = runs.filter_map(|run| run.last().map(|it| (it.aggregate, it.event.seq)));
@@ -52,7 +52,7 @@ impl Appended {
     }
 }
 
-/// One command's view of the database, with what it has written itself.
+/// The database as one command sees it, including the command's own writes.
 pub struct Transaction<'a> {
     pub(crate) connection: &'a Connection,
     appended: &'a mut Appended,
@@ -75,14 +75,14 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Everything that can be read, including what this command wrote.
+    /// Returns a view for reads, including the writes of this command.
     pub fn reader(&self) -> Reader<'a> {
         Reader {
             connection: self.connection,
         }
     }
 
-    /// Tells the seam of an entry, and remembers it for everybody else who is to hear of it.
+    /// Reports an entry to the test hook, and keeps it for notification after the commit.
     pub(crate) fn appended(&mut self, entry: Committed) -> Result<(), StoreError> {
         self.watched.at(Moment::Appended(&entry.event))?;
         let Appended { entries, quiet } = &mut *self.appended;
@@ -98,7 +98,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// A new message id.
+    /// Generates a new message id.
     pub fn message_id(&self) -> MessageID {
         MessageID::generate(self.ids)
     }

@@ -14,20 +14,20 @@ use crate::format::version::Kind;
 use crate::projections::{LifecycleConflict, Target};
 use crate::view::transaction::Transaction;
 
-/// How an entry is recorded.
+/// The properties of an entry to record.
 pub(crate) struct Recording {
     /// Name and version of its type.
     pub(crate) kind: Kind,
-    /// Where its session lives, for those who are told.
+    /// Location of the session, for the live stream.
     pub(crate) location: Option<LocationRef>,
-    /// It was decided elsewhere, and comes with its log.
+    /// True if the entry comes from another database, together with its log.
     pub(crate) replayed: bool,
-    /// Whether the listener hears of it.
+    /// True if the commit listener receives the entry.
     pub(crate) announced: bool,
 }
 
-/// Whether an event changes what a session reads as, beyond its sums and times. Those change with
-/// every turn, and `session.next.step.ended` carries them.
+/// True if an event changes the public state of a session other than its sums and times. Sums and
+/// times change with every turn, and `session.next.step.ended` reports them.
 fn changes_session(event: &SessionEvent) -> bool {
     matches!(
         event,
@@ -42,7 +42,7 @@ fn changes_session(event: &SessionEvent) -> bool {
 
 impl Transaction<'_> {
     /// Appends an entry to a session's log and projects it. Returns its sequence, or the conflict.
-    /// A conflict changes nothing, so the caller may go on or take back what it did before.
+    /// A conflict changes nothing, so the caller may continue or roll back its earlier changes.
     pub fn append(
         &mut self,
         session: &SessionID,
@@ -71,7 +71,7 @@ impl Transaction<'_> {
         self.record(log.key, event, recording)
     }
 
-    /// Writes an entry, whose sequence is the next one, with its projection.
+    /// Writes an entry with its projection. Its sequence must be the next one.
     pub(crate) fn record(
         &mut self,
         aggregate: i64,

@@ -1,9 +1,9 @@
-//! Folding the write-ahead log into the file, which SQLite would otherwise do inside a commit.
+//! Checkpoints of the write-ahead log, which SQLite would otherwise run inside a commit.
 //!
-//! The writer folds between batches, after their callers have their answers. So a log that cannot
-//! be folded is no commit's failure: what is committed lies in the log, is read from there, and the
-//! next attempt or the next opening folds it. Only when attempts keep failing until the log has
-//! reached [`LIMIT`], or when they find the file damaged, the store refuses to go on.
+//! The writer runs checkpoints between batches, after the callers have received their answers. So a
+//! failed checkpoint does not fail a commit: the committed data is in the log, is read from there,
+//! and the next attempt or the next opening checkpoints it. The store stops only if attempts fail
+//! until the log reaches [`LIMIT`], or if they find the file damaged.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,35 +17,35 @@ use rusqlite::{Connection, ErrorCode, ffi};
 use crate::open::BUSY_TIMEOUT;
 use crate::view::seam::{Moment, Watched};
 
-/// Pages of the log after which it is folded, and after which a vain attempt is repeated: 4 MiB,
-/// whose folding takes milliseconds.
+/// Number of log pages that triggers a checkpoint, and a retry after a failed attempt: 4 MiB. A
+/// checkpoint of this size takes milliseconds.
 const LENGTH: u32 = 1000;
 
-/// Pages from which on the writer waits for readers, who otherwise could keep the log from ever
-/// beginning anew.
+/// Number of log pages from which on the writer waits for readers. Otherwise readers could prevent
+/// the log from ever restarting.
 const LONG: u32 = 4 * LENGTH;
 
-/// How long it waits. A read takes microseconds to milliseconds.
+/// Maximum wait for readers. A read takes microseconds to milliseconds.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Pages of a log that cannot be folded at which the store gives up: 64 MiB.
+/// Number of log pages at which failed checkpoints stop the store: 64 MiB.
 const LIMIT: u32 = 16 * LENGTH;
 
-/// Bytes that the log's file keeps once a large transaction is folded.
+/// Size in bytes that the log file keeps after the checkpoint of a large transaction.
 const KEPT: u32 = 16 * 1024 * 1024;
 
 /// The write-ahead log, as the writer sees it.
 pub(crate) struct Log {
-    /// Pages in it after the newest commit. Written by SQLite's hook on the writer's thread.
+    /// Number of pages after the newest commit. SQLite's hook writes it on the writer thread.
     pages: Arc<AtomicU32>,
-    /// Pages after the commit before.
+    /// Number of pages after the previous commit.
     before: Cell<u32>,
-    /// Pages at which it is folded next.
+    /// Number of pages at which the next checkpoint is due.
     due: Cell<u32>,
 }
 
 impl Log {
-    /// Follows the log of the writing connection. SQLite does not fold it by itself any more.
+    /// Follows the log of the writing connection and disables SQLite's automatic checkpoints.
     pub(crate) fn follow(connection: &mut Connection) -> rusqlite::Result<Self> {
         let pages = Arc::new(AtomicU32::new(0));
         let newest = Arc::clone(&pages);
@@ -61,7 +61,7 @@ impl Log {
         })
     }
 
-    /// Folds the log if it has become long. An error says that the store cannot go on.
+    /// Runs a checkpoint if one is due. An error means that the store cannot continue.
     pub(crate) fn fold_if_due(
         &self,
         connection: &Connection,
@@ -96,8 +96,8 @@ impl Log {
     }
 }
 
-/// Folds the whole log at the end, which spares the next opening the work. A log that cannot be
-/// folded, or whose store has failed, is left to the next opening: it finds out what was damaged.
+/// Checkpoints the whole log at the end, which saves the next opening the work. If the store has
+/// failed or the checkpoint fails, the log is kept. The next opening then checks for damage.
 pub(crate) fn fold_at_end(connection: &Connection, watched: &Watched, failed: bool) {
     let folded = match failed {
         true => return leave(connection),
@@ -109,7 +109,7 @@ pub(crate) fn fold_at_end(connection: &Connection, watched: &Watched, failed: bo
     }
 }
 
-/// Keeps SQLite from folding the log when the connection goes.
+/// Prevents SQLite from running a checkpoint when the connection is closed.
 fn leave(connection: &Connection) {
     let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     if let Err(error) = connection.set_db_config(keep, true) {

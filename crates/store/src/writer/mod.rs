@@ -1,4 +1,5 @@
-//! The way to the one writer: a queue of commands for the thread that owns the writing connection.
+//! The interface of the single writer: a queue of commands for the thread that owns the writing
+//! connection.
 
 pub(crate) mod append;
 pub(crate) mod checkpoint;
@@ -21,36 +22,36 @@ use crate::view::transaction::Transaction;
 use crate::writer::checkpoint::Log;
 use crate::writer::worker::{Worker, refuse};
 
-/// Commands that may wait for the writer; senders beyond it wait in order.
+/// Maximum number of queued commands. Further senders wait in order.
 const QUEUE: usize = 1024;
 
-/// Hears of committed entries, in order, on the writer's thread. It must not block.
+/// Receives committed entries, in order, on the writer thread. It must not block.
 ///
-/// What it panics with is logged and goes no further: the entries are committed all the same.
+/// A panic of the listener is logged and has no other effect: the entries stay committed.
 pub type CommitListener = Box<dyn Fn(&[Committed]) + Send>;
 
 /// A unit of work for the writer.
 pub(crate) trait Command: Send {
-    /// Runs inside the transaction. An error takes back what it did.
+    /// Runs inside the transaction. An error rolls back the changes of the command.
     fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo>;
-    /// Tells the caller, after the commit or instead of it.
+    /// Answers the caller, after the commit or instead of it.
     fn settle(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// Why a command is taken back.
+/// The reason that a command is rolled back.
 pub(crate) enum Undo {
-    /// It decided so itself.
+    /// The command itself decided so.
     Decided,
     /// Storage failed.
     Failed(StoreError),
 }
 
-/// What the writer is asked to do.
+/// A task for the writer.
 pub(crate) enum Task {
     Command(Box<dyn Command>),
-    /// A read of a database that has no other connection; it sees what is committed.
+    /// A read of a database without other connections. It sees the committed data.
     Read(Box<dyn FnOnce(&Connection) + Send>),
-    /// What is queued before it is carried out, then the file is closed.
+    /// Runs the tasks that were queued earlier, then closes the file.
     Close,
 }
 
@@ -67,7 +68,7 @@ pub(crate) struct WriterOptions {
 pub(crate) struct Writer {
     queue: mpsc::Sender<Task>,
     watched: Watched,
-    /// Set once, when storage has failed: later commands are refused without touching the file.
+    /// Set once, when storage fails. Later commands are refused without access to the file.
     poison: Arc<OnceLock<String>>,
 }
 
@@ -92,8 +93,8 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction and returns once it is committed. An inner error takes the
-    /// work back and is returned as it is; an outer one says that storage failed.
+    /// Runs `work` in a transaction and returns after the commit. An inner error rolls the work
+    /// back and is returned unchanged. An outer error is a failure of storage.
     pub(crate) async fn write<T, E, F>(&self, work: F) -> Result<Result<T, E>, StoreError>
     where
         T: Send + 'static,
@@ -138,7 +139,7 @@ impl Writer {
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Refuses later commands for the reason that is given to it.
+    /// Returns a function that makes the writer refuse later commands with the given reason.
     pub(crate) fn stopper(&self) -> impl FnOnce(String) + Send + 'static {
         let poison = Arc::clone(&self.poison);
         move |reason| refuse(&poison, reason)
@@ -149,9 +150,9 @@ impl Writer {
         let _ = self.poison.set("it was abandoned by its host".into());
     }
 
-    /// Carries out what is queued, closes the connection and drops the lock.
+    /// Runs the queued tasks, closes the connection and releases the lock.
     pub(crate) async fn close(&self) {
-        // An error means that the writer is gone already, which is what was asked for.
+        // An error means that the writer has already ended, which is the intended result.
         let _ = self.queue.send(Task::Close).await;
         self.queue.closed().await;
     }
@@ -171,7 +172,7 @@ where
 {
     fn run(&mut self, transaction: &mut Transaction<'_>) -> Result<(), Undo> {
         let work = self.work.take().expect("a command runs once");
-        // A bug in one command must not end the writer for everybody.
+        // A bug in one command must not end the writer for all callers.
         let outcome = catch_unwind(AssertUnwindSafe(|| work(transaction)))
             .unwrap_or_else(|_| Err(StoreError::Database("the command panicked".into())))
             .map_err(Undo::Failed)?;
@@ -183,7 +184,8 @@ where
     fn settle(self: Box<Self>, committed: Result<(), StoreError>) {
         let Self { outcome, reply, .. } = *self;
         let answer = committed.and_then(|()| outcome.ok_or(StoreError::Closed));
-        // A caller that has gone away does not want the answer; the work stands.
+        // If the caller has dropped the future, the answer is discarded and the work stays
+        // committed.
         let _ = reply.send(answer);
     }
 }

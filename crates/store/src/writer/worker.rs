@@ -1,7 +1,8 @@
-//! The one writer's thread: it owns the writing connection and carries out what is queued for it.
+//! The writer thread: it owns the writing connection and runs the queued tasks.
 //!
-//! Commands that wait together share one commit, each in a savepoint of its own, so that one that
-//! fails takes back only itself. Nothing is signalled or acknowledged before the outer commit.
+//! Commands that wait together share one commit. Each uses its own savepoint, so that a failed
+//! command rolls back only its own changes. Nothing is signalled or acknowledged before the outer
+//! commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -17,10 +18,10 @@ use crate::view::transaction::{Appended, Transaction};
 use crate::writer::checkpoint::{Log, fold_at_end};
 use crate::writer::{Command, Task, Undo, WriterOptions};
 
-/// Commands that share one commit at most, so that the first of them is not kept waiting for long.
+/// Maximum number of commands that share one commit, so that the first of them does not wait long.
 const BATCH: usize = 256;
 
-/// The writer's thread.
+/// The state of the writer thread.
 pub(crate) struct Worker {
     connection: Connection,
     /// None for a database in memory.
@@ -30,12 +31,12 @@ pub(crate) struct Worker {
     poison: Arc<OnceLock<String>>,
 }
 
-/// What became of a command that was run.
+/// The state of a command after its run.
 enum Executed {
-    /// Its answer has to wait for the commit: because its work stays, or because it may have
-    /// decided by what others of the transaction have done.
+    /// The answer waits for the commit, because the command's work is kept, or because its decision
+    /// may depend on other commands of the transaction.
     Kept(Box<dyn Command>),
-    /// It has its answer.
+    /// The command is answered.
     Settled,
     /// Another process holds the file.
     Locked(Box<dyn Command>, StoreError),
@@ -58,7 +59,7 @@ impl Worker {
         }
     }
 
-    /// Carries out what is queued until it is told to close, or nobody is left who could.
+    /// Runs the queued tasks until it receives `Close` or all senders are dropped.
     pub(crate) fn run(self, mut tasks: mpsc::Receiver<Task>) {
         let mut next = None;
         while let Some(task) = next.take().or_else(|| tasks.blocking_recv()) {
@@ -74,13 +75,13 @@ impl Worker {
         }
         drop(self.connection);
         drop(self.held);
-        // Last, because it tells everybody that the file can be opened again: those who closed it,
-        // and those whose commands came too late and go with the queue.
+        // Dropped last, because it signals that the file can be opened again. It notifies the
+        // callers of `close` and the callers of commands that are still in the queue.
         drop(tasks);
     }
 
-    /// Runs the first command and the commands that wait behind it, commits once, then tells
-    /// everybody. Returns the other task that ended the batch.
+    /// Runs the first command and the commands queued after it, commits once, then notifies all
+    /// recipients. Returns the task of another kind that ended the batch.
     fn batch(&self, first: Box<dyn Command>, tasks: &mut mpsc::Receiver<Task>) -> Option<Task> {
         let mut appended = Appended::default();
         let mut kept: Vec<Box<dyn Command>> = Vec::new();
@@ -95,7 +96,7 @@ impl Worker {
                 Executed::Locked(command, busy) => return refuse_waiting(command, &busy, tasks),
             }
             if !kept.is_empty() && self.connection.is_autocommit() {
-                // Some failures make SQLite take the whole transaction back by itself.
+                // After some failures, SQLite rolls back the whole transaction itself.
                 let lost = StoreError::Database("the transaction was taken back".into());
                 for command in kept.drain(..) {
                     command.settle(Err(lost.clone()));
@@ -111,7 +112,7 @@ impl Worker {
         next
     }
 
-    /// Runs one command. The transaction is begun by the first one that is kept; later ones get a
+    /// Runs one command. The first kept command begins the transaction. Later commands use a
     /// savepoint.
     fn execute(
         &self,
@@ -160,7 +161,7 @@ impl Worker {
         self.statement("BEGIN IMMEDIATE")
     }
 
-    /// Takes back the command that ran last, alone or with the transaction it began.
+    /// Rolls back the last command, either alone or together with the transaction that it began.
     fn take_back(&self, joined: bool) {
         let undo = if joined {
             "ROLLBACK TO command; RELEASE command"
@@ -168,7 +169,7 @@ impl Worker {
             "ROLLBACK"
         };
         if let Err(error) = self.connection.execute_batch(undo) {
-            // SQLite takes the transaction back by itself after some failures.
+            // After some failures, SQLite rolls back the transaction itself.
             tracing::debug!(%error, "rollback was not needed");
         }
     }
@@ -180,7 +181,8 @@ impl Worker {
             .at(Moment::Commit(committed))
             .map_err(StoreError::from)
             .and_then(|()| self.statement("COMMIT"))
-            // Last: what is told as stored was written to files that were still in their place.
+            // Checked last: acknowledged data must be in files that were still in place after the
+            // commit.
             .and_then(|()| self.held.as_ref().map_or(Ok(()), DatabaseHold::check))
             .map_err(|error| {
                 let error = self.note(error);
@@ -199,13 +201,13 @@ impl Worker {
         }
     }
 
-    /// Tells tails and listener.
+    /// Notifies tails and listener.
     fn announce(&self, appended: &Appended) {
         let WriterOptions {
             tails, listener, ..
         } = &self.surroundings;
         tails.signal(appended.logs());
-        // A bug in the listener must not end the writer, nor keep the callers from their answers.
+        // A bug in the listener must not end the writer or prevent the answers to callers.
         let hear = |entries: &[Committed]| {
             if catch_unwind(AssertUnwindSafe(|| listener(entries))).is_err() {
                 tracing::error!("the commit listener panicked");
@@ -233,7 +235,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Remembers a failure of storage: what it left on disk is for the next opening to find out.
+    /// Records a failure of storage. The next opening checks the state on disk.
     fn note(&self, error: StoreError) -> StoreError {
         if let StoreError::Poisoned(reason) = &error {
             refuse(&self.poison, reason.clone());
@@ -242,8 +244,8 @@ impl Worker {
     }
 }
 
-/// Tells a command and those that have waited with it that the file is locked: each of them would
-/// wait as long once more. Returns the other task that ended the wait.
+/// Answers a command and the commands queued after it that the file is locked, because each would
+/// wait for the full timeout again. Returns the task of another kind that ended the loop.
 fn refuse_waiting(
     first: Box<dyn Command>,
     busy: &StoreError,
@@ -266,7 +268,7 @@ fn refuse_waiting(
     next
 }
 
-/// Refuses later commands, for the first reason that is given.
+/// Refuses later commands. Only the first reason is kept.
 pub(crate) fn refuse(poison: &OnceLock<String>, reason: String) {
     tracing::error!(%reason, "the database failed");
     let _ = poison.set(reason);

@@ -1,4 +1,4 @@
-//! What waits in an inbox: in which order, as what, and how much.
+//! Pending inputs of an inbox: their order, their delivery and their number.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::prompt::Delivery;
@@ -18,7 +18,7 @@ fn redelivered(id: &str, delivery: &str) -> SessionEvent {
     )
 }
 
-/// Id, admission and delivery of everything that waits, and how much that is said to be.
+/// Returns id, admission and delivery of all pending inputs, and the stored count.
 async fn backlog(bench: &Bench, session: &SessionRow) -> (Vec<(String, u64, Delivery)>, u64) {
     let row = session.clone();
     let read = bench.store.read(move |db| {
@@ -67,7 +67,7 @@ async fn inputs_of_both_deliveries_wait_in_the_order_of_their_admission() {
             vec![of("msg_f", 1, queue), of("msg_d", 3, steer)],
         ),
         (withdrawn("msg_f"), vec![of("msg_d", 3, steer)]),
-        // What changes nothing is counted as nothing.
+        // Events without effect do not change the count.
         (withdrawn("msg_f"), vec![of("msg_d", 3, steer)]),
         (withdrawn("msg_e"), vec![of("msg_d", 3, steer)]),
         (withdrawn("msg_nobody"), vec![of("msg_d", 3, steer)]),
@@ -185,7 +185,7 @@ async fn a_redelivered_input_takes_its_place_by_its_admission() {
         bench.append(&session, 6, event).await;
         for (delivery, expected) in [(Delivery::Steer, steers), (Delivery::Queue, queued)] {
             let id = id.clone();
-            // The cutoff is that of the admission, not of the change.
+            // The cutoff refers to the admission, not to the change of the delivery.
             let read = bench
                 .store
                 .read(move |db| db.pending(&id, key, delivery, 4, 99));

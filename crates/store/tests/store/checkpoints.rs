@@ -1,5 +1,5 @@
-//! The write-ahead log: how long it becomes, and that a log which cannot be folded into the file
-//! is nobody's failure until there is too much of it.
+//! The length of the write-ahead log, and checkpoints that fail: they have no effect on callers
+//! until the log is too long.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use tempfile::TempDir;
 
 use crate::harness::{admitted, append, create, event, open, open_watched};
 
-/// Bytes of a page in the log.
+/// Size of a log page in bytes.
 const PAGE: u64 = 4096 + 24;
 
-/// Counts the attempts to fold the log, and lets them fail while it is told to.
+/// Counts checkpoint attempts, and injects a fault while one is set.
 struct Folds {
     log: PathBuf,
     attempts: AtomicUsize,
-    /// Pages of the log that was the longest of them.
+    /// Maximum number of log pages at an attempt.
     longest: AtomicU64,
     fault: Mutex<Option<Fault>>,
 }
@@ -86,12 +86,12 @@ impl Bench {
         self.folder.path().join("opencode.db")
     }
 
-    /// Pages in the file of the log.
+    /// Returns the number of pages in the log file.
     fn log(&self) -> u64 {
         pages(&self.folds.log)
     }
 
-    /// Writes an entry of about so many pages.
+    /// Writes an entry of about that many pages.
     async fn write(&mut self, pages: usize) -> Result<u64, StoreError> {
         self.written += 1;
         let id = format!("msg_{}", self.written);
@@ -101,7 +101,8 @@ impl Bench {
         written.map(|seq| seq.unwrap())
     }
 
-    /// Attempts to fold the log, once the writer is done with what it was told.
+    /// Returns the number of checkpoint attempts, after the writer has finished the earlier
+    /// commands.
     async fn attempts(&self) -> usize {
         let write = self.store.write(|_| Ok(Err::<(), _>("nothing")));
         let _ = write.await;
@@ -128,7 +129,7 @@ async fn the_log_is_folded_whenever_it_has_grown_and_begins_anew() {
         assert_eq!(bench.write(50).await.unwrap(), at);
         assert!(bench.log() < 1100, "{}", bench.log());
     }
-    // 300 entries of 50 pages and a few more.
+    // 300 entries of slightly more than 50 pages.
     assert!(
         (14..18).contains(&bench.attempts().await),
         "{}",
@@ -145,7 +146,7 @@ async fn a_log_that_cannot_be_folded_is_no_commits_failure() {
         for at in 1..=60 {
             assert_eq!(bench.write(50).await.unwrap(), at, "{fault:?}");
         }
-        // It is tried again when the log has grown as much once more.
+        // The next attempt follows when the log has grown by the same length again.
         assert_eq!(bench.attempts().await, 3, "{fault:?}");
         assert!(bench.log() > 3000, "{fault:?}");
         bench.folds.fail(None);
@@ -153,7 +154,7 @@ async fn a_log_that_cannot_be_folded_is_no_commits_failure() {
             assert_eq!(bench.write(50).await.unwrap(), at, "{fault:?}");
         }
         assert_eq!(bench.attempts().await, 4, "{fault:?}");
-        // Nothing was lost on the way, whether the log is folded in the end or not.
+        // No data was lost, with or without a checkpoint at the end.
         for (last, fault) in [(80, None), (81, Some(fault))] {
             assert_eq!(bench.latest().await, last);
             bench.folds.fail(fault);
@@ -189,7 +190,7 @@ async fn a_log_that_can_never_be_folded_ends_the_writing_before_it_fills_the_dis
     );
     assert!(bench.log() > 16_000, "{}", bench.log());
     assert_eq!(bench.latest().await, last);
-    // The log is not touched any more: the next opening has it.
+    // The log is not touched any more. The next opening reads it.
     let attempts = bench.attempts().await;
     bench.store.close().await;
     assert_eq!(bench.folds.attempts(), attempts);
@@ -243,7 +244,7 @@ async fn a_reader_keeps_the_log_growing_only_as_long_as_it_reads() {
     for at in 31..=40 {
         assert_eq!(write(at).await, at as u64);
     }
-    // Cut, and begun anew.
+    // The log was truncated and restarted.
     assert!(bench.log() < 2100, "{}", bench.log());
     store.close().await;
 }
@@ -261,7 +262,7 @@ async fn a_large_transaction_does_not_leave_a_large_log() {
         Ok(Ok::<_, ()>(()))
     });
     write.await.unwrap().unwrap();
-    // The next commit finds it folded.
+    // The log is checkpointed before the next commit.
     let next = append(
         &bench.store,
         &bench.session.info.id,

@@ -1,4 +1,4 @@
-//! Sessions that others made, and the permission rules of a session itself.
+//! Child sessions, and the permission rules of a session itself.
 
 use opencode_schema::event::{SessionCreated, SessionEvent, SessionUpdated};
 use opencode_schema::id::SessionID;

@@ -1,4 +1,4 @@
-//! Closing: what was queued is carried out, later calls are refused, the file is free.
+//! Closing: queued commands run, later calls are refused, and the file is free.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -26,7 +26,7 @@ async fn what_is_queued_is_carried_out_and_later_calls_are_refused() {
         commands
             .spawn(async move { append(&store, &session, 5, admitted(&id, "x", "steer")).await });
     };
-    // Held up, so that the commands and the end wait behind each other.
+    // The writer is blocked, so that the commands and the close queue up.
     let (release, held) = channel::<()>();
     let holder = {
         let store = Arc::clone(&store);
@@ -142,7 +142,7 @@ async fn a_read_under_way_is_finished_first() {
     drop(release);
     assert_eq!(reading.await.unwrap().unwrap(), 0);
     closing.await.unwrap();
-    // Nothing is left beside the file, so nobody has it open.
+    // No companion file is left, so no connection has the file open.
     let mut names: Vec<_> = std::fs::read_dir(bench.folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,4 +1,4 @@
-//! What a request learns of the one before it, and of what happened to the history since.
+//! The data of the previous request, and the changes of the history since then.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::model::ModelRef;
@@ -19,7 +19,7 @@ async fn changes(bench: &Bench, session: &SessionRow, after: u64) -> HistoryChan
     read.await.unwrap()
 }
 
-/// Appends a step that ends in this way, with or without metadata. Returns the entry that began it.
+/// Appends a step with this end, with or without metadata. Returns the sequence of its first entry.
 async fn step(bench: &Bench, session: &SessionRow, message: &str, end: &str, note: Value) -> u64 {
     let started = bench.append(session, 1, step_started(message)).await;
     let own = json!({"assistantMessageID": message});
@@ -62,14 +62,14 @@ async fn the_newest_step_that_says_something_of_its_request_is_found() {
         let expected = Some(said(seq, json!({"of": message})));
         assert_eq!(recorded(&bench, &session).await, expected);
     }
-    // Neither one that says nothing, nor one that has not ended, nor what somebody else says.
+    // Steps without metadata, open steps and steps of other sessions do not count.
     let newest = recorded(&bench, &session).await;
     step(&bench, &session, "msg_4", "ended", Value::Null).await;
     bench.append(&session, 3, step_started("msg_5")).await;
     let other = bench.session("ses_b").await;
     step(&bench, &other, "msg_6", "ended", json!({"of": "msg_6"})).await;
     assert_eq!(recorded(&bench, &session).await, newest);
-    // What is taken back was sent all the same.
+    // A reverted request was still sent.
     let revert = event("revert.committed", json!({"messageID": "msg_2"}));
     bench.append(&session, 4, revert).await;
     assert_eq!(recorded(&bench, &session).await, newest);

@@ -1,4 +1,4 @@
-//! A damaged file: the reads that meet the damage say so, the others go on, nothing panics.
+//! A damaged file: reads of damaged data fail, other reads continue, and nothing panics.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,7 +10,8 @@ use crate::harness::{
     Bench, admitted, append, event, message_id, of_a, open, prompted, raw, step_started,
 };
 
-/// A session whose entries 1 to 9 are one turn with a call, and another that is left alone.
+/// Returns a session with one turn and a call as entries 1 to 9, and another session that stays
+/// intact.
 async fn bench() -> (Bench, SessionRow, SessionRow) {
     let (bench, session) = Bench::with_session("ses_a").await;
     let text = r#"{"path":"src/main.rs","limit":200}"#;
@@ -46,7 +47,7 @@ fn is_corrupt<T: std::fmt::Debug>(read: Result<T, StoreError>, seq: i64) -> bool
     matches!(&read, Err(StoreError::Corrupt { seq: at, .. }) if *at == seq)
 }
 
-/// Reads everything there is to read of a session, and fails with the first failure.
+/// Reads all data of a session, and fails with the first failure.
 async fn read_all(store: &Store, session: &SessionRow) -> Result<(), StoreError> {
     let (key, id) = (session.key, session.info.id.clone());
     let row = session.clone();
@@ -185,7 +186,7 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
         let is_corrupt = matches!(read, Err(StoreError::Corrupt { .. }));
         assert!(is_corrupt, "{damage}: {read:?}");
         read_all(&bench.store, &other).await.unwrap();
-        // It hides no other, and takes no place of a page from one.
+        // The damaged session does not hide the others and takes no slot of a page.
         for order in [Order::Ascending, Order::Descending] {
             let list = bench
                 .store
@@ -198,7 +199,7 @@ async fn a_damaged_projection_is_corrupt_and_never_a_panic() {
                 .collect();
             assert!(ids.contains(&other.info.id), "{damage}: {ids:?}");
         }
-        // Writing to the other goes on.
+        // Writing to the other session continues.
         bench
             .append(&other, 6, admitted("msg_next", "x", "steer"))
             .await;
@@ -293,7 +294,7 @@ async fn a_file_that_is_damaged_refuses_writes_and_answers_what_it_can() {
     let (bench, session, _) = bench().await;
     let path = bench.path();
     bench.store.close().await;
-    // The root of the log's table, and nothing else.
+    // Damages only the root page of the table `event`.
     let (page, size) = {
         let raw = raw(&path);
         let page: u32 = raw
@@ -318,7 +319,7 @@ async fn a_file_that_is_damaged_refuses_writes_and_answers_what_it_can() {
     let key = session.key;
     let events = store.read(move |db| db.events(key, None, 9)).await;
     assert!(matches!(events, Err(StoreError::Poisoned(_))), "{events:?}");
-    // A read that failed says nothing about writing.
+    // A failed read does not stop writing.
     let add = |id: &'static str| {
         store.write(move |transaction| {
             transaction.add_project(id, "/", 5)?;

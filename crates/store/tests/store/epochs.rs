@@ -1,4 +1,4 @@
-//! The Context Epoch of a session and what is kept beside it: what replaces them, what forgets them.
+//! The Context Epoch of a session and its related data: events that replace or delete them.
 
 use opencode_schema::event::SessionEvent;
 use opencode_store::{Epoch, SessionRow, StoreError, Transaction};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{Bench, event, prompted, step_started};
 
-/// What is stored of the epoch, and where was read.
+/// The stored epoch, its baseline sequence, and the explored directories.
 type Kept = (Option<Epoch>, Option<u64>, Vec<String>);
 
 fn epoch(baseline: &str, snapshot: &str, baseline_seq: u64) -> Epoch {
@@ -35,7 +35,7 @@ async fn kept(bench: &Bench, session: &SessionRow) -> Kept {
     read.await.unwrap()
 }
 
-/// A session with an epoch that began at 1 and a directory that was read in.
+/// Returns a session with an epoch that began at 1 and one explored directory.
 async fn begun() -> (Bench, SessionRow) {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench
@@ -57,7 +57,7 @@ async fn a_snapshot_changes_and_its_baseline_stays() {
     let (key, without) = (session.key, other.key);
     write(&bench, move |transaction| {
         transaction.set_snapshot(key, r#"{"a":1}"#)?;
-        // There is no epoch that it could belong to.
+        // The session has no epoch for the snapshot.
         transaction.set_snapshot(without, r#"{"a":1}"#)
     })
     .await;

@@ -1,4 +1,4 @@
-//! Real failures: files that may not grow, a full database, and another process that holds the file.
+//! Real failures: files that cannot grow, a full database, and another process that holds the file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ fn session() -> SessionID {
     SessionID::parse("ses_a").unwrap()
 }
 
-/// Writes an entry of about so many pages.
+/// Writes an entry of about that many pages.
 async fn write(store: &Store, id: &str, pages: usize) -> Result<u64, StoreError> {
     let payload = json!({"messageID": id, "text": "x".repeat(pages * 4096)});
     let written = append(store, &session(), 5, event("synthetic", payload)).await;
@@ -31,7 +31,7 @@ async fn latest(store: &Store) -> u64 {
     read.await.unwrap()
 }
 
-/// Counts attempts to begin a transaction. Each waits for the file as long as anybody may.
+/// Counts attempts to begin a transaction. Each waits for the file until the timeout.
 #[derive(Default)]
 struct Begins(AtomicU64);
 
@@ -67,14 +67,14 @@ async fn a_file_that_another_process_holds_is_busy_and_then_goes_on() {
         };
         assert_eq!(reason, busy);
     }
-    // Together, not one after the other.
+    // All commands share one wait.
     assert_eq!(begins.0.load(Ordering::SeqCst), 1);
-    // Reading never waits.
+    // Reads never wait.
     assert_eq!(latest(&store).await, 0);
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(write(&store, "msg_1", 1).await.unwrap(), 1);
 
-    // One that lets go in time is not noticed.
+    // A short lock of another process has no visible effect.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let release = async { other.execute_batch("COMMIT").unwrap() };
     let (written, ()) = tokio::join!(write(&store, "msg_2", 1), release);
@@ -82,7 +82,7 @@ async fn a_file_that_another_process_holds_is_busy_and_then_goes_on() {
     assert_eq!(latest(&store).await, 2);
 }
 
-/// A limit on the size of files, which the operating system keeps for a process of its own.
+/// A limit on the size of files, which the operating system enforces for a separate process.
 #[cfg(unix)]
 mod limited {
     use std::fs;
@@ -99,11 +99,11 @@ mod limited {
     use super::{latest, write};
     use crate::harness::{create, open, options};
 
-    /// Which file the child works on, and what of it may not grow.
+    /// Variables for the child process: its database file, and the limit that applies.
     const FILE: &str = "STORE_FAULTS_FILE";
     const LIMITS: &str = "STORE_FAULTS_LIMITS";
 
-    /// Counts attempts to fold the log.
+    /// Counts checkpoint attempts.
     #[derive(Default)]
     struct Folds(AtomicU64);
 
@@ -124,7 +124,7 @@ mod limited {
         path.with_file_name("opencode.db-wal")
     }
 
-    /// From here on no file of this process may grow beyond that.
+    /// Limits the size of files that this process writes from now on.
     fn limit(bytes: u64) {
         let maximum = getrlimit(Resource::Fsize).maximum;
         let limit = Rlimit {
@@ -134,8 +134,8 @@ mod limited {
         setrlimit(Resource::Fsize, limit).unwrap();
     }
 
-    /// Runs the test below in a process of its own and returns what it said: how many entries were
-    /// acknowledged. The shell keeps the signal from it that would end it at the limit.
+    /// Runs the test below in a separate process and returns its output: the number of acknowledged
+    /// entries. The shell ignores the signal that would end the process at the limit.
     fn child(path: &Path, limits: &str) -> u64 {
         let output = Command::new("sh")
             .args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#])
@@ -156,7 +156,7 @@ mod limited {
         count.split_once(';').unwrap().0.parse().unwrap()
     }
 
-    /// What a process does whose files may not grow any more.
+    /// Runs in the child process with limited file sizes.
     #[tokio::test]
     async fn in_a_process_of_its_own() {
         let (Ok(path), Ok(limits)) = (std::env::var(FILE), std::env::var(LIMITS)) else {
@@ -165,7 +165,7 @@ mod limited {
         let path = PathBuf::from(path);
         let folds = Arc::new(Folds::default());
         let options = StoreOptions {
-            // The clock of the tests begins anew in each process.
+            // The clock of the tests restarts in each process.
             ids: Arc::new(IdSource::new(Arc::new(SystemClock))),
             seam: Some(Arc::clone(&folds) as Arc<dyn Seam>),
             ..options(DatabasePath::File(path.clone()), Box::new(|_| {}))
@@ -181,7 +181,7 @@ mod limited {
             "file" => {
                 let before = size(&path);
                 limit(before);
-                // The log may become as long as the file is, and is to be folded before.
+                // The log may grow to the size of the file, and a checkpoint is due before that.
                 count = refused(&store, count).await;
                 assert_eq!(folds.0.load(Ordering::Relaxed), 1);
                 assert!(size(&log(&path)) > 1400 * 4096);
@@ -210,7 +210,7 @@ mod limited {
         count
     }
 
-    /// Writes until that fails. What was acknowledged stays readable; more is refused.
+    /// Writes until a write fails. Acknowledged entries stay readable. Later writes are refused.
     async fn refused(store: &Store, mut count: u64) -> u64 {
         let error = loop {
             match write(store, &format!("msg_{}", count + 1), 20).await {
@@ -238,7 +238,7 @@ mod limited {
             let path = folder.path().join("opencode.db");
             let store = open(&path).await.unwrap();
             create(&store, "ses_a").await;
-            // Larger than the log becomes before it is folded.
+            // More than the log holds before a checkpoint.
             grow(&store, 0, 80).await;
             store.close().await;
             let acknowledged = child(&path, limits);

@@ -1,5 +1,4 @@
-//! An active history that somebody follows: what is read of it beyond what was known always adds up
-//! to the whole.
+//! A followed active history: incremental reads always add up to the whole history.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +9,21 @@ use serde_json::json;
 
 use crate::harness::{Bench, event, prompted, step_started};
 
-/// Something that changes the history of a session, or a look at it.
+/// A change of a session's history, or a read of it.
 #[derive(Debug, Clone, Copy)]
 enum Happens {
     Prompted,
-    /// Ends the answer before it, too.
+    /// Also ends the previous answer.
     Answered,
     Updated,
     Compacted,
-    /// To the message at this place of all that there are.
+    /// The boundary is the message at this index among all messages.
     Reverted(usize),
     Baseline,
     Looked,
 }
 
-/// A copy of the history that is brought up to date by what changed.
+/// A copy of the history that is updated with incremental reads.
 #[derive(Default)]
 struct Copy {
     messages: BTreeMap<u64, SessionMessage>,
@@ -32,7 +31,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// Reads on, checks the copy against the whole, and says whether everything was read anew.
+    /// Reads incrementally and compares the copy with the whole history. Returns true if everything
+    /// was read again.
     async fn follow(&mut self, bench: &Bench, session: &SessionRow) -> bool {
         let (key, known) = (session.key, self.known.clone());
         let read = bench
@@ -137,7 +137,7 @@ async fn a_history_is_read_anew_only_where_it_did_not_just_grow() {
         happen(&bench, &session, at, what).await;
         assert_eq!(copy.follow(&bench, &session).await, anew, "{at}: {what:?}");
     }
-    // What is known of one session says nothing of another.
+    // A history point of one session is not valid for another.
     let other = bench.session("ses_b").await;
     assert!(copy.follow(&bench, &other).await);
 }

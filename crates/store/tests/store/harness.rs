@@ -1,4 +1,4 @@
-//! What the tests share: a store in a folder of its own, events from JSON, and messages as JSON.
+//! Shared test helpers: a store in its own folder, events from JSON, and messages as JSON.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,8 +14,8 @@ use opencode_store::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A clock that moves one millisecond each time it is read, for all stores of this process: when
-/// one opens the file of another, their ids must differ.
+/// A clock that advances one millisecond at each read, shared by all stores of this process. If one
+/// store opens the file of another, their ids must differ.
 struct Ticks;
 
 impl Clock for Ticks {
@@ -50,7 +50,7 @@ pub(crate) fn options(path: DatabasePath, listener: CommitListener) -> StoreOpti
     }
 }
 
-/// A store whose file is watched by `seam`.
+/// Opens a store with the hook `seam`.
 pub(crate) async fn open_watched(path: &Path, seam: Arc<dyn Seam>) -> Result<Store, OpenError> {
     let path = DatabasePath::File(path.to_owned());
     let options = StoreOptions {
@@ -82,7 +82,7 @@ impl Bench {
         }
     }
 
-    /// A store with one empty session.
+    /// Returns a store with one empty session.
     pub(crate) async fn with_session(id: &str) -> (Self, SessionRow) {
         let bench = Self::new().await;
         let session = bench.session(id).await;
@@ -105,7 +105,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// Appends events a millisecond apart from `time` on, which must succeed.
+    /// Appends events one millisecond apart from `time` on. All must succeed.
     pub(crate) async fn all(
         &self,
         session: &SessionRow,
@@ -123,7 +123,7 @@ impl Bench {
         read.await.unwrap()
     }
 
-    /// All messages, oldest first, as JSON.
+    /// Returns all messages as JSON, oldest first.
     pub(crate) async fn messages(&self, session: &SessionRow) -> Vec<Value> {
         let key = session.key;
         let read = self
@@ -133,20 +133,20 @@ impl Bench {
         messages.iter().map(|(_, message)| json!(message)).collect()
     }
 
-    /// The row of the session as it is now.
+    /// Returns the current row of the session.
     pub(crate) async fn row(&self, session: &SessionRow) -> Option<SessionRow> {
         let id = session.info.id.clone();
         let read = self.store.read(move |db| db.session(&id));
         read.await.unwrap()
     }
 
-    /// The database as SQLite sees it, beside the store.
+    /// Opens a direct SQLite connection to the database.
     pub(crate) fn raw(&self) -> rusqlite::Connection {
         raw(&self.path())
     }
 }
 
-/// A database as SQLite sees it, with nothing that keeps anybody from spoiling it.
+/// Opens a direct SQLite connection without constraints, which can damage the data.
 pub(crate) fn raw(path: &Path) -> rusqlite::Connection {
     let raw = rusqlite::Connection::open(path).unwrap();
     raw.pragma_update(None, "foreign_keys", false).unwrap();
@@ -176,7 +176,8 @@ pub(crate) async fn append(
     write.await
 }
 
-/// The event of that name, of `session.next.` unless it says `session.` itself.
+/// Returns the event of that name. Adds the prefix `session.next.` unless the name begins with
+/// `session.`.
 pub(crate) fn event(name: &str, payload: Value) -> SessionEvent {
     let name = match name.strip_prefix("session.") {
         Some(_) => name.to_owned(),
@@ -186,12 +187,12 @@ pub(crate) fn event(name: &str, payload: Value) -> SessionEvent {
     SessionEvent::read(spec.unwrap().number, &payload.to_string()).unwrap()
 }
 
-/// An event of the assistant message `msg_a`.
+/// Returns an event of the assistant message `msg_a`.
 pub(crate) fn of_a(name: &str, payload: Value) -> SessionEvent {
     event(name, with(json!({"assistantMessageID": "msg_a"}), payload))
 }
 
-/// `base` with the members of `more`.
+/// Returns `base` with the members of `more`.
 pub(crate) fn with(mut base: Value, mut more: Value) -> Value {
     let members = base.as_object_mut().unwrap();
     members.extend(std::mem::take(more.as_object_mut().unwrap()));
@@ -237,7 +238,7 @@ pub(crate) fn message_id(text: &str) -> MessageID {
     MessageID::parse(text).unwrap()
 }
 
-/// Stored text of an entry, whether it is streamed or not.
+/// Returns the stored text of an entry, including entries that are not streamed.
 pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<String> {
     let raw = bench.raw();
     raw.query_row(
@@ -248,9 +249,9 @@ pub(crate) fn raw_data(bench: &Bench, session: &SessionRow, seq: u64) -> Option<
     .unwrap()
 }
 
-/// Appends the events and checks that reading gives them back.
+/// Appends the events and checks that reading returns them unchanged.
 pub(crate) async fn round_trip(bench: &Bench, session: &SessionRow, events: &[SessionEvent]) {
-    // At one time, because a promotion bears that of its admission.
+    // All at the same time, because a promotion has the time of its admission.
     for event in events {
         bench.append(session, 1000, event.clone()).await;
     }
@@ -278,15 +279,15 @@ pub(crate) async fn round_trip(bench: &Bench, session: &SessionRow, events: &[Se
     assert_eq!(read.next(), None);
 }
 
-/// The messages that these events make of a new session, written at 11, 12, ... like their sequences
-/// plus ten.
+/// Returns the messages that these events create in a new session. The events have the times 11,
+/// 12, ..., which are their sequences plus ten.
 pub(crate) async fn project(events: impl IntoIterator<Item = SessionEvent>) -> Vec<Value> {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.all(&session, 11, events).await;
     bench.messages(&session).await
 }
 
-/// The content of `msg_a`, which begins at 11, after these events.
+/// Returns the content of `msg_a`, which starts at 11, after these events.
 pub(crate) async fn content(events: impl IntoIterator<Item = SessionEvent>) -> Value {
     let first = std::iter::once(step_started("msg_a"));
     project(first.chain(events)).await.swap_remove(0)["content"].take()

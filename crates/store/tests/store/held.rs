@@ -1,5 +1,5 @@
-//! The files of an open database stay its own: nothing else in the process opens them, no second host
-//! gets them, and a host that lost them says so.
+//! Exclusive files of an open database: no other code in the process opens them, no second host
+//! opens them, and a host that lost them reports it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,18 +12,18 @@ use rusqlite::Connection;
 
 use crate::harness::{Bench, open};
 
-/// Names the database for this program when it is started a second time.
+/// Environment variable that passes the database to a second run of this program.
 const OTHER_PROGRAM: &str = "OPENCODE_TEST_OTHER_PROGRAM";
 
-/// What the other program says of a database that is in use.
+/// Exit status of the other program for a database that is in use.
 #[cfg(target_os = "linux")]
 const IN_USE: i32 = 3;
 
-/// How many rows the other program writes.
+/// Number of rows that the other program writes.
 #[cfg(target_os = "linux")]
 const ROWS: u32 = 300;
 
-/// Starts this program again, to run one test with a database.
+/// Starts this program again to run one test with a database.
 fn other_program(test: &str, database: &Path) -> Command {
     let mut other = Command::new(std::env::current_exe().unwrap());
     other.args(["--exact", test]).env(OTHER_PROGRAM, database);
@@ -44,7 +44,7 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// How many locks of POSIX this process holds on a file.
+/// Returns the number of POSIX locks that this process holds on a file.
 #[cfg(target_os = "linux")]
 fn locks(file: &Path) -> usize {
     let found = file.metadata().expect("the file is there");
@@ -94,7 +94,7 @@ async fn other_files_of_the_process_leave_the_locks_of_the_database() {
     assert_eq!(locks(&database), before);
 }
 
-/// SQLite in another process removes the log of a database that no process has locked.
+/// SQLite in another process removes the log of a database without locks.
 #[tokio::test]
 async fn what_another_program_reads_stays_in_the_database() {
     if let Ok(database) = std::env::var(OTHER_PROGRAM) {
@@ -161,8 +161,8 @@ async fn a_removed_lock_lets_no_second_host_write() {
     commit(&bench).await.unwrap();
 }
 
-/// A host in another process takes the lock file that the user removed, but not the lock on the
-/// database itself.
+/// A host in another process can take a removed lock file, but not the lock on the database file
+/// itself.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_removed_lock_lets_no_other_process_write() {
@@ -183,7 +183,7 @@ async fn a_removed_lock_lets_no_other_process_write() {
 }
 
 /// Another SQLite program writes to the database while this process commits and tries to open the
-/// files in every way there is.
+/// files in every possible way.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_another_program_writes_meanwhile_damages_nothing() {
@@ -230,8 +230,7 @@ async fn what_another_program_writes_meanwhile_damages_nothing() {
     assert_eq!(kept, committed.to_string());
 }
 
-/// Each row is a transaction of a connection of its own, so that SQLite looks each time whether it is
-/// the last one.
+/// Each row uses its own connection, so that SQLite checks each time if it is the last one.
 #[cfg(target_os = "linux")]
 fn write_rows(database: &Path) {
     for number in 0..ROWS {

@@ -1,4 +1,4 @@
-//! Which messages a read selects: the active history, what changed, pages, and what never settled.
+//! Messages that a read selects: the active history, changes, pages, and unsettled calls.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::message::SessionMessage;
@@ -18,7 +18,7 @@ async fn all(bench: &Bench, session: &SessionRow) -> Messages {
     read.await.unwrap()
 }
 
-/// Events that make one message each, of the kinds that a selection tells apart.
+/// Returns an event that creates one message, of a kind that affects the selection.
 fn message(kind: usize, at: usize) -> SessionEvent {
     let id = format!("msg_{at}");
     match kind {

@@ -1,4 +1,4 @@
-//! Admitted Prompts: receipts, conflicts, promotion, withdrawal, and what is pending.
+//! Admitted Prompts: receipts, conflicts, promotion, withdrawal and pending inputs.
 
 use opencode_schema::event::SessionEvent;
 use opencode_schema::prompt::Delivery;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Bench, admitted, append, event, message_id, prompted, step_started};
 
-/// The stored input as `(receipt, withdrawn)`.
+/// Returns the stored input as `(receipt, withdrawn)`.
 async fn input(bench: &Bench, id: &str) -> Option<(Value, bool)> {
     let id = message_id(id);
     let read = bench.store.read(move |db| db.input(&id)).await;
@@ -15,7 +15,7 @@ async fn input(bench: &Bench, id: &str) -> Option<(Value, bool)> {
         .map(|input| (json!(input.receipt), input.withdrawn))
 }
 
-/// Ids of what is pending.
+/// Returns the ids of pending inputs.
 async fn pending(
     bench: &Bench,
     session: &SessionRow,
@@ -185,7 +185,7 @@ async fn a_promotion_must_say_what_was_admitted() {
         let expected = LifecycleConflict::NotPending(it.message_id.clone());
         assert_eq!(conflict(&bench, session, time, event).await, expected);
     }
-    // Its message was reverted, and still it is not pending.
+    // Its message was reverted, but it is still not pending.
     bench
         .append(
             &session,
@@ -296,7 +296,7 @@ async fn a_redelivered_input_is_pending_as_told_and_its_receipt_stays() {
 async fn what_is_pending_comes_in_admission_order_up_to_the_cutoff() {
     let (bench, session) = Bench::with_session("ses_a").await;
     let other = bench.session("ses_b").await;
-    // Ids in another order than the admissions, which are entries 1 to 6.
+    // The order of the ids differs from the order of the admissions, which are entries 1 to 6.
     for (id, delivery) in [
         ("msg_f", "steer"),
         ("msg_e", "queue"),

@@ -1,4 +1,4 @@
-//! After a host that did not close its database: what is looked through, and what damage does.
+//! Opening after a host that did not close its database: the check and the effect of damage.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -13,8 +13,8 @@ use crate::harness::{admitted, append, create, event, open, raw};
 
 const FILES: [&str; 2] = ["opencode.db", "opencode.db-wal"];
 
-/// What a host leaves that is killed: most of its data in the file, the rest in the log. So many
-/// entries have a page of text each.
+/// Returns the files of a killed host: most data is in the file, the rest in the log. Each of the
+/// `entries` has a page of text.
 async fn killed(entries: usize) -> (TempDir, PathBuf) {
     let (alive, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = alive.path().join("opencode.db");
@@ -41,7 +41,7 @@ async fn killed(entries: usize) -> (TempDir, PathBuf) {
     (killed, path)
 }
 
-/// Writes something that has nothing to do with any session.
+/// Writes a row that belongs to no session.
 async fn project(store: &Store) -> Result<(), StoreError> {
     let write = store.write(|transaction| {
         transaction.add_project("p", "/", 5)?;
@@ -50,7 +50,7 @@ async fn project(store: &Store) -> Result<(), StoreError> {
     write.await.map(|written| written.unwrap())
 }
 
-/// Overwrites the first page of the log of events.
+/// Overwrites the first page of the table `event`.
 fn damage(path: &Path) {
     let copy = tempfile::tempdir().unwrap();
     let name = copy.path().join("copy.db");
@@ -69,7 +69,7 @@ fn contents(path: &Path) -> Vec<Option<Vec<u8>>> {
     FILES.map(|name| fs::read(folder.join(name)).ok()).into()
 }
 
-/// Why the database stays shut.
+/// Returns the reason that the database cannot be opened.
 async fn refused(path: &Path) -> String {
     match open(path).await.map(|_| ()) {
         Err(OpenError::Unavailable { path: at, reason }) => {
@@ -104,7 +104,7 @@ async fn a_database_of_a_killed_host_opens_as_it_was() {
         let session = session.await.unwrap().remove(0);
         let next = append(&store, &session.info.id, 5, admitted("msg_n", "x", "steer"));
         assert_eq!(next.await.unwrap(), Ok(entries as u64 + 1));
-        // A look under way does not keep anybody from closing, nor the files from being folded.
+        // A running check delays neither closing nor the checkpoint.
         store.close().await;
         let mut left: Vec<_> = fs::read_dir(folder.path())
             .unwrap()
@@ -150,7 +150,7 @@ async fn a_large_damaged_database_opens_and_then_refuses_to_be_written() {
         .await
         .unwrap();
     assert!(is_advice(&reason), "{reason}");
-    // What is not damaged can still be read.
+    // Intact data can still be read.
     let id = opencode_schema::id::SessionID::parse("ses_a").unwrap();
     let session = store.read(move |db| db.session(&id)).await.unwrap();
     assert!(session.is_some());
@@ -163,7 +163,7 @@ async fn a_host_that_met_a_failure_leaves_the_file_to_be_looked_through() {
     let (_folder, path) = killed(3).await;
     open(&path).await.unwrap().close().await;
     damage(&path);
-    // The last host closed it, so nobody looks.
+    // The last host closed the database, so no check runs.
     let store = open(&path).await.unwrap();
     let id = opencode_schema::id::SessionID::parse("ses_a").unwrap();
     let written = append(&store, &id, 5, admitted("msg_n", "x", "steer")).await;

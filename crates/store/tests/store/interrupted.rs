@@ -1,4 +1,4 @@
-//! Which sessions were cut, where, and how often the host went on with them by itself.
+//! Interrupted sessions: detection, state, and the number of automatic recoveries.
 
 use opencode_schema::event::SessionEvent;
 use opencode_store::{Draft, Interrupted, InterruptedState, Transaction};
@@ -70,7 +70,7 @@ fn reverted_to(id: &str) -> SessionEvent {
     event("revert.committed", json!({"messageID": id}))
 }
 
-/// The parts of a history, joined.
+/// Joins the parts of a history.
 macro_rules! history {
     ($($events:expr),* $(,)?) => {{
         let mut history: Vec<SessionEvent> = Vec::new();
@@ -79,7 +79,7 @@ macro_rules! history {
     }};
 }
 
-/// Turns after `msg_u` that ended with a call that has its result; the last one is `msg_a`.
+/// Returns turns after `msg_u` that ended with a completed call. The last one is `msg_a`.
 fn turns(count: usize) -> Vec<SessionEvent> {
     let mut turns = Vec::new();
     for at in 1..count {
@@ -96,8 +96,8 @@ async fn interrupted(bench: &Bench) -> Vec<Interrupted> {
     bench.store.read(|db| db.interrupted()).await.unwrap()
 }
 
-/// What is told of a session with this history: where it was cut, and the message that shows it
-/// with its sequence. Its entries are written at 10 and later.
+/// Returns the interruption of a session with this history: its state, and the message that shows
+/// it with its sequence. The entries have times from 10 on.
 async fn of(events: Vec<SessionEvent>) -> Option<(InterruptedState, String, u64)> {
     let (bench, session) = Bench::with_session("ses_a").await;
     for event in events {
@@ -317,7 +317,7 @@ async fn an_activity_that_has_used_its_allowance_waits_for_input() {
             history!(input("msg_u"), begun(25)),
             open(51),
         ),
-        // Agents may allow more.
+        // Agents may allow more turns.
         (
             "30 turns, one open",
             history!(input("msg_u"), begun(30)),
@@ -388,7 +388,7 @@ async fn every_session_that_was_cut_is_listed_after_opening_again() {
     for at in 0..5 {
         sessions.push(bench.session(&format!("ses_{at}")).await);
     }
-    // One that is not cut, one that is deleted, and three that are cut.
+    // One intact session, one deleted session, and three interrupted sessions.
     let info = crate::harness::created("ses_3", "/project");
     let SessionEvent::SessionCreated(info) = info else {
         panic!("not a creation")
@@ -407,7 +407,7 @@ async fn every_session_that_was_cut_is_listed_after_opening_again() {
         (4, history!(input("msg_4"))),
     ] {
         for (time, event) in events.into_iter().enumerate() {
-            // A promotion bears the time of its admission.
+            // A promotion has the time of its admission.
             bench
                 .append(&sessions[at], (10 * at + time / 2) as i64, event)
                 .await;
@@ -444,7 +444,7 @@ async fn recoveries_are_counted_until_a_step_ends() {
         (step_failed("transport"), 2),
         (retried(3), 3),
         (step_started("msg_b"), 3),
-        // A step that is none of this session's is no progress of it.
+        // A step of another session is no progress of this one.
         (step_ended("msg_nobody"), 3),
         (step_ended("msg_b"), 0),
         (retried(1), 1),
@@ -458,7 +458,7 @@ async fn recoveries_are_counted_until_a_step_ends() {
     }
 }
 
-/// A provider that pauses its answer waits for the next request, as one that called tools does.
+/// If a provider pauses its answer, the next request is due, as after tool calls.
 #[tokio::test]
 async fn a_paused_answer_is_continued_unless_a_user_stopped_it() {
     for (said, stopped, expected) in [

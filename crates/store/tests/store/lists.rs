@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::{Bench, append, event, with};
 
-/// Sessions `(id, time, members that differ)`.
+/// Creates sessions from `(id, time, members that differ)`.
 async fn bench() -> Bench {
     let bench = Bench::new().await;
     for (id, time, more) in [
@@ -163,7 +163,7 @@ async fn pages_are_slices_by_time_and_id() {
                     } else {
                         all[at + 1..].to_vec()
                     };
-                    // The page lies next to the anchor, in the order of the list.
+                    // The page is next to the anchor, in the order of the list.
                     if is_smaller {
                         rest.reverse();
                     }

@@ -1,4 +1,4 @@
-//! Entries read back as they were written, byte for byte, however they are stored.
+//! Entries read back exactly as written, regardless of their stored form.
 
 use opencode_schema::event::{DURABLE_EVENTS, SessionEvent};
 use opencode_store::Draft;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Bench, created, event, model, of_a, round_trip, with};
 
-/// One event of every kind. Assistant's events belong to `owner`.
+/// Returns one event of every kind. Assistant events belong to `owner`.
 fn catalogue(session: &str, owner: &str) -> Vec<(&'static str, Value)> {
     let info = json!({
         "id": session, "slug": "quiet-river", "projectID": "p", "workspaceID": "wrk_1",
@@ -175,7 +175,7 @@ async fn every_kind_reads_back_as_it_was_written() {
         let known: Vec<_> = DURABLE_EVENTS.iter().map(|spec| spec.number).collect();
         assert_eq!(numbers, known, "the table has one of every kind");
         round_trip(&bench, &session, &events).await;
-        // Without the step its message does not exist, and the events say all themselves.
+        // Without the step, its message does not exist, and the stored events omit nothing.
         let (bench, session) = Bench::with_session("ses_a").await;
         let without_step: Vec<_> = events
             .into_iter()

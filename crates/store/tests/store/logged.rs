@@ -1,4 +1,4 @@
-//! What the log of a host says of its database.
+//! Log entries of the host about its database.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tracing::dispatcher::{DefaultGuard, set_default};
 
 use crate::harness::{Bench, admitted, append, create, event, open_watched, prompted};
 
-/// Records warnings and errors as long as it lives.
+/// Records warnings and errors until it is dropped.
 struct Recorded {
     log: Log,
     entries: Entries,
@@ -28,7 +28,7 @@ impl Recorded {
         }
     }
 
-    /// Level, message and session of every entry.
+    /// Returns level, message and session of every entry.
     async fn all(self) -> Vec<(Level, String, Option<String>)> {
         self.log.end();
         let mut all = Vec::new();
@@ -42,7 +42,7 @@ impl Recorded {
     }
 }
 
-/// Lets every attempt to fold the write-ahead log fail so.
+/// Injects this fault into every checkpoint.
 struct Folds(Mutex<Option<Fault>>);
 
 impl Seam for Folds {
@@ -72,7 +72,7 @@ async fn a_write_ahead_log_that_cannot_be_folded_is_an_entry() {
         let path = folder.path().join("opencode.db");
         let store = open_watched(&path, folds).await.unwrap();
         let session = create(&store, "ses_a").await;
-        // More pages than are left unfolded.
+        // More pages than the limit for a checkpoint.
         let text = "x".repeat(1_200 * 4096);
         let long = event("synthetic", json!({"messageID": "msg_a", "text": text}));
         let written = append(&store, &session.info.id, 5, long).await;
@@ -109,7 +109,7 @@ async fn a_session_that_is_left_out_of_lists_is_an_entry_that_names_it() {
     assert_eq!(interrupted, []);
     bench.store.close().await;
     let mut entries = recorded.all().await;
-    // A list looks again for those that take the place of what it leaves out.
+    // A list reads again to replace the sessions that it omits.
     entries.dedup();
     let unreadable = |session: &str| {
         let message = "a session is unreadable".to_owned();

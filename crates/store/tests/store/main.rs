@@ -1,4 +1,4 @@
-//! The store as its callers see it, on real files.
+//! The public interface of the store, on real files.
 
 #[cfg(test)]
 mod backlog;

@@ -1,4 +1,4 @@
-//! Which files can be opened, by whom, and that every other file is left as it was.
+//! Opening: accepted files, exclusion of other hosts, and unchanged rejected files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Bench, admitted, append, create, open, options, prompted, raw, step_started};
 
-/// The newest version of the schema.
+/// Newest schema version.
 const NEWEST: i64 = 6;
 
 fn outcome(opened: Result<Store, OpenError>) -> Result<(), String> {
@@ -26,7 +26,7 @@ fn outcome(opened: Result<Store, OpenError>) -> Result<(), String> {
     }
 }
 
-/// Whether nobody else can open the file, under the name they gave.
+/// True if another host cannot open the file and the error has the given path.
 async fn is_in_use(path: &Path) -> bool {
     outcome(open(path).await) == Err(format!("in use: {}", path.display()))
 }
@@ -35,7 +35,7 @@ async fn is_unavailable(path: &Path) -> bool {
     outcome(open(path).await) == Err(format!("unavailable: {}", path.display()))
 }
 
-/// The same path from the working directory on.
+/// Returns the same path relative to the working directory.
 #[cfg(unix)]
 fn relative(path: &Path) -> PathBuf {
     let up = std::env::current_dir().unwrap().components().count() - 1;
@@ -109,7 +109,7 @@ async fn a_link_to_a_file_that_is_not_there_yet_is_that_file() {
     create(&store, "ses_a").await;
     store.close().await;
     assert!(path.is_file());
-    // A link to itself is no file at all.
+    // A link to itself is not a file.
     let circle = folder.path().join("circle.db");
     std::os::unix::fs::symlink(&circle, &circle).unwrap();
     assert!(is_unavailable(&circle).await);
@@ -164,7 +164,7 @@ async fn what_is_no_database_is_unavailable_and_unchanged() {
     open(&file("empty", b"")).await.unwrap().close().await;
 }
 
-/// Makes a database, then a copy of it whose last changes lie in its write-ahead log.
+/// Creates a database, and returns a copy with its last changes in the write-ahead log.
 fn with_log(folder: &Path, setup: &str) -> PathBuf {
     let (source, copy) = (folder.join("source.db"), folder.join("copy.db"));
     let raw = raw(&source);
@@ -223,7 +223,7 @@ async fn databases_of_others_and_of_newer_versions_are_left_as_they_were() {
     }
 }
 
-/// All that can be read of `ses_a`.
+/// Returns all readable data of `ses_a`.
 async fn everything(store: &Store) -> String {
     let read = store.read(|db| {
         let id = opencode_schema::id::SessionID::parse("ses_a").unwrap();
@@ -247,7 +247,7 @@ async fn a_database_that_is_opened_again_shows_the_same() {
     }
     let before = everything(&bench.store).await;
     let path = bench.path();
-    // As a crash would leave it: the files as they are, while the store is open.
+    // A copy of the files while the store is open has the state after a crash.
     let crashed = tempfile::tempdir().unwrap();
     for name in ["opencode.db", "opencode.db-wal"] {
         fs::copy(bench.folder.path().join(name), crashed.path().join(name)).unwrap();

@@ -1,4 +1,4 @@
-//! Who owns a log, who hears of what is replayed, and what removing a session leaves.
+//! Owners of logs, listeners of replays, and the removal of sessions.
 
 use std::time::Duration;
 
@@ -36,10 +36,11 @@ async fn only_the_owner_extends_a_log() {
     let (_, _, log) = source().await;
     let bench = Bench::new().await;
     let store = &bench.store;
-    // Nobody replays, so nobody owns.
+    // A replay without an owner sets no owner.
     assert_eq!(replay(store, &log[0]).await, Ok(Replayed::Applied));
     assert_eq!(owner(store, "ses_a").await, None);
-    // Whoever comes first owns it from then on, be it by an element that is there already.
+    // The first replayer with an owner becomes the owner, even with an element that is already
+    // stored.
     assert_eq!(
         replay_as(store, &log[0], &owned_by("here", false)).await,
         Ok(Replayed::Skipped)
@@ -60,7 +61,8 @@ async fn only_the_owner_extends_a_log() {
             },
             Err(refused),
         ),
-        // What is stored must be the same for everybody; what is not is none of their business.
+        // Stored elements must be identical for every replayer. Later elements of other replayers
+        // are skipped.
         (&log[0], owned_by("there", false), Ok(Replayed::Skipped)),
         (&log[1], owned_by("there", false), Ok(Replayed::Skipped)),
         (&log[4], owned_by("there", false), Ok(Replayed::Skipped)),
@@ -128,7 +130,7 @@ async fn tails_hear_of_what_is_applied_and_the_listener_when_it_is_published() {
         replay_as(&bench.store, &log[2], &publish).await,
         Ok(Replayed::Skipped)
     );
-    // Among entries of its transaction that nobody hears of.
+    // Between entries of the same transaction that listeners do not receive.
     let id = session.info.id.clone();
     let (third, fourth) = (log[3].clone(), log[4].clone());
     let write = bench.store.write(move |transaction| {
@@ -193,14 +195,14 @@ async fn a_session_that_is_removed_leaves_nothing_and_its_key_to_nobody() {
     }
     assert_eq!(export(&bench.store, "ses_b").await, kept);
 
-    // Whoever still reads by a key of before sees nothing of those that come after.
+    // A reader with an old key does not see later sessions.
     assert_eq!(remove("ses_b").await.unwrap(), Ok(true));
     let next = bench.session("ses_c").await;
     assert!(next.key > other.key && other.key > session.key, "{next:?}");
     let key = other.key;
     let gone = bench.store.read(move |db| db.events(key, None, 9)).await;
     assert_eq!(gone.unwrap(), []);
-    // Its ids are free again.
+    // The ids of the session are free again.
     replay_all(&bench.store, &log).await;
     assert_eq!(export(&bench.store, "ses_a").await, log);
 }

@@ -1,5 +1,4 @@
-//! Saved permissions: one of each in a project, in the order of their saving, until they are taken
-//! back.
+//! Saved permissions: unique within a project, in the order of saving, until removed.
 
 use opencode_schema::permission::SavedPermission;
 

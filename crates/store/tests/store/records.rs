@@ -1,4 +1,4 @@
-//! What events change of the session's own row, its epoch and its shell messages.
+//! Changes of the session's own row, its epoch and its shell messages by events.
 
 use opencode_schema::event::SessionEvent;
 use opencode_store::{Epoch, LifecycleConflict, SessionRow};
@@ -206,13 +206,13 @@ async fn a_committed_revert_drops_later_messages_and_nothing_else() {
             .unwrap();
         assert_eq!(input.receipt.promoted_seq, promoted);
     }
-    // What the log says of dropped messages can still be read; more of it changes nothing.
+    // The entries of deleted messages stay readable. Further entries for them have no effect.
     let of_b = json!({"assistantMessageID": "msg_b", "textID": "t"});
     bench
         .append(&session, 10, event("text.started", of_b))
         .await;
     assert_eq!(bench.messages(&session).await, messages[..2]);
-    // Nothing to go back to, or not here.
+    // A boundary that does not exist, or is in another session.
     for boundary in ["msg_b", "msg_other"] {
         let refused = append(&bench.store, &session.info.id, 9, committed(boundary)).await;
         assert_eq!(
@@ -228,13 +228,13 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it() {
         let revert = json!({"messageID": message, "partID": "t"});
         event("revert.staged", json!({ "revert": revert }))
     };
-    // The last part of that name counts: there are two of them, with a call between.
+    // The last part of that name counts: there are two of them, with a call in between.
     let kept = ["text t", "tool c"];
     let all = ["text t", "tool c", "text t", "tool d"];
     for (before, expected) in [
         (vec![], &all[..]),
         (vec![staged("msg_a")], &kept),
-        // Staged for another message, or not any more.
+        // Staged for another message, or cleared.
         (vec![staged("msg_1")], &all),
         (
             vec![staged("msg_a"), event("revert.cleared", json!({}))],
@@ -267,7 +267,7 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it() {
             format!("{} {}", of("type"), of("id"))
         };
         assert_eq!(parts.iter().map(name).collect::<Vec<_>>(), expected);
-        // Calls that are gone wait for nothing.
+        // Deleted calls are not open any more.
         let key = session.key;
         let open = bench
             .store

@@ -1,4 +1,4 @@
-//! What could never be read again is refused before it is stored.
+//! Values that could never be read again are refused before they are stored.
 
 use opencode_schema::Record;
 use opencode_schema::bounded::MAX_SAFE_INTEGER;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Bench, append, message_id, of_a, step_started};
 
-/// A record that many levels deep, itself included.
+/// Returns a record with that many levels, including itself.
 fn deep(levels: usize) -> Record {
     let inner = (1..levels).fold(json!(1), |inner, _| json!({"a": inner}));
     Record::from_iter([("a".to_owned(), inner)])
@@ -70,7 +70,7 @@ async fn values_that_cannot_be_read_again_are_refused() {
         );
     }
     assert_eq!(bench.events(&session).await.len(), 2);
-    // The deepest that is accepted can be read, too.
+    // The deepest accepted value can also be read.
     let deepest = (1..200)
         .rev()
         .find(|levels| {

@@ -1,4 +1,4 @@
-//! What an entry repeats of another is stored once, and reading does not show it.
+//! Repeated values are stored once, and reading returns the original entries.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ async fn a_promotion_stores_its_prompt_only_when_it_differs() {
     assert!(stored.eq([true, false, true, true, true, true]));
 }
 
-/// A call whose arguments were written as `text`.
+/// Returns the events of a call with `text` as its argument text.
 fn call(text: &str, input: &Value, provider: &Value) -> [SessionEvent; 4] {
     let called = json!({"callID": "c", "tool": "read", "input": input, "provider": provider});
     [
@@ -65,9 +65,9 @@ async fn a_call_stores_its_input_only_when_it_differs_from_the_argument_text() {
             true,
         ),
         (r#"{"text":"\"text\":\"x\"}"}"#, true),
-        // Too short to be worth a reference.
+        // Too short for a reference.
         (r#"{"a":1}"#, false),
-        // The same values, written otherwise.
+        // The same values with different JSON text.
         (r#"{ "path": "src/main.rs", "limit": 200 }"#, false),
         (r#"{"number":1.0e2,"path":"src/main.rs"}"#, false),
         (r#"{"escaped":"\u00e9\/","path":"src/main.rs"}"#, false),
@@ -153,7 +153,7 @@ async fn the_bytes_of_a_file_are_stored_once() {
     }
 }
 
-/// Any text, often made of what has a meaning in the stored form.
+/// Generates any text, often from pieces with a meaning in the stored form.
 fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<String>(),
@@ -180,7 +180,7 @@ fn any_id() -> impl Strategy<Value = String> {
     id.prop_filter("an id is short", |id| id.len() <= MAX_ID_BYTES)
 }
 
-/// A turn with one call, whose names, arguments and results are any text.
+/// Generates a turn with one call and arbitrary text as names, arguments and results.
 fn any_turn() -> impl Strategy<Value = Vec<SessionEvent>> {
     let arguments = prop::collection::btree_map(any_text(), any_text(), 0..3);
     let parts = (

@@ -1,4 +1,4 @@
-//! Replay: the form of a log, what is applied and what is skipped.
+//! Replay: the form of a log, and applied and skipped elements.
 
 use opencode_schema::id::{EventID, SessionID};
 use opencode_store::{ReplayConflict, ReplayEvent, ReplayOptions, Replayed, SessionRow, Store};
@@ -10,7 +10,7 @@ pub(crate) fn session_id(text: &str) -> SessionID {
     SessionID::parse(text).unwrap()
 }
 
-/// Every entry of a session as an element.
+/// Returns every entry of a session as an element.
 pub(crate) async fn export(store: &Store, id: &str) -> Vec<ReplayEvent> {
     let id = session_id(id);
     let read = store.read(move |db| {
@@ -43,7 +43,7 @@ pub(crate) async fn replay_all(store: &Store, events: &[ReplayEvent]) {
     }
 }
 
-/// The session of a log with these elements: a turn, and an input that waits.
+/// Returns a session and its log: a turn, and a pending input.
 pub(crate) async fn source() -> (Bench, SessionRow, Vec<ReplayEvent>) {
     let (bench, session) = Bench::with_session("ses_a").await;
     for event in [
@@ -69,7 +69,7 @@ pub(crate) fn element(seq: u64, kind: &str, data: &Value) -> ReplayEvent {
     }
 }
 
-/// The creation of `ses_a`, as another program writes it.
+/// Returns the creation of `ses_a` as another program writes it.
 pub(crate) fn creation() -> ReplayEvent {
     let info = json!({
         "title": "T", "id": "ses_a", "slug": "s", "projectID": "p", "directory": "/w/app/sub",
@@ -127,7 +127,7 @@ async fn a_log_is_read_from_a_sequence_on_within_its_bounds() {
         (3, 9, usize::MAX, 3..5),
         (5, 9, usize::MAX, 5..5),
         (u64::MAX, 9, usize::MAX, 5..5),
-        // At least one entry, and none after the bytes are full.
+        // At least one entry, and none after the byte limit is reached.
         (1, 9, 0, 1..2),
         (1, 9, 70, 1..3),
     ] {
@@ -161,7 +161,7 @@ async fn what_is_stored_is_skipped_and_what_follows_is_applied() {
         pending.push(read.await.unwrap());
     }
     assert_eq!(pending[0], pending[1]);
-    // It goes on like any other session.
+    // The session continues like any other.
     assert_eq!(
         bench
             .append(&session, 5, prompted("msg_w", "two", "queue"))
@@ -214,7 +214,7 @@ async fn payloads_are_brought_into_their_canonical_form() {
         .await;
     let messages = bench.messages(&session.unwrap().unwrap()).await;
     assert_eq!(messages[0]["metadata"], metadata);
-    // The project that a session was created in is there as well.
+    // The project of the session was also created.
     let project = bench.raw().query_row("SELECT * FROM project", [], |row| {
         Ok((
             row.get::<_, String>(0)?,

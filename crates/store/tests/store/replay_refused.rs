@@ -1,4 +1,4 @@
-//! What replay refuses, and what it takes although nobody here would decide it.
+//! Refused elements, and elements that replay accepts although a local append would fail.
 
 use opencode_store::{LifecycleConflict, ReplayConflict, ReplayEvent, ReplayOrder, Replayed};
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ fn a_list_holds_consecutive_elements_of_one_session() {
     }
 }
 
-/// The log of a program whose reverts forget the inputs they go back over.
+/// Returns the log of a program that deletes inputs when a revert removes them.
 fn admitted_again(until: usize) -> Vec<ReplayEvent> {
     let of = |more: Value| with(json!({"timestamp": 5, "sessionID": "ses_a"}), more);
     let input = |id: &str, text: &str| {
@@ -254,7 +254,7 @@ async fn an_input_that_was_reverted_may_be_admitted_again_by_another_program() {
     let promoted = with(receipt("msg_1", 6, "other"), json!({"promotedSeq": 8}));
     assert_eq!((first, second), (promoted, receipt("msg_2", 7, "two")));
     assert_eq!((pending, count), (json!([receipt("msg_2", 7, "two")]), 1));
-    // Its message is there now, so the id is in use like any other.
+    // Its message exists now, so the id is in use.
     let again = admitted_again(10);
     let in_use = ReplayConflict::Lifecycle {
         seq: 9,

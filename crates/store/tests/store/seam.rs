@@ -1,5 +1,4 @@
-//! Where the store touches its file, and that a failure there reaches the command it concerns and
-//! no other.
+//! The test hooks of the store: an injected fault reaches only the command that it concerns.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -14,7 +13,7 @@ use tokio::task::yield_now;
 
 use crate::harness::{admitted, append, create, created, open, open_watched, options};
 
-/// What is to fail, once, by its name or by all that is seen of it; and what was seen.
+/// The fault to inject once, by the name or the full text of a moment, and the moments seen so far.
 #[derive(Default)]
 struct Script {
     fault: Mutex<Option<(&'static str, Fault)>>,
@@ -30,7 +29,7 @@ impl Script {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 
-    /// Waits until that is seen: callers have their answers before everybody is told.
+    /// Waits for a moment. Callers receive their answers before `Told`.
     async fn until(&self, text: &str) {
         let seen = async {
             while self.seen.lock().unwrap().iter().all(|seen| seen != text) {
@@ -86,7 +85,7 @@ async fn latest(store: &Store) -> Result<u64, StoreError> {
     read.await
 }
 
-/// A watched store with the session `ses_a`.
+/// Returns a store with the hook and the session `ses_a`.
 async fn watched(script: &Arc<Script>) -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("opencode.db");
@@ -198,7 +197,7 @@ async fn a_command_that_storage_fails_is_not_stored_and_says_why() {
                 }
                 _ => panic!("{name}"),
             };
-            // Reading goes on, and so does everything once it is opened again.
+            // Reads continue, and so does everything after a new opening.
             assert_eq!(latest(&store).await.unwrap(), stored, "{name}");
             store.close().await;
             let store = open(&folder.path().join("opencode.db")).await.unwrap();
@@ -242,7 +241,7 @@ async fn nothing_fails_once_it_is_committed() {
     }
 }
 
-/// What `ids` are told, of which all wait when `moment` fails once.
+/// Returns the answers to commands that wait together while `moment` fails once.
 async fn together(
     moment: &'static str,
     fault: Fault,
@@ -254,7 +253,7 @@ async fn together(
     let (release, held) = channel::<()>();
     let holder = {
         let store = Arc::clone(&store);
-        // It decides against itself, so that the next one begins anew.
+        // Its command rolls itself back, so that the next one begins a new transaction.
         tokio::spawn(async move {
             let write = store.write(move |_| Ok(Err::<(), _>(held.recv().is_err())));
             write.await
@@ -281,7 +280,7 @@ async fn together(
         script.until("told [1, 2]").await;
     }
     let seen = script.seen();
-    // Whatever it was, the store goes on.
+    // Unless storage failed, the store continues.
     if !answers
         .iter()
         .any(|answer| matches!(answer, Err(StoreError::Poisoned(_))))

@@ -1,4 +1,4 @@
-//! Where an entry stands: sequences, event ids, and pages of the durable stream.
+//! Positions of entries: sequences, event ids, and pages of the durable stream.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ async fn sequences_are_gapless_and_event_ids_are_unique() {
         let seq = bench
             .append(session, 5, admitted(&format!("msg_{at}"), "x", "steer"))
             .await;
-        // The same once more is a conflict, which leaves no gap.
+        // The same event again is a conflict and leaves no gap.
         let again = append(
             &bench.store,
             &session.info.id,
@@ -153,7 +153,7 @@ async fn pages_of_the_stream_are_its_slices() {
             .append(&session, 5, admitted(&format!("msg_{at}"), "x", "steer"))
             .await;
     }
-    // An entry of the older shape occupies a sequence without being part of the stream.
+    // An entry of the older shape has a sequence but is not part of the stream.
     let info = json!({
         "id": "ses_a", "slug": "s", "projectID": "p", "directory": "/", "title": "T",
         "version": "1", "time": {"created": 1, "updated": 2},

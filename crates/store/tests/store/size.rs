@@ -1,4 +1,4 @@
-//! How many bytes a transcript takes in the file.
+//! Size of a transcript in the file, in bytes.
 
 use opencode_schema::Record;
 use opencode_schema::event::SessionEvent;
@@ -8,18 +8,18 @@ use serde_json::json;
 
 use crate::harness::{Bench, admitted, event, ids, prompted, step_started, with};
 
-/// What a turn consists of, in bytes.
+/// The texts of a turn, as lengths in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     prompt: usize,
     answer: usize,
-    /// How much longer than `answer` answers are at most; each has another length.
+    /// Maximum length of an answer beyond `answer`. Each answer has a different length.
     spread: usize,
-    /// What a tool returned before the answer.
+    /// Length of the tool output before the answer.
     output: Option<usize>,
 }
 
-/// A transcript's stored bytes, by its bytes as messages.
+/// Returns the stored bytes of a transcript divided by the bytes of its messages.
 async fn ratio(sessions: usize, turns: usize, turn: Turn) -> f64 {
     let bench = Bench::new().await;
     let empty = used(&bench);
@@ -47,7 +47,7 @@ async fn ratio(sessions: usize, turns: usize, turn: Turn) -> f64 {
     (used(&bench) - empty) as f64 / transcript as f64
 }
 
-/// Bytes of the pages in use, once the write-ahead log is folded in.
+/// Returns the bytes of the used pages after a checkpoint.
 fn used(bench: &Bench) -> i64 {
     let raw = bench.raw();
     raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -131,7 +131,7 @@ fn step_ended(message: &str, finish: &str) -> SessionEvent {
     )
 }
 
-/// What a step says of its request.
+/// Returns the metadata of a step about its request.
 fn prefix(time: i64) -> Record {
     let report = json!({
         "sha256": format!("{time:064x}"), "bytes": 123_456, "reused": 122_987,
@@ -162,17 +162,17 @@ async fn a_transcript_takes_less_than_twice_its_bytes() {
     };
     for (sessions, turns, turn) in [
         (1, 1000, plain(200, 800)),
-        // A short line each.
+        // One short line for each text.
         (1, 500, plain(30, 60)),
-        // Sessions that go on at the same time lie between each other.
+        // The entries of concurrent sessions are interleaved.
         (20, 50, plain(200, 800)),
-        // Lengths that fit badly into pages.
+        // Lengths that fill pages badly.
         (1, 200, plain(100, 400)),
         (1, 200, plain(200, 1200)),
         (1, 200, plain(200, 2100)),
         (1, 200, plain(200, 5000)),
         (10, 20, plain(1500, 1500)),
-        // Lengths as they come.
+        // Typical lengths.
         (1, 200, varied(None)),
         (1, 200, varied(Some(1500))),
         (1, 200, varied(Some(20_000))),

@@ -1,4 +1,4 @@
-//! Dirty signals: whom a commit wakes, and how often.
+//! Dirty signals: the readers that a commit wakes, and the number of wake-ups.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -9,7 +9,7 @@ use opencode_store::{Draft, LifecycleConflict};
 
 use crate::harness::{Bench, admitted, append};
 
-/// Whether the tail was told of more than its reader has.
+/// True if the tail has signalled more entries than its reader has.
 fn is_dirty(tail: &Tail) -> bool {
     let changed = pin!(tail.changed());
     changed.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
@@ -26,13 +26,13 @@ async fn many_commits_are_one_signal_to_the_tails_of_their_session() {
     bench.append(&session, 5, prompt(0)).await;
     let tails = [bench.store.tail(&session), bench.store.tail(&session)];
     let silent = bench.store.tail(&other);
-    // What came before the registration is for the first read to find.
+    // Entries from before the registration are found by the first read.
     assert!(tails.iter().all(|tail| !is_dirty(tail)));
     for at in 1..4 {
         bench.append(&session, 5, prompt(at)).await;
     }
     assert!(tails.iter().all(|tail| is_dirty(tail) && !tail.has_all()));
-    // Three of the four are not enough.
+    // Three of the four entries are not all.
     tails.iter().for_each(|tail| tail.has_read(3));
     assert!(tails.iter().all(is_dirty));
     tails.iter().for_each(|tail| tail.has_read(4));

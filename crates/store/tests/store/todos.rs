@@ -1,4 +1,4 @@
-//! The list of what is to be done in a session: it is replaced as a whole, and goes with its session.
+//! The to-do list of a session: replaced as a whole, and deleted with its session.
 
 use opencode_schema::todo::Todo;
 use opencode_store::SessionRow;
@@ -33,7 +33,7 @@ async fn a_list_is_put_in_the_place_of_the_one_before() {
     let (bench, session) = Bench::with_session("ses_1").await;
     let other = bench.session("ses_2").await;
     assert_eq!(of(&bench, &session).await, []);
-    // In their order, whatever they say, and as often as they say it.
+    // Items keep their order, any content is accepted, and duplicates are kept.
     let first = [todo("b"), todo("a"), todo("b"), todo("")];
     replace(&bench, &session, first.to_vec()).await;
     replace(&bench, &other, vec![todo("other")]).await;

@@ -1,4 +1,4 @@
-//! The states of a tool call, and which events move it on.
+//! The states of a tool call, and the events that change them.
 
 use opencode_schema::event::SessionEvent;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ async fn a_call_goes_through_its_states() {
                 json!({"created": 12, "ran": 14, "completed": 15}),
             ),
         ),
-        // Its arguments never were complete.
+        // The arguments were never complete.
         (
             vec![started(), input(), failed()],
             error(
@@ -194,7 +194,7 @@ async fn the_last_call_of_a_name_is_meant() {
     let first = completed(json!({"created": 12, "ran": 13, "completed": 14}));
     let second = running(json!({}), json!([]), json!({"created": 15, "ran": 16}));
     assert_eq!(twice, json!([first, second]));
-    // An earlier one that is still open is out of reach.
+    // An earlier call with the same id that is still open cannot be reached.
     let both_open = content([started(), started(), called()]).await;
     let second = running(json!({}), json!([]), json!({"created": 13, "ran": 14}));
     assert_eq!(

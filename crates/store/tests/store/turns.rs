@@ -1,4 +1,4 @@
-//! What the events of a Provider Turn make of its assistant message.
+//! The assistant message that the events of a Provider Turn create.
 
 use opencode_schema::event::SessionEvent;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ async fn a_step_begins_and_ends() {
                 "error": {"type": "unknown", "message": "cut"},
             })),
         ),
-        // Nobody of that name: nothing changes.
+        // No message has this id, so nothing changes.
         (
             vec![started(), ended("msg_b", json!({})), failed("msg_b", "cut")],
             with(json!({})),
@@ -107,7 +107,7 @@ async fn text_parts_are_closed_by_name_the_last_one_first() {
             vec![started("t"), started("u"), ended("u", "2"), ended("t", "1")],
             json!([{"type": "text", "id": "t", "text": "1"}, {"type": "text", "id": "u", "text": "2"}]),
         ),
-        // A provider uses a name again.
+        // A provider reuses a name.
         (
             vec![started("t"), ended("t", "1"), started("t"), ended("t", "2")],
             json!([{"type": "text", "id": "t", "text": "1"}, {"type": "text", "id": "t", "text": "2"}]),
@@ -116,7 +116,7 @@ async fn text_parts_are_closed_by_name_the_last_one_first() {
             vec![started("t"), started("t"), ended("t", "2"), ended("t", "3")],
             json!([{"type": "text", "id": "t", "text": ""}, {"type": "text", "id": "t", "text": "3"}]),
         ),
-        // Other kinds of parts have names of their own.
+        // Each kind of part has separate names.
         (
             vec![reasoning("t", json!({})), ended("t", "1")],
             json!([{"type": "reasoning", "id": "t", "text": "", "time": {"created": 12}}]),
@@ -200,7 +200,7 @@ async fn a_session_never_changes_the_messages_of_another() {
             ],
         )
         .await;
-    // Nor does an open step there end where one begins here.
+    // A new step in one session does not close an open step in another.
     bench.append(&other, 31, step_started("msg_b")).await;
     assert_eq!(bench.messages(&mine).await, before);
     assert_eq!(bench.messages(&other).await.len(), 1);
@@ -225,7 +225,7 @@ async fn steps_add_up_in_the_session_and_leave_its_time() {
         event("revert.committed", json!({"messageID": "msg_a"})),
     ];
     for (at, event) in events.into_iter().enumerate() {
-        // The revert does change the time, and takes nothing back of what was spent.
+        // The revert changes the time and does not reduce the cost or the tokens.
         bench
             .append(&session, if at == 5 { 77 } else { 5000 }, event)
             .await;

@@ -1,4 +1,4 @@
-//! Who may write, in which order, and what is told to whom when something fails.
+//! The writer: order of commands, and notifications after failures.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -9,10 +9,10 @@ use tokio::task::{JoinHandle, JoinSet, yield_now};
 
 use crate::harness::{Bench, admitted, append, create, options};
 
-/// What one call of the listener heard: ids of admitted prompts.
+/// The calls of the listener, each as ids of admitted prompts.
 type Batches = Arc<Mutex<Vec<Vec<String>>>>;
 
-/// A store with the session `ses_a`, whose listener keeps what it heard of it.
+/// Returns a store with the session `ses_a` and a listener that records its entries.
 async fn store() -> (tempfile::TempDir, Store, Batches) {
     let folder = tempfile::tempdir().unwrap();
     let batches = Batches::default();
@@ -35,7 +35,7 @@ async fn store() -> (tempfile::TempDir, Store, Batches) {
     (folder, store, batches)
 }
 
-/// How a command ends after it has appended its entry.
+/// The end of a command after it has appended its entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
     Well,
@@ -71,7 +71,7 @@ async fn command(store: &Store, id: &str, end: End) -> Answer {
     }
 }
 
-/// Keeps the writer busy until the sender is dropped, so that commands gather behind it.
+/// Blocks the writer until the sender is dropped, so that commands queue up.
 async fn hold(store: &Arc<Store>) -> (JoinHandle<()>, Sender<()>) {
     let (release, held) = channel::<()>();
     let store = Arc::clone(store);
@@ -86,7 +86,7 @@ async fn hold(store: &Arc<Store>) -> (JoinHandle<()>, Sender<()>) {
     (task, release)
 }
 
-/// Ids of what is in the log, in its order.
+/// Returns the ids in the log, in order.
 async fn logged(store: &Store) -> Vec<String> {
     let read = store.read(|db| {
         let session = db.session(&SessionID::parse("ses_a").unwrap())?.unwrap();
@@ -114,7 +114,7 @@ async fn commands_are_committed_in_the_order_of_their_calls() {
     let (_folder, store, batches) = store().await;
     let store = Arc::new(store);
     let (held, release) = hold(&store).await;
-    // More than the queue holds: the rest waits in order, too.
+    // More than the queue holds. The other senders also wait in order.
     let count = 1300;
     let mut commands = JoinSet::new();
     for at in 0..count {
@@ -129,7 +129,7 @@ async fn commands_are_committed_in_the_order_of_their_calls() {
     assert_eq!(logged(&store).await, expected);
     let batches = batches.lock().unwrap();
     assert_eq!(batches.concat(), expected);
-    // Those in the queue share a few; each of the rest may come when the writer is ready for it.
+    // The queued commands share a few commits. Each later command may need its own commit.
     assert!(
         batches.len() < 290,
         "{} commits for {count} commands",
@@ -215,7 +215,7 @@ async fn nothing_is_told_when_the_commit_fails() {
     let (bench, session) = Bench::with_session("ses_a").await;
     bench.heard.lock().unwrap().clear();
     let tail = bench.store.tail(&session);
-    // A promise to be kept at the end of the transaction, which this project breaks.
+    // A deferred constraint that fails at the commit, which this project violates.
     let raw = bench.raw();
     raw.execute_batch(
         "CREATE TABLE promise (project TEXT REFERENCES project(id) DEFERRABLE INITIALLY DEFERRED);
@@ -248,7 +248,8 @@ async fn nothing_is_told_when_the_commit_fails() {
         "not even the empty command is told that it was committed"
     );
     for command in commands {
-        // The last one found its id in use, by what was never stored: that is no answer either.
+        // The last command found its id in use by an entry that was never stored. It must not get
+        // that answer.
         let answer = command.await.unwrap();
         assert!(matches!(answer, Err(StoreError::Database(_))), "{answer:?}");
     }

@@ -1,19 +1,20 @@
-//! What a list of rules says about an action: pure functions, shared by whoever asks and whoever
-//! only shows what could be asked.
+//! Evaluates permission rules for an action. Pure functions, used both to decide and to list the
+//! actions that are possible.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{PermissionEffect, PermissionRule, SavedPermission};
 
-/// Whether a pattern matches a whole text.
+/// True if a pattern matches a whole text.
 ///
-/// `*` stands for any run of characters, `/` and line ends included, `?` for exactly one; all
-/// others for themselves, upper and lower case apart. A backslash counts as a slash on both sides.
-/// A pattern that ends in a space and `*` also matches without that tail: `git *` is about `git`
-/// alone, too.
+/// `*` matches any run of characters, including `/` and line ends. `?` matches exactly one
+/// character. Every other character matches itself, case-sensitively. A backslash equals a slash on
+/// both sides. A pattern that ends in a space and `*` also matches without that tail: `git *` also
+/// matches `git`.
 ///
-/// Takes time in proportion to the text, for parts of the pattern with `?` times their length.
+/// Takes time proportional to the text, multiplied by the length of each part of the pattern that
+/// contains `?`.
 ///
 /// ```
 /// # use opencode_schema::permission::matches;
@@ -26,7 +27,8 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     covers(&pattern, &text) || bare.is_some_and(|bare| covers(bare, &text))
 }
 
-/// What the rules say of an action on a resource. Every restriction can make the effect stricter.
+/// Returns the effect of the rules for an action on a resource. Every restriction can make the
+/// effect stricter.
 pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> PermissionEffect {
     let restricted = rules.restrictions.iter();
     let restricted = restricted.filter_map(|it| last_match(action, resource, &it.rules));
@@ -34,11 +36,12 @@ pub fn evaluate(action: &str, resource: &str, rules: &Ruleset<'_>) -> Permission
     restricted.fold(own, PermissionEffect::stricter)
 }
 
-/// What the rules say of an action on several resources at once. One denied resource denies the
-/// action. One resource to ask about makes the host ask. An action on no resource is allowed.
+/// Returns the effect of the rules for an action on several resources at once. One denied resource
+/// denies the action. One resource that asks makes the host ask. An action on no resource is
+/// allowed.
 ///
-/// What a project has saved answers for rules that ask, never for one that denies, and never for a
-/// restriction that asks each time.
+/// A saved permission of the project answers rules that ask. It never overrides a rule that denies
+/// or a restriction that asks each time.
 pub fn decide(
     action: &str,
     resources: &[String],
@@ -65,9 +68,9 @@ pub fn decide(
     outcome
 }
 
-/// Whether no rule could allow the action on anything: the last rule for the action denies it
-/// everywhere, or that of a limit or a restriction does. The host does not offer such an action;
-/// [`evaluate`] still decides about each use.
+/// True if no rule can allow the action on any resource: the last rule for the action denies it
+/// everywhere, or the last rule of a limit or a restriction does. The host does not offer such an
+/// action. [`evaluate`] still decides about each use.
 pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
     let own = rules.rules.split(PermissionRule::is_limit);
     let restrictions = rules.restrictions.iter().map(|it| &*it.rules);
@@ -81,15 +84,15 @@ pub fn is_denied_everywhere(action: &str, rules: &Ruleset<'_>) -> bool {
 /// The rules that decide about the actions of an agent in a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruleset<'a> {
-    /// Rules of which the last match decides. Where none matches, the host asks. Limits of a task
-    /// follow, each begun by [`PermissionRule::LIMIT`].
+    /// Permission rules. The last match decides. If no rule matches, the host asks. The limits of
+    /// tasks follow, and [`PermissionRule::LIMIT`] begins each of them.
     pub rules: Cow<'a, [PermissionRule]>,
     /// Lists of rules that can only make an effect stricter.
     pub restrictions: &'a [Restriction],
 }
 
 impl<'a> Ruleset<'a> {
-    /// Rules without restrictions.
+    /// Creates a ruleset without restrictions.
     #[must_use]
     pub fn of(rules: &'a [PermissionRule]) -> Self {
         Self {
@@ -105,18 +108,19 @@ impl<'a> Ruleset<'a> {
     }
 }
 
-/// Rules that no other rule can loosen. The last match decides; `allow` leaves the effect to the
+/// Rules that no other rule can loosen. The last match decides. `allow` leaves the effect to the
 /// other rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restriction {
-    /// The rules.
+    /// Permission rules of the restriction.
     pub rules: Arc<[PermissionRule]>,
-    /// Whether the host asks for every use. Otherwise what a project has saved answers an `ask`.
+    /// True if the host asks for every use. Otherwise a saved permission of the project answers an
+    /// `ask`.
     pub each_time: bool,
 }
 
 impl PermissionEffect {
-    /// The stricter of two effects: `deny`, then `ask`, then `allow`.
+    /// Returns the stricter of two effects. The order is `deny`, `ask`, `allow`.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         let rank = |effect| match effect {
@@ -132,7 +136,8 @@ impl PermissionEffect {
     }
 }
 
-/// What a list of rules says. Its limits deny what they would deny by themselves, and nothing more.
+/// Returns the effect of a list of rules. Each limit denies what its own rules deny, and has no
+/// other effect.
 fn by_rules(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
     let mut lists = rules.split(PermissionRule::is_limit);
     let own = lists
@@ -152,26 +157,26 @@ fn last_match(action: &str, resource: &str, rules: &[PermissionRule]) -> Option<
     last.map(|rule| rule.effect)
 }
 
-/// Actions whose resources are paths.
+/// Actions that have paths as resources.
 const PATH_ACTIONS: [&str; 3] = ["external_directory", "read", "edit"];
 
 impl PermissionRule {
-    /// Begins a limit in a list of rules: those that follow, up to the next limit, only deny. By
-    /// itself it matches nothing.
+    /// Begins a limit in a list of rules. The rules that follow, up to the next limit, only deny.
+    /// This rule itself matches nothing.
     pub const LIMIT: Self = Self {
         action: String::new(),
         resource: String::new(),
         effect: PermissionEffect::Deny,
     };
 
-    /// Whether a limit begins here.
+    /// True if this rule begins a limit.
     #[must_use]
     pub fn is_limit(&self) -> bool {
         *self == Self::LIMIT
     }
 
-    /// The rule with the home directory in place of a leading `~` or `$HOME`, where its action is
-    /// one on paths. An empty `home` is none.
+    /// Replaces a leading `~` or `$HOME` of the resource with the home directory, if the action has
+    /// paths as resources. An empty `home` replaces nothing.
     #[must_use]
     pub fn with_home(self, home: &str) -> Self {
         let below = ["~", "$HOME"]
@@ -196,8 +201,8 @@ fn slashes(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Finds the pieces between the stars one after the other. The first place of a piece is as good as
-/// any later one, since a star follows it; so nothing is ever tried again.
+/// Searches the pieces between the stars in order. A star follows each piece, so its first match is
+/// as good as any later one, and the search never backtracks.
 fn covers(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
@@ -216,7 +221,7 @@ fn covers(pattern: &str, text: &str) -> bool {
     ends_with(rest, last)
 }
 
-/// What follows a piece that the text begins with.
+/// Returns the rest of the text after a piece that the text begins with.
 fn after<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
     let mut rest = text.chars();
     for expected in piece.chars() {
@@ -228,7 +233,7 @@ fn after<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// What follows the first place of a piece in the text.
+/// Returns the rest of the text after the first match of a piece.
 fn after_first<'t>(piece: &str, text: &'t str) -> Option<&'t str> {
     if !piece.contains('?') {
         return text.find(piece).map(|at| &text[at + piece.len()..]);

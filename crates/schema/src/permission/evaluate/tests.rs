@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::{PermissionRule, Restriction, Ruleset, SavedPermission, matches};
 use crate::permission::PermissionEffect::{self, Allow, Ask, Deny};
 
-/// The functions without restrictions.
+/// Wrappers of the functions, without restrictions.
 fn evaluate(action: &str, resource: &str, rules: &[PermissionRule]) -> PermissionEffect {
     super::evaluate(action, resource, &Ruleset::of(rules))
 }
@@ -65,7 +65,7 @@ fn patterns() {
         ("[a]", "a", false),
         ("(a|b)", "(a|b)", true),
         ("$^", "$^", true),
-        // A space and a star at the end.
+        // A space and a star at the end of the pattern.
         ("git *", "git", true),
         ("git *", "git ", true),
         ("git *", "git push", true),
@@ -79,7 +79,7 @@ fn patterns() {
         ("g?t *", "got", true),
         ("git *x", "git", false),
         ("git *\n", "git", false),
-        // A backslash is a slash.
+        // A backslash equals a slash.
         (r"a\b", "a/b", true),
         ("a/b", r"a\b", true),
         (r"C:\*", "C:/x", true),
@@ -90,7 +90,7 @@ fn patterns() {
     }
 }
 
-/// The definition, read off character by character.
+/// Implements the definition directly, character by character.
 fn matches_by_definition(pattern: &[char], text: &[char]) -> bool {
     match pattern {
         [] => text.is_empty(),
@@ -189,7 +189,7 @@ fn long_texts_and_patterns_take_no_time_worth_mentioning() {
     assert!(!matches(&format!("{}b", "a*".repeat(1_000)), &text));
     assert!(!matches(&"*aaaaaaaab".repeat(1_000), &text));
     assert!(!matches(&format!("*{}b*", "?".repeat(100)), &text));
-    // Trying every place again for every star would take years.
+    // Backtracking at every star would take years.
     assert!(began.elapsed().as_secs() < 10);
 }
 
@@ -310,7 +310,7 @@ fn limits_deny_what_they_would_deny_by_themselves_and_allow_nothing() {
     assert_eq!(hidden, [false, true, true]);
     let limited = [PermissionRule::LIMIT, rule("read", "*", Allow)];
     assert_eq!(evaluate("read", "a", &limited), Ask);
-    // A rule about nothing is none.
+    // The limit marker itself matches nothing.
     assert_eq!(evaluate("", "", &[PermissionRule::LIMIT]), Ask);
 }
 

@@ -1,4 +1,4 @@
-//! Changes as Linux tells them.
+//! Change notifications on Linux.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,16 +16,16 @@ use rustix::{
     io::Errno,
 };
 
-/// Of the directories that a user may watch we take this share, as one divided by this.
+/// One divided by this is the share of the user's inotify watches that the host uses.
 const SHARE: usize = 4;
 const MAX_WATCHES: usize = 20_000;
 
-/// More is not read at once; it counts as if the system had told less than everything.
+/// Maximum number of events to read at once. More events count as an incomplete notification.
 const MAX_EVENTS: usize = 50_000;
 
 const BUFFER_BYTES: usize = 32 * 1024;
 
-/// A queue of changes in directories.
+/// An inotify queue of changes in directories.
 pub(crate) struct Watch {
     queue: OwnedFd,
     paths: HashMap<i32, String>,
@@ -35,7 +35,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Nothing where the system does not tell of all changes.
+    /// Creates a queue. Returns `None` if the file system does not report all changes.
     pub(crate) fn new(root: &Directory) -> Option<Self> {
         if !tells_changes(root) {
             return None;
@@ -52,13 +52,13 @@ impl Watch {
         })
     }
 
-    /// Whether directories are changed without anybody telling.
+    /// True if some directories are not watched although they should be.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Watches a directory from now on. Nothing where that is not possible: that one then is looked
-    /// at each time, or everything is, if it is for lack of room.
+    /// Watches a directory from now on. Returns `None` if that is not possible. The caller then
+    /// checks that directory in each survey, or checks everything if the watches are exhausted.
     pub(crate) fn add(&mut self, held: &Directory, path: &str) -> Option<i32> {
         if device(held) != Some(self.device) {
             return None;
@@ -72,7 +72,7 @@ impl Watch {
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF
             | WatchFlags::ONLYDIR;
-        // A path that leads there and nowhere else.
+        // A path that leads exactly to the open directory.
         let path_of_its_own = format!("/proc/self/fd/{}", held.as_fd().as_raw_fd());
         let added = inotify::add_watch(&self.queue, path_of_its_own, flags);
         let Ok(number) = added else {
@@ -86,16 +86,17 @@ impl Watch {
         Some(number)
     }
 
-    /// Forgets a directory, unless it has another path by now.
+    /// Stops watching a directory, unless its watch has another path by now.
     pub(crate) fn remove(&mut self, number: i32, path: &str) {
         if self.paths.get(&number).is_some_and(|now| now == path) {
             self.paths.remove(&number);
-            // It is gone already where the directory is.
+            // If the directory was removed, its watch no longer exists.
             let _ = inotify::remove_watch(&self.queue, number);
         }
     }
 
-    /// The directories something happened in since the last time; nothing if that is not known.
+    /// Returns the directories with changes since the last call, or `None` if notifications were
+    /// lost.
     pub(crate) fn changes(&mut self) -> Option<HashSet<String>> {
         let mut changed = HashSet::new();
         let mut last = None;
@@ -118,7 +119,7 @@ impl Watch {
             {
                 is_complete = false;
             }
-            // One change of a file is told several times in a row.
+            // One change of a file causes several consecutive events.
             if last != Some(event.wd())
                 && let Some(path) = self.paths.get(&event.wd())
             {
@@ -133,13 +134,13 @@ impl Watch {
     }
 }
 
-/// Which file system a directory is in.
+/// Returns the device number of a directory's file system.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 fn device(held: &Directory) -> Option<u64> {
     Some(fstat(held).ok()?.st_dev as u64)
 }
 
-/// Whether the file system of a directory is one of this machine alone, that tells of every change.
+/// True if the file system of a directory is local and reports every change.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 fn tells_changes(held: &Directory) -> bool {
     /// ext, XFS, Btrfs, tmpfs, ZFS, F2FS, overlayfs and bcachefs.

@@ -1,12 +1,12 @@
-//! Being told what changes, so that not everything has to be looked at.
+//! Change notifications, which make full surveys unnecessary.
 //!
-//! In a large project to look at every file takes longer than a step should. Where the system tells of
-//! changes before the call that makes them returns, only directories are looked at that it names, and
-//! those where somebody could change a file through another name.
+//! In a large project, a check of every file takes longer than a step should. Some systems report a
+//! change before the system call that makes it returns. On those, a survey checks only the reported
+//! directories, and directories with files that can be changed through another name.
 //!
-//! What a program writes through memory it mapped is told when it gives the memory back, at its end at
-//! the latest. Until then nobody tells of it, nor of what is written through a name outside that was
-//! made just now. Therefore everything is looked at again and again, but while nobody waits.
+//! Writes through a memory mapping are reported only when the program unmaps the memory or ends.
+//! Writes through a new hard link outside the worktree are not reported either. So a review checks
+//! all files again at intervals, while no caller waits.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod inotify;
@@ -27,34 +27,34 @@ use opencode_handles::Directory;
 
 use crate::worktree::{Folder, Known, survey};
 
-/// How long after everything was looked at a capture has it looked at again.
+/// Minimum time between a full check and the next review.
 const REVIEW: Duration = Duration::from_secs(5);
 
-/// Projects with fewer files are looked at faster than they are watched.
+/// Minimum number of files for a watch. Smaller projects are checked faster than they are watched.
 const MIN_FILES: usize = 1000;
 
-/// What tells of changes, and how far it is trusted.
+/// The watch of a worktree, and its reliability.
 #[derive(Default)]
 pub(crate) struct Watching {
     watch: Option<Watch>,
-    /// Whether watching was given up for good.
+    /// True if watching was given up permanently.
     gave_up: bool,
-    /// When everything was looked at; nothing before that happened under watch.
+    /// Time of the last full check. `None` if there was none since the watch began.
     surveyed: Option<Instant>,
-    /// Whether a review found something that no capture has taken in.
+    /// True if a review found a change that no capture has processed.
     found: bool,
-    /// Directories that are looked at each time, because something about them is not settled.
+    /// Directories that are checked in each survey, because their state is not settled.
     pending: Vec<String>,
     folders: usize,
 }
 
 impl Watching {
-    /// Where directories that are listed are told about.
+    /// Returns the watch to which a listing adds directories.
     pub(crate) fn watch(&mut self) -> Option<&mut Watch> {
         self.watch.as_mut()
     }
 
-    /// Looks at what may have changed; says whether anything did.
+    /// Checks everything that may have changed. Returns true if anything did.
     pub(crate) fn survey(&mut self, root: &Directory, folder: &mut Folder) -> bool {
         let found = std::mem::take(&mut self.found);
         let changed = self.watch.as_mut().and_then(Watch::changes);
@@ -70,12 +70,12 @@ impl Watching {
         survey::all(root, folder) || found
     }
 
-    /// Whether it is time to look at everything, for what nobody tells.
+    /// True if a full review is due, for changes that the watch does not report.
     pub(crate) fn is_review_due(&self) -> bool {
         self.watch.is_some() && self.surveyed.is_none_or(|at| at.elapsed() >= REVIEW)
     }
 
-    /// Looks at everything for the next capture, until it is stopped.
+    /// Checks all files for the next capture, until `is_stopped` returns true.
     pub(crate) fn review(
         &mut self,
         root: &Directory,
@@ -95,18 +95,18 @@ impl Watching {
         folder: &mut Folder,
         changed: &HashSet<String>,
     ) -> Option<bool> {
-        // So many are looked at faster by several threads.
+        // Several threads check this many directories faster.
         if changed.len() * 4 > self.folders + 8 {
             return None;
         }
-        // Nobody tells what happens above the scope.
+        // The watch does not report changes above the scope.
         if survey::is_replaced(root, &folder.own) {
             return None;
         }
         survey::some(root, folder, changed)
     }
 
-    /// Takes note of what a capture that changed something left.
+    /// Records the state after a capture that changed something.
     pub(crate) fn settle(&mut self, root: &Directory, folder: &mut Folder) {
         self.pending.clear();
         self.folders = 0;
@@ -130,7 +130,7 @@ impl Watching {
     }
 
     fn begin(&mut self, root: &Directory, folder: &mut Folder) {
-        // What happened before everything was watched is seen by looking.
+        // A full check finds the changes from before the watch was complete.
         self.surveyed = None;
         self.watch = Watch::new(root);
         let Some(watch) = &mut self.watch else {

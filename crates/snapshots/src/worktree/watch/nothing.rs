@@ -1,10 +1,10 @@
-//! Where no changes are told in time.
+//! Systems without timely change notifications.
 
 use std::collections::HashSet;
 
 use opencode_handles::Directory;
 
-/// There is none.
+/// A watch that never exists.
 pub(crate) enum Watch {}
 
 impl Watch {

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::engine::Engine;
 use crate::options::SnapshotOptions;
 
-/// A project that is large enough to be watched, and a name of one of its files outside.
+/// A project that is large enough to be watched, with an outside hard link to one of its files.
 struct Watched {
     folder: TempDir,
     engine: Engine,
@@ -48,7 +48,7 @@ impl Watched {
         self.engine.capture().unwrap().tree
     }
 
-    /// Captures until no file is so new that it is looked at each time.
+    /// Captures until no file is so new that each survey checks it.
     fn settle(&mut self) {
         let now = Instant::now();
         while now.elapsed() < Duration::from_millis(100) {
@@ -57,7 +57,7 @@ impl Watched {
         self.capture();
     }
 
-    /// What a project has that nobody knows yet.
+    /// Returns the snapshot of an engine without earlier state.
     fn anew(&self) -> String {
         let mut engine = Engine::new(self.engine.options.clone(), Arc::default());
         engine.capture().unwrap().tree
@@ -89,7 +89,7 @@ fn what_nobody_tells_is_found_by_a_review_and_taken_in_by_the_next_capture() {
     assert!(!project.engine.is_review_due());
     let before = project.capture();
     write(&project.link(), "after");
-    // A capture waits for no look at everything, however long the last one is ago.
+    // A capture never waits for a full review, even if one is due.
     assert_eq!(project.capture(), before);
     project.engine.review(|| true);
     assert_eq!(project.capture(), before);

@@ -1,8 +1,8 @@
-//! Databases as every version of the schema wrote them, opened by this one.
+//! Databases that every schema version wrote, opened by the current version.
 //!
-//! `versions/<n>.sql` is what version n made of [`scenario`]. Whoever adds a migration runs these
-//! tests once: the file of the new version is written, to be looked at and kept. What a scenario
-//! cannot hold yet because older versions do not know it belongs into tests of its own.
+//! `versions/<n>.sql` is the result of [`scenario`] with version n. After adding a migration, run
+//! these tests once. They write the file of the new version, which must be reviewed and committed.
+//! Data that older versions do not support needs separate tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Clock for At {
     }
 }
 
-/// Opens a database whose ids depend on `time` and nothing else.
+/// Opens a database with ids that depend only on `time`.
 async fn open(path: &Path, time: i64) -> Result<Store, OpenError> {
     let ids = IdSource::with_random(Arc::new(At(time)), |bytes| *bytes = [7; 14]);
     let options = StoreOptions {
@@ -82,7 +82,7 @@ fn step_ended(message: &str) -> SessionEvent {
     event("step.ended", with(message, ended))
 }
 
-/// A long history: every kind of entry, message, part and input, and an epoch.
+/// Returns a long history: every kind of entry, message, part and input, and an epoch.
 fn long() -> Vec<SessionEvent> {
     let input = json!({"path": "src/main.rs", "limit": 200});
     let error =
@@ -158,7 +158,7 @@ fn long() -> Vec<SessionEvent> {
     events
 }
 
-/// Sessions that were cut, interrupted, reverted and archived.
+/// Returns interrupted, stopped, reverted and archived sessions.
 fn short() -> Vec<(&'static str, Vec<SessionEvent>)> {
     let user = |id: &str| [admitted(id, "x", "steer"), prompted(id, "x", "steer")];
     let unknown = json!({"type": "unknown", "message": "cut"});
@@ -200,7 +200,8 @@ fn short() -> Vec<(&'static str, Vec<SessionEvent>)> {
     ]
 }
 
-/// Data of every table. It may not change: the files of older versions hold it.
+/// Writes data to every table. Must not change, because the files of older versions contain the
+/// result.
 async fn scenario(store: &Store) {
     let project = store.write(|transaction| {
         transaction.add_project("project", "/project", 5)?;
@@ -227,7 +228,7 @@ async fn scenario(store: &Store) {
     epoch.await.unwrap().unwrap();
 }
 
-/// Everything that can be read, as text.
+/// Returns all readable data as text.
 async fn reads(store: &Store) -> Vec<String> {
     let read = store.read(|db| {
         let mut seen = Vec::new();
@@ -272,7 +273,7 @@ fn of_session(db: &Reader<'_>, key: i64, id: &SessionID) -> Result<Vec<String>, 
     Ok(seen)
 }
 
-/// Every session goes on.
+/// Continues every session.
 async fn go_on(store: &Store) {
     for (at, session) in ["ses_long", "ses_reverted", "ses_open", "ses_archived"]
         .into_iter()
@@ -297,7 +298,7 @@ fn number(raw: &Connection, pragma: &str) -> i64 {
         .unwrap()
 }
 
-/// What the tables and indexes are made with, and their names.
+/// Returns names and SQL of all tables and indexes.
 fn schema(raw: &Connection) -> Vec<(String, String)> {
     let mut statement = raw
         .prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")
@@ -306,7 +307,7 @@ fn schema(raw: &Connection) -> Vec<(String, String)> {
     rows.unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// A database as the statements that make it.
+/// Returns a database as the SQL statements that create it.
 fn dump(raw: &Connection) -> String {
     let mut text = String::new();
     for pragma in ["application_id", "user_version"] {
@@ -321,7 +322,7 @@ fn dump(raw: &Connection) -> String {
         let quoted: Vec<_> = columns
             .column_names()
             .map(|column| {
-                // A text with a NUL in it is no literal.
+                // A text with a NUL cannot be a literal.
                 format!(
                     "iif(instr({column}, char(0)) AND typeof({column}) = 'text',
                        'CAST(' || quote(CAST({column} AS BLOB)) || ' AS TEXT)', quote({column}))"
@@ -344,7 +345,7 @@ fn dump(raw: &Connection) -> String {
     text
 }
 
-/// A database that this version makes of the scenario.
+/// Returns a database with the scenario, created by the current version.
 async fn fresh(folder: &Path) -> PathBuf {
     let path = folder.join("fresh.db");
     let store = open(&path, 5).await.unwrap();
@@ -393,7 +394,7 @@ async fn a_migration_that_fails_leaves_the_file_as_it_was() {
     let raw = raw(&path);
     raw.execute_batch(&fs::read_to_string(file(1)).unwrap())
         .unwrap();
-    // In the way of the last thing that the next migration does.
+    // Conflicts with the last statement of the next migration.
     raw.execute_batch("CREATE TABLE removed (x); PRAGMA journal_mode = WAL")
         .unwrap();
     let before = dump(&raw);
