@@ -5,7 +5,7 @@ use opencode_protocol::contract::{Contract, Field, Type};
 use super::HEADER;
 use super::source::{doc, expression, member};
 
-/// Second names of failures. The guard for a second name also accepts it as a tag.
+/// Failures with a second name. The guards of both names accept both names as tags.
 const ALIASES: &[(&str, &str)] = &[("SessionMessageNotFoundError", "MessageNotFoundError")];
 
 pub(super) fn emit(contract: &Contract) -> Vec<String> {
