@@ -285,7 +285,7 @@ impl Driver {
         self.random.choose(&self.sessions).clone()
     }
 
-    /// A name that is unique in this driver.
+    /// A name that no other driver and no other generation uses.
     fn fresh_name(&mut self) -> String {
         self.made += 1;
         format!("{}n{}", self.name, self.made)

@@ -17,7 +17,7 @@ const START: Millis = 1_795_179_302_007;
 /// Name of the thread that writes to the database.
 const WRITER: &str = "opencode-store";
 
-/// A clock that stands still until the test advances it.
+/// A clock that changes only when the test advances it.
 pub struct FakeClock {
     now: watch::Sender<Millis>,
     panics: AtomicBool,

@@ -68,7 +68,7 @@ impl Reply {
         Self::new().call(id, tool, input).tool_calls()
     }
 
-    /// A failure of the exchange before the first response byte.
+    /// A failure of the exchange before any response.
     #[must_use]
     pub fn fails(error: LlmError) -> Self {
         Self::nothing().fail(error)

@@ -28,7 +28,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
         let own = fates_of(id, session);
         compare_inbox(id, session, &own, findings);
         compare_messages(id, session, &own, findings);
-        // The parent session makes the prompts of a child session.
+        // The prompts of a child session come from its parent session, not from the load.
         if !ledger.is_import(id) && session.info.parent_id.is_none() {
             for (message, fate) in &own {
                 asked_for(ledger, message, fate, findings);

@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use super::CheckError;
 use crate::folder::Folder;
 
-/// Reads a copy. Opening a file folds its write-ahead log, and the next host must find the file in
-/// the state after the kill. Returns the number of entries.
+/// Reads a copy, because reading folds the write-ahead log into the file, and the next host must find
+/// the file in its state after the kill. Returns the number of entries.
 pub(super) fn check(folder: &Folder, findings: &mut Vec<String>) -> Result<u64, CheckError> {
     let copy = folder.copy_for("raw")?;
     if !copy.database().exists() {

@@ -13,8 +13,7 @@ use crate::host::{kept, new_session, place};
 use crate::line::{Asked, Line, NO_REVERT, Setting, say};
 use crate::model::KEEP;
 
-/// End of the error of a revert that did not change a file, because another session wrote it at
-/// that moment.
+/// End of the error of a revert that left a file alone, because its content changed meanwhile.
 const CHANGED_MEANWHILE: &str = "it was changed just now";
 
 impl Driver {

@@ -13,7 +13,7 @@ struct Race {
     here: ScriptedSource,
 }
 
-/// A session in one folder of a repository, and another folder beside it.
+/// A session in the folder `one` of a repository that also has a folder `two`.
 async fn race() -> Race {
     let f = Fixture::open().await;
     f.project.write("one/a.txt", "");

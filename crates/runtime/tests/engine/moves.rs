@@ -26,7 +26,7 @@ fn folder(f: &Fixture, below: &str) -> String {
     f.project.path(below).to_string_lossy().into_owned()
 }
 
-/// The working directory that the request tells the model.
+/// The working directory in the System Context of a request.
 fn place(request: &LlmRequest) -> &str {
     let text = &request.system.last().unwrap().text;
     let line = text.lines().find(|it| it.contains("Working directory"));

@@ -118,7 +118,7 @@ async fn a_second_checkpoint_is_made_of_the_first_and_what_follows_it() {
 
 #[tokio::test]
 async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
-    // It only just fits, because one answer is smaller.
+    // The answer is shorter than in `grown`, so everything fits.
     let (f, session) = open().await;
     f.model
         .reply(Reply::says(&filler("beta", 3_000)))

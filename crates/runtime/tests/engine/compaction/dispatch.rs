@@ -13,7 +13,7 @@ use super::*;
 /// No read is blocked.
 const NONE: usize = usize::MAX;
 
-/// Blocks the read with this number, counted from 0 from now on.
+/// Blocks one read. `left` is the number of reads before it.
 fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn Seam> {
     seam(move |moment| {
         if matches!(moment, Moment::Read) {

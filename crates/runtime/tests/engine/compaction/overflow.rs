@@ -135,7 +135,7 @@ async fn a_refusal_is_the_outcome_where_the_summary_fails() {
                 "step.failed too long"
             ]
         );
-        // Like every failure: in the stream it ends only the turn, in the exchange it fails the drain.
+        // As with every failure, one in the stream ends only the turn, and one in the exchange fails the drain.
         let is_failed = matches!(outcome, opencode_runtime::DrainOutcome::Failed(_));
         assert_eq!(is_failed, at == 0);
     }
