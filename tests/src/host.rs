@@ -1,5 +1,4 @@
-//! A runtime on a database file. The process that dies and the check that follows open it in the
-//! same way.
+//! A runtime on a database file. The process that dies and the check that follows open it in the same way.
 
 use std::io;
 use std::path::Path;

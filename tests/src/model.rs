@@ -23,8 +23,7 @@ const SESSION_HEADER: &str = "X-Session-Id";
 pub const KEEP: &str = " keep ";
 /// Path of that file.
 pub const KEPT_FILE: &str = "kept.txt";
-/// Suffix of prompts with a delayed answer, so that a caller can interrupt them before the first
-/// output.
+/// Suffix of prompts with a delayed answer, so that a caller can interrupt them before the first output.
 pub const SILENT: &str = " silent";
 /// Delay of such an answer.
 const SILENCE: Duration = Duration::from_millis(300);

@@ -104,8 +104,7 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The text of a file. Invalid UTF-8 is replaced, so that such a file differs from every generated
-/// text.
+/// The text of a file. Invalid UTF-8 is replaced, so that such a file differs from every generated text.
 fn read(path: &Path) -> Result<Option<String>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),

@@ -64,8 +64,7 @@ impl TempProject {
         make_repository(&self.path(""));
     }
 
-    /// The environment of the project. It contains only `PATH`, so that Git is found, and the time
-    /// zone.
+    /// The environment of the project. It contains only `PATH`, so that Git is found, and the time zone.
     pub fn environment(&self) -> Environment {
         Environment {
             home: self.root.join("home"),

@@ -76,8 +76,7 @@ fn chat(body: &Value) -> Result<(), String> {
     check_end(before, &open)
 }
 
-/// User and assistant messages alternate. Tool results are at the start of the message after their
-/// calls.
+/// User and assistant messages alternate. Tool results are at the start of the message after their calls.
 fn anthropic(body: &Value) -> Result<(), String> {
     let mut open: HashSet<&str> = HashSet::new();
     let mut before = "";

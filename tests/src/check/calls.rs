@@ -61,8 +61,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     }
 }
 
-/// A restart keeps the Baseline System Context. Only a move, a checkpoint and a revert begin a new
-/// one.
+/// A restart keeps the Baseline System Context. Only a move, a checkpoint and a revert begin a new one.
 pub(super) fn check_baselines(found: &Found, acts: &[Act], findings: &mut Vec<String>) {
     for (id, session) in &found.sessions {
         let mut baselines: Vec<_> = baselines_of(id, acts).collect();

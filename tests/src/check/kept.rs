@@ -25,8 +25,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
     }
 }
 
-/// Compares the file with its expected content, given the boundary of the staged revert, if one is
-/// staged.
+/// Compares the file with its expected content, given the boundary of the staged revert, if one is staged.
 pub(super) fn compare(session: &Session, boundary: Option<&MessageID>, findings: &mut Vec<String>) {
     let directory = &session.info.location.directory;
     if !is_kept(directory) {

@@ -115,8 +115,7 @@ fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mu
     }
 }
 
-/// The user messages are the promoted inputs that are not reverted, each at the position of its
-/// promotion.
+/// The user messages are the promoted inputs that are not reverted, each at the position of its promotion.
 fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
     let promoted = fates.iter().flat_map(|(message, fate)| {
         fate.promoted.iter().map(|(seq, _)| {

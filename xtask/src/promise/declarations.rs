@@ -39,8 +39,7 @@ pub(super) fn input_name(operation: &Operation) -> String {
     format!("{}Input", name(operation))
 }
 
-/// The name of the output type of an operation. For a stream or for lines it is the type of one
-/// element.
+/// The name of the output type of an operation. For a stream or for lines it is the type of one element.
 pub(super) fn output_name(operation: &Operation) -> String {
     format!("{}Output", name(operation))
 }

@@ -1,5 +1,4 @@
-//! The closed objects in inputs. With them the client finds unknown members for callers without
-//! TypeScript.
+//! The closed objects in inputs. With them the client finds unknown members for callers without TypeScript.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -27,8 +26,7 @@ pub(super) struct Shapes<'a> {
     contract: &'a Contract,
     /// Names and texts. Each text uses only names that are declared before it.
     declared: Vec<(&'a str, String)>,
-    /// Open types and the types whose shapes are in progress. A recursive type is open at its
-    /// recursion.
+    /// Open types and the types whose shapes are in progress. A recursive type is open at its recursion.
     open: BTreeSet<&'a str>,
 }
 

@@ -64,8 +64,7 @@ pub(super) fn body(contract: &Contract, r#type: &Type) -> String {
     }
 }
 
-/// Adds a row for every field. The fields of an unnamed object follow, prefixed with the name of
-/// its field.
+/// Adds a row for every field. The fields of an unnamed object follow, prefixed with the name of its field.
 fn describe_fields(contract: &Contract, fields: &[Field], prefix: &str, rows: &mut Vec<String>) {
     for field in fields {
         let optional = if field.required { "" } else { "?" };

@@ -1,5 +1,4 @@
-//! Context Epochs: the Baseline System Context, its later updates, and sources that cannot be
-//! observed.
+//! Context Epochs: the Baseline System Context, its later updates, and sources that cannot be observed.
 
 use opencode_llm::{LlmError, LlmRequest};
 use opencode_schema::prompt::Delivery;

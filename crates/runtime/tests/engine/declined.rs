@@ -1,5 +1,4 @@
-//! A user declines a call: the other calls of its step are interrupted, the step is closed, the
-//! drain ends.
+//! A user declines a call: the other calls of its step are interrupted, the step is closed, the drain ends.
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;

@@ -10,8 +10,7 @@ async fn a_run_of_a_session_without_history_asks_nobody() {
     let session = f.session().await;
     let outcome = f.run(&session).await;
     assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
-    // Records that a model never reads are not history, even if they choose a model that does not
-    // exist.
+    // Records that a model never reads are not history, even if they choose a model that does not exist.
     for _ in 0..10 {
         for model in ["m2", "m9"] {
             f.switch_model(&session, model).await;

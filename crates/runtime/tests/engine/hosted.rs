@@ -1,5 +1,4 @@
-//! Calls that the provider executes: they are recorded and settled like others, but never executed
-//! locally.
+//! Calls that the provider executes: they are recorded and settled like others, but never executed locally.
 
 use opencode_llm::{ErrorKind, LlmError, LlmEvent, Part, ToolContent, ToolOutput, ToolResultValue};
 use opencode_testkit::{Fixture, Reply, compact};

@@ -355,8 +355,7 @@ async fn runs_at_one_time_share_one_drain() {
     let runs = join_all([f.run(&session), f.run(&session)]);
     let release = async {
         f.reached(&gate).await;
-        // Each read goes to the disk and back. Together they take longer than the second run needs
-        // to join.
+        // Each read goes to the disk and back. Together they take longer than the second run needs to join.
         for _ in 0..20 {
             f.events(&session).await;
         }

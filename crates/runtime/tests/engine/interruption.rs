@@ -269,8 +269,7 @@ async fn an_interruption_waits_for_what_is_about_to_be_written() {
         f.events(&session).await
     };
     let release = async {
-        // Each read goes to the disk and back, so an interruption that does not wait has returned
-        // by now.
+        // Each read goes to the disk and back, so an interruption that does not wait has returned by now.
         for _ in 0..20 {
             f.events(&session).await;
         }

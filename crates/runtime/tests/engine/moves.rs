@@ -272,8 +272,7 @@ async fn a_drain_that_begins_while_a_move_is_written_works_in_the_new_place() {
     assert_eq!(place(&f.model.last_request()), one);
 }
 
-/// Holds the first read after the end of a step at one blockade, and the commit of a move at the
-/// other.
+/// Holds the first read after the end of a step at one blockade, and the commit of a move at the other.
 fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
     let has_ended = AtomicBool::new(false);
     seam(move |moment| {

@@ -1,5 +1,4 @@
-//! Pruning: the old tool output that later requests leave out, the time of the removal, and the
-//! exceptions.
+//! Pruning: the old tool output that later requests leave out, the time of the removal, and the exceptions.
 
 use opencode_llm::ToolResultValue;
 use opencode_schema::id::SessionID;

@@ -1,5 +1,4 @@
-//! Effects of storage on the engine: processes that die around a commit, and files that are locked
-//! or full.
+//! Effects of storage on the engine: processes that die around a commit, and files that are locked or full.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,8 +9,7 @@ use serde_json::json;
 
 const MISSING: &str = "The model mock/m9 is not available: the provider has no model of this id. It has m1, m2. Add it under the provider's `models` or select another one";
 
-/// A running turn that is held before its end, while the session switches to a model that does not
-/// exist.
+/// A running turn that is held before its end, while the session switches to a model that does not exist.
 async fn chooses_nothing(f: &Fixture, reply: impl Fn(&Gate) -> Reply) -> (SessionID, Gate) {
     let session = f.session_on("m1").await;
     let gate = Gate::new();

@@ -185,8 +185,7 @@ async fn a_failure_of_the_server_is_retried_twice_without_an_announcement() {
         f.model.reply(Reply::fails(LlmError::new(reason, "boom")));
     }
     f.prompt(&session, "Hi").await;
-    // These waits are not announced, so the test advances the time in small steps until the last
-    // request.
+    // These waits are not announced, so the test advances the time in small steps until the last request.
     for _ in 0..100 {
         if f.model.requests().len() == 3 {
             break;

@@ -271,8 +271,7 @@ async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for
 
 #[tokio::test]
 async fn outputs_that_are_long_only_in_the_request_are_summarised() {
-    // A summary truncates outputs. In that form all of them would fit into the tokens that stay
-    // verbatim.
+    // A summary truncates outputs. In that form all of them would fit into the tokens that stay verbatim.
     let (f, session) = with(json!({"keep": {"tokens": 4_000}})).await;
     f.tool("echo", |_, _| async {
         output(json!({"out": filler("gamma", 7_000)}))

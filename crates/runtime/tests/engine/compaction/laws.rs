@@ -89,8 +89,7 @@ async fn tell(answers: Vec<Says>, story: Vec<Act>) {
         match act {
             Act::Reopen => f.reopen().await,
             Act::Compact => {
-                // The outcome is not relevant here: the caller receives an error if there is no
-                // summary.
+                // The outcome is not relevant here: the caller receives an error if there is no summary.
                 let compacted = f.within("compact", f.runtime().compact(&session)).await;
                 drop(compacted);
                 let events = f.events_after(&session, events).await;

@@ -1,5 +1,4 @@
-//! Requests from a client: they are decided immediately, or stay pending although no tool waits for
-//! them.
+//! Requests from a client: they are decided immediately, or stay pending although no tool waits for them.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -208,8 +207,7 @@ async fn a_workspace_is_a_location_of_its_own() {
         listed,
         [0, 1].map(|place| std::slice::from_ref(&asked[place]))
     );
-    // An answer settles only requests in its Location. The permission that it saves applies to the
-    // project.
+    // An answer settles only requests in its Location. The permission that it saves applies to the project.
     reply(&f, &asked[0], Always).await;
     assert_eq!(f.runtime().permission_requests(&here), []);
     assert_eq!(f.runtime().permission_requests(&there), asked[1..]);
