@@ -1,4 +1,4 @@
-//! The inputs that the fuzzer kept, given to the same property without the fuzzer.
+//! Replays the inputs that the fuzzer has kept, without the fuzzer.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) fn replay(target: &str, check: impl Fn(&[u8])) {
     }
 }
 
-/// An input is a line; `\xNN` is a byte.
+/// Decodes a line of the corpus. `\xNN` is one byte.
 fn unescape(line: &str) -> Vec<u8> {
     let mut parts = line.split("\\x");
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Bodies of Anthropic Messages.
+//! Response bodies of Anthropic Messages.
 
 #![no_main]
 

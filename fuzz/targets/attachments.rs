@@ -1,4 +1,4 @@
-//! Texts of attachments.
+//! Text attachments.
 
 #![no_main]
 

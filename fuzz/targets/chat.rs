@@ -1,4 +1,4 @@
-//! Bodies of OpenAI Chat Completions.
+//! Response bodies of OpenAI Chat Completions.
 
 #![no_main]
 

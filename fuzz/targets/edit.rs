@@ -1,4 +1,4 @@
-//! Replacements in texts.
+//! Text replacements.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Documents of configuration.
+//! Configuration documents.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Queries and parameters of paths.
+//! Query strings and path parameters.
 
 #![no_main]
 

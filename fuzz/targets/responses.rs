@@ -1,4 +1,4 @@
-//! Bodies of OpenAI Responses.
+//! Response bodies of OpenAI Responses.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Refusals of providers.
+//! Error responses of providers.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Paths of requests.
+//! Request paths.
 
 #![no_main]
 

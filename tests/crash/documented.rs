@@ -1,4 +1,4 @@
-//! The documentation names the fail points there are.
+//! Compares the fail points in the documentation with those in the code.
 
 use opencode_tests::point::{EVENTS, SINGLE, STAGES};
 

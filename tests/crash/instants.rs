@@ -1,4 +1,4 @@
-//! Kills from outside at instants that have no name.
+//! Kills from outside at arbitrary instants.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use opencode_tests::random::Random;
 
 use super::{PROGRAM, folder, kept};
 
-/// Files, and processes on each.
+/// Number of files. Each file gets several processes.
 const FILES: u64 = 4;
 const GENERATIONS: u32 = 5;
 
@@ -19,7 +19,7 @@ async fn any_instant() {
         let folder = folder();
         let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
         for generation in 0..GENERATIONS {
-            // The first one dies while it makes the file.
+            // The first process dies while it creates the file.
             let most = if generation == 0 { 1 } else { 200 };
             let plan = Plan {
                 seed: random.number(),

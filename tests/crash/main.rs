@@ -1,4 +1,4 @@
-//! Kills at every fail point and at any instant, a few generations per file.
+//! Kills at every fail point and at arbitrary instants, with a few generations per file.
 
 #[cfg(test)]
 mod documented;
@@ -9,18 +9,18 @@ mod named;
 #[cfg(test)]
 mod noticed;
 
-/// The program that is killed.
+/// The program that the tests kill.
 #[cfg(test)]
 const PROGRAM: &str = env!("CARGO_BIN_EXE_crash");
 
-/// A folder for one life, removed at the end.
+/// A folder for one life. Dropping the value removes it.
 #[cfg(test)]
 fn folder() -> tempfile::TempDir {
     let named = tempfile::Builder::new().prefix("life-").to_owned();
     named.tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// Keeps the folder of a life that went wrong and says how to look again.
+/// Keeps the folder of a failed life, and returns the commands that check it and run it again.
 #[cfg(test)]
 fn kept(folder: tempfile::TempDir) -> String {
     let folder = folder.keep();

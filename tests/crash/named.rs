@@ -1,5 +1,5 @@
-//! Every fail point once. The points of a stage share a few files, so that most processes find what
-//! an earlier one left.
+//! Dies once at every fail point. The points of a stage share a few files, so most processes find
+//! the state that an earlier process left.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use opencode_tests::point;
 
 use super::{PROGRAM, folder, kept};
 
-/// Generations of one file.
+/// Number of generations per file.
 const GENERATIONS: usize = 7;
 
 /// Dies once at each of these points.
@@ -20,8 +20,8 @@ async fn die_at(seed: u64, points: impl Iterator<Item = String>) {
         let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
         let mut generation = 0;
         for point in points {
-            // Only a session that was cut is gone on with. The first request of a process is always
-            // about a prompt, which then has no answer.
+            // A host resumes only interrupted sessions. The first request of a process always
+            // belongs to a prompt. If the process dies there, the prompt has no answer.
             let before = point.ends_with(":retried").then_some(point::SENDING);
             for point in before.into_iter().chain([point.as_str()]) {
                 let plan = Plan::at(seed + u64::from(generation), generation, point, 1);

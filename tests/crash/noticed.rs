@@ -1,5 +1,5 @@
-//! The checks notice what they are there for: each is given a file, a journal or a ledger that is
-//! wrong in one way.
+//! Verifies the checks: each case gives them a file, a journal or a ledger with one defect, and
+//! expects its finding.
 
 use std::fs;
 use std::path::Path;
@@ -35,12 +35,12 @@ fn dies_at(point: &str) -> Death {
     }
 }
 
-/// A load that comes to its end has passed every point, and no other one.
+/// A complete load passes every fail point, and no unknown ones.
 #[tokio::test]
 async fn the_load_passes_every_point() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
-    // The second process finds what the first one left in the middle.
+    // The second process finds the interrupted work of the first one.
     for (generation, death) in [(0, dies_at(point::SENDING)), (1, Death::None)] {
         let plan = plan(generation, death);
         let (_, findings) = life.generation(&plan).await.unwrap();
@@ -56,7 +56,7 @@ async fn the_load_passes_every_point() {
 async fn what_is_wrong_is_found_and_nothing_else() {
     let folder = folder();
     let mut life = Life::new(folder.path(), Path::new(PROGRAM)).unwrap();
-    // One process does everything, the next one leaves something in the middle.
+    // The first process completes its load. The second one leaves interrupted work.
     for (generation, death) in [(0, Death::None), (1, dies_at(point::TOOL_BEFORE))] {
         let ends = [End::Survived, End::Killed][generation as usize];
         let ended = life.generation(&plan(generation, death)).await.unwrap();
@@ -74,7 +74,7 @@ async fn what_is_wrong_is_found_and_nothing_else() {
     }
 }
 
-/// The words of a finding by which it is recognised.
+/// The part of a finding that identifies its kind.
 fn kind(finding: &str) -> &str {
     let kinds = WRONGS.iter().flat_map(|(_, _, kinds)| *kinds);
     let mut found = kinds.filter(|kind| finding.contains(**kind));
@@ -83,7 +83,7 @@ fn kind(finding: &str) -> &str {
 
 type Change = fn(&Folder, &mut Ledger);
 
-/// What is wrong, how it comes to be, and what is found.
+/// Name of the defect, the change that causes it, and the expected findings.
 const WRONGS: &[(&str, Change, &[&str])] = &[
     ("nothing", |_, _| {}, &[]),
     (
@@ -325,7 +325,7 @@ const WRONGS: &[(&str, Change, &[&str])] = &[
         },
         &["nothing ran in"],
     ),
-    // The last one: all of them see the same projects.
+    // This case must come last, because all cases share the same projects.
     (
         "files that are not what was staged",
         |folder, _| {
@@ -372,7 +372,7 @@ fn withdrawn(ledger: &mut Ledger) -> &mut Prompt {
     found.unwrap()
 }
 
-/// Changes the first line of the journal that reads so.
+/// Changes the first line of the journal that contains `act`.
 fn journal(folder: &Folder, change: impl Fn(String) -> Vec<String>, act: &str) {
     let text = fs::read_to_string(folder.journal()).unwrap();
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();

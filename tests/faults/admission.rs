@@ -1,4 +1,4 @@
-//! What the callers of the inbox are told when storage fails.
+//! Errors that callers of the inbox receive when storage fails.
 
 use opencode_runtime::PromptRequest;
 use opencode_schema::prompt::Delivery;
@@ -19,7 +19,7 @@ async fn a_prompt_that_cannot_be_stored_is_refused_and_can_be_repeated() {
             scene.arm(place, fault);
             let refused = scene.f.try_admit(request.clone()).await;
             scene.assert_refused(refused, fault);
-            // It woke nobody.
+            // The refused prompt has not woken the session.
             assert_eq!(scene.f.runtime().active(), []);
             assert_eq!(scene.f.inbox(&session).await, ["Kept"]);
             scene.recover(&session, fault).await;
@@ -40,7 +40,7 @@ async fn a_prompt_that_cannot_be_stored_is_refused_and_can_be_repeated() {
     }
 }
 
-/// Prompts that wait together share a commit, and its failure.
+/// Prompts that wait together share one commit and its failure.
 #[tokio::test]
 async fn prompts_that_wait_together_are_refused_together() {
     for fault in FAULTS {
@@ -93,7 +93,7 @@ async fn a_delivery_that_cannot_be_stored_stays_what_it_was() {
             let runtime = scene.f.runtime();
             let refused = runtime.set_delivery(&session, &input.id, Delivery::Queue);
             scene.assert_refused(refused.await, fault);
-            // It woke nobody.
+            // The refused change has not woken the session.
             assert_eq!(scene.f.runtime().active(), []);
             scene.recover(&session, fault).await;
             assert_eq!(scene.f.inbox(&session).await, ["Kept"]);

@@ -1,4 +1,4 @@
-//! Closing when storage fails, and what a host does by itself at opening.
+//! Storage failures while a runtime closes, and while a host resumes sessions at opening.
 
 use opencode_runtime::{Fault, Recovery};
 use opencode_testkit::{Gate, Reply};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::disturbance::{FAULTS, Place, Scene};
 
-/// The log that cannot be folded is the next opening's.
+/// If closing cannot checkpoint the write-ahead log, the next opening does it.
 #[tokio::test]
 async fn a_log_that_cannot_be_folded_loses_nothing() {
     for fault in FAULTS {
@@ -22,8 +22,8 @@ async fn a_log_that_cannot_be_folded_loses_nothing() {
     }
 }
 
-/// A drain that closing interrupts cannot store its settlement: closing ends all the same, and the
-/// next host finds the turn as a killed process would have left it.
+/// Closing interrupts a drain that cannot store its settlement. Closing completes, and the next
+/// host finds the turn in the state that a killed process leaves.
 #[tokio::test]
 async fn closing_ends_though_nothing_can_be_stored() {
     for fault in FAULTS {
@@ -51,7 +51,7 @@ async fn closing_ends_though_nothing_can_be_stored() {
     }
 }
 
-/// A host that cannot record that it goes on with a session does not go on.
+/// A host that cannot record the resumption of a session does not resume it.
 #[tokio::test]
 async fn a_session_is_not_gone_on_with_unrecorded() {
     for place in [Place::Appended("retried"), Place::Commit("retried")] {
@@ -64,7 +64,7 @@ async fn a_session_is_not_gone_on_with_unrecorded() {
         scene.recovers(Recovery::Resume);
         scene.arm(place, Fault::Locked);
         scene.f.kill().await;
-        // The next opening tries again.
+        // The next opening tries again to resume the session.
         let before = scene.f.events(&session).await;
         let fails = async {
             while !scene.is_over() {

@@ -1,4 +1,4 @@
-//! Storage that fails once, where a test says.
+//! Storage that fails once at a place that the test selects.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,42 +8,42 @@ use opencode_schema::id::{MessageID, SessionID};
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, LiveLog, prompt_request};
 
-/// Everything that storage can do.
+/// Every kind of storage failure.
 pub(crate) const FAULTS: [Fault; 3] = [Fault::Full, Fault::Io, Fault::Locked];
 
 /// A place where storage can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The next transaction begins.
+    /// The start of the next transaction.
     Begin,
-    /// An event of this name is written.
+    /// The write of an event with this name.
     Appended(&'static str),
-    /// An event of this name is committed, with whatever else is.
+    /// The commit of a transaction that contains an event with this name.
     Commit(&'static str),
-    /// Something is read.
+    /// A read.
     Read,
-    /// The write-ahead log is folded into the file.
+    /// The checkpoint of the write-ahead log.
     Checkpoint,
 }
 
-/// Where a command that writes this event can fail.
+/// The places at which a command that writes this event can fail.
 pub(crate) fn places(event: &'static str) -> [Place; 3] {
     [Place::Begin, Place::Appended(event), Place::Commit(event)]
 }
 
-/// Fails once each time it is told to.
+/// Fails once each time it is armed.
 #[derive(Default)]
 pub(crate) struct Disturbance {
     armed: Mutex<Option<(Place, Fault)>>,
 }
 
 impl Disturbance {
-    /// Fails once at the place.
+    /// Makes storage fail once at the place.
     pub(crate) fn arm(&self, place: Place, fault: Fault) {
         *self.armed() = Some((place, fault));
     }
 
-    /// Whether the failure is over.
+    /// True if no failure is pending.
     pub(crate) fn is_over(&self) -> bool {
         self.armed().is_none()
     }
@@ -84,7 +84,7 @@ fn is_named(payload: &SessionEvent, name: &str) -> bool {
     full.strip_prefix("session.next.").unwrap_or(full) == name
 }
 
-/// A runtime whose storage can fail.
+/// A runtime with storage that can fail.
 pub(crate) struct Scene {
     pub(crate) f: Fixture,
     disturbance: Arc<Disturbance>,
@@ -103,17 +103,17 @@ impl Scene {
         }
     }
 
-    /// Lets storage fail once at the place.
+    /// Makes storage fail once at the place.
     pub(crate) fn arm(&self, place: Place, fault: Fault) {
         self.disturbance.arm(place, fault);
     }
 
-    /// Whether storage has failed as it was told.
+    /// True if storage has failed since the last call of [`Scene::arm`].
     pub(crate) fn is_over(&self) -> bool {
         self.disturbance.is_over()
     }
 
-    /// Goes on with cut sessions, or not, from the next opening on.
+    /// Sets the recovery of interrupted sessions for all later openings.
     pub(crate) fn recovers(&mut self, recovery: Recovery) {
         let seam = Arc::clone(&self.disturbance);
         self.f.change(move |options| {
@@ -122,13 +122,13 @@ impl Scene {
         });
     }
 
-    /// Storage failed, and the failure is the one that was asked for.
+    /// Asserts that storage failed, and that the error is the requested one.
     pub(crate) fn assert_failed(&self, error: &StoreError, fault: Fault) {
         assert!(self.disturbance.is_over(), "storage did not fail");
         assert_eq!(error.to_string(), failure(fault).to_string());
     }
 
-    /// The same of an operation.
+    /// Asserts the same for the answer of an operation.
     pub(crate) fn assert_refused<T: std::fmt::Debug>(
         &self,
         answer: Result<T, RuntimeError>,
@@ -140,8 +140,8 @@ impl Scene {
         }
     }
 
-    /// After a full disk or an I/O error nothing is written until the file is opened again, and
-    /// everything is readable. A locked file is over by itself.
+    /// After a full disk or an I/O error the store refuses writes until the file is opened again,
+    /// and reads still work. A locked file needs no recovery.
     pub(crate) async fn recover(&mut self, session: &SessionID, fault: Fault) {
         if fault == Fault::Locked {
             return;
@@ -152,21 +152,21 @@ impl Scene {
             Err(RuntimeError::Store(StoreError::Poisoned(_))) => {}
             other => panic!("a failed store answers {other:?}"),
         }
-        // Nothing hangs because of it.
+        // Neither an interruption nor a wait hangs in this state.
         self.f.interrupt(session).await;
         self.f.wait(session).await;
         self.f.reopen().await;
         assert_eq!(self.f.events(session).await, before);
     }
 
-    /// A pending prompt, and what is stored with it.
+    /// A session with one pending prompt.
     pub(crate) async fn session_with_prompt(&self) -> SessionID {
         let session = self.f.session().await;
         self.f.leave(&session, "Kept", Delivery::Steer).await;
         session
     }
 
-    /// The live event that says why the session does not run.
+    /// Waits for the live event with the reason why the drain ended.
     pub(crate) async fn heard_failure(&self, live: &mut LiveLog, fault: Fault) {
         let text = format!("session.error {}", failure(fault));
         self.f.heard(live, &text).await;
@@ -174,8 +174,8 @@ impl Scene {
     }
 }
 
-/// What a caller is told of it. A locked file may be tried again; after the others the file has to
-/// be opened again.
+/// The error that a caller receives. After a locked file the caller may try again. After the other
+/// failures the file must be opened again.
 fn failure(fault: Fault) -> StoreError {
     match fault {
         Fault::Full => StoreError::Poisoned("database or disk is full".to_owned()),
@@ -184,7 +184,7 @@ fn failure(fault: Fault) -> StoreError {
     }
 }
 
-/// An id of a caller.
+/// A message id from a caller.
 pub(crate) fn message_id(text: &str) -> MessageID {
     MessageID::parse(text).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Session Drains that cannot store what happens.
+//! Session Drains that cannot store their events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,8 @@ use serde_json::json;
 use crate::disturbance::{FAULTS, Place, Scene, places};
 
 impl Scene {
-    /// Runs the session, which fails because of storage and is announced.
+    /// Runs the session. The run must fail because of storage, and the live stream must announce
+    /// the failure.
     async fn fail_to_run(&self, session: &SessionID, fault: Fault) {
         let mut live = self.f.live();
         let error = match self.f.run(session).await {
@@ -32,7 +33,7 @@ async fn a_promotion_that_cannot_be_stored_leaves_the_input_pending() {
             let session = scene.session_with_prompt().await;
             scene.arm(place, fault);
             scene.fail_to_run(&session, fault).await;
-            // No provider was asked about something that is not stored.
+            // The model has received no request about an input that is not stored.
             assert_eq!(scene.f.model.requests().len(), 0);
             assert_eq!(scene.f.inbox(&session).await, ["Kept"]);
             scene.recover(&session, fault).await;
@@ -53,7 +54,8 @@ async fn a_promotion_that_cannot_be_stored_leaves_the_input_pending() {
     }
 }
 
-/// What of a turn is stored when one of its events cannot be.
+/// For each event that fails: the events of the turn that are stored before it, and the number of
+/// tool runs.
 const TURN: [(&str, &[&str], u32); 6] = [
     ("step.started", &[], 0),
     ("text.ended", &["step.started", "text.started"], 0),
@@ -124,7 +126,7 @@ async fn a_turn_that_cannot_be_stored_ends_and_is_gone_on_with() {
                     "{fault:?} at {place:?}"
                 );
                 scene.recover(&session, fault).await;
-                // Going on runs nothing twice, and fails what nobody knows the end of.
+                // The next run executes no tool twice. It fails the calls with an unknown outcome.
                 scene.f.model.reply(Reply::says("I see."));
                 scene.f.run(&session).await;
                 assert_eq!(
@@ -145,7 +147,7 @@ async fn a_turn_that_cannot_be_stored_ends_and_is_gone_on_with() {
     }
 }
 
-/// A drain that ends because of storage takes its running tools with it.
+/// A drain that ends because of storage stops its running tools.
 #[tokio::test]
 async fn tools_stop_with_a_drain_that_cannot_store() {
     for fault in FAULTS {
@@ -175,7 +177,7 @@ async fn tools_stop_with_a_drain_that_cannot_store() {
     }
 }
 
-/// A file that somebody else holds is the matter of whoever meets it.
+/// A file that another process holds fails only the drain that meets the lock.
 #[tokio::test]
 async fn a_locked_file_ends_one_drain_and_not_the_others() {
     let scene = Scene::open().await;
@@ -191,7 +193,7 @@ async fn a_locked_file_ends_one_drain_and_not_the_others() {
     );
 }
 
-/// A disk that is full, or broken, is everybody's: what runs ends and says so.
+/// A full or broken disk affects all sessions: every running drain ends and announces the failure.
 #[tokio::test]
 async fn a_failed_disk_ends_every_drain() {
     for fault in [Fault::Full, Fault::Io] {
@@ -221,7 +223,7 @@ async fn a_failed_disk_ends_every_drain() {
 }
 
 impl Scene {
-    /// A session in the middle of a text, with four events so far, and what holds it there.
+    /// A session in the middle of a text, with four events so far, and the gate that holds it.
     async fn busy_session(&self) -> (SessionID, Gate) {
         let session = self.f.session().await;
         let gate = Gate::new();

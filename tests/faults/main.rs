@@ -1,5 +1,5 @@
-//! Storage that fails under a running engine: a full disk, an I/O error, a file that somebody else
-//! holds. Whoever asked is told, what is committed stays, and work goes on.
+//! Storage that fails under a running engine: a full disk, an I/O error, a file that another
+//! process holds. The caller receives the error, committed data stays, and work can continue.
 
 #[cfg(test)]
 mod admission;

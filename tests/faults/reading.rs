@@ -1,4 +1,4 @@
-//! Reads that fail.
+//! Failed reads.
 
 use opencode_runtime::Order;
 use opencode_testkit::Reply;
@@ -32,7 +32,7 @@ async fn a_drain_that_cannot_read_ends_and_its_input_stays_pending() {
         let session = scene.session_with_prompt().await;
         let mut live = scene.f.live();
         scene.arm(Place::Read, fault);
-        // Admission writes only; the first to read is the drain it wakes.
+        // Admission only writes. The first read is in the drain that the admission wakes.
         scene.f.prompt(&session, "More").await;
         scene.heard_failure(&mut live, fault).await;
         scene.f.wait(&session).await;

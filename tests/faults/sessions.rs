@@ -84,7 +84,7 @@ async fn a_move_that_cannot_be_stored_does_not_happen() {
     }
 }
 
-/// Wherever in the log it fails, nothing of the log is there.
+/// If an import fails at any event of the log, no part of the log is stored.
 #[tokio::test]
 async fn an_import_that_cannot_be_stored_leaves_nothing() {
     let places = places("session.created").into_iter();

@@ -13,7 +13,7 @@ pub async fn lines(runtime: &Runtime, session: &SessionID) -> Result<Vec<String>
     Ok(lines)
 }
 
-/// A line with every identifier of a session, a message and an event made another one.
+/// Appends a suffix to every session, message and event identifier in a line.
 #[must_use]
 pub fn renamed(line: &str, suffix: &str) -> String {
     let mut text = String::with_capacity(line.len() + 4 * suffix.len());

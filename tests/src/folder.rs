@@ -1,8 +1,8 @@
-//! The folder of one life: everything that a kill leaves, and what is needed to do it again.
+//! The folder of one life: the state after a kill, and the data that repeats a generation.
 //!
-//! `state` holds what lives on from one generation to the next: the database, the journal, the
-//! ledger. `before` is a copy of it from before the newest generation, `killed` one from after it.
-//! Further copies are where the check works without disturbing the state.
+//! `state` holds the data that persists from one generation to the next: the database, the journal
+//! and the ledger. `before` is a copy of it from before the newest generation, `killed` is a copy
+//! from after it. The checks work on further copies, so that they do not change the state.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::Plan;
 
-/// A folder with a state in it.
+/// A folder that contains a state.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
@@ -27,13 +27,13 @@ impl Folder {
         }
     }
 
-    /// Makes the folder with an empty state.
+    /// Creates the folder with its projects and an empty state.
     pub fn create(&self) -> io::Result<()> {
         crate::host::make_projects(&self.path)?;
         fs::create_dir_all(&self.state)
     }
 
-    /// The folder itself, where the projects are.
+    /// The folder itself. It contains the projects.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -45,25 +45,25 @@ impl Folder {
         self.state.join("opencode.db")
     }
 
-    /// What models and tools did.
+    /// The acts of models and tools.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.state.join("journal")
     }
 
-    /// What the processes said.
+    /// The lines of the processes.
     #[must_use]
     pub fn ledger(&self) -> PathBuf {
         self.state.join("ledger")
     }
 
-    /// What the newest process complained of.
+    /// The error output of the newest process.
     #[must_use]
     pub fn complaints(&self) -> PathBuf {
         self.path.join("stderr")
     }
 
-    /// The same life with a copy of its state under a name, to work on.
+    /// The same life with a copy of its state under this name.
     pub fn copy_for(&self, name: &str) -> io::Result<Self> {
         let copy = Self {
             path: self.path.clone(),
@@ -73,30 +73,30 @@ impl Folder {
         Ok(copy)
     }
 
-    /// Keeps the state under a name.
+    /// Copies the state to this name.
     pub fn keep(&self, name: &str) -> io::Result<()> {
         copy_folder(&self.state, &self.path.join(name))
     }
 
-    /// Goes back to the state that was kept under a name.
+    /// Restores the state from the copy with this name.
     pub fn restore(&self, name: &str) -> io::Result<()> {
         copy_folder(&self.path.join(name), &self.state)
     }
 
-    /// Remembers what the newest generation is to do.
+    /// Stores the plan of the newest generation.
     pub fn write_plan(&self, plan: &Plan) -> io::Result<()> {
         let text = serde_json::to_string_pretty(plan)?;
         fs::write(self.path.join("plan.json"), text)
     }
 
-    /// What the newest generation was to do.
+    /// The plan of the newest generation.
     pub fn read_plan(&self) -> io::Result<Plan> {
         let text = fs::read_to_string(self.path.join("plan.json"))?;
         Ok(serde_json::from_str(&text)?)
     }
 }
 
-/// Replaces a folder by a copy of another one. Only files are in it.
+/// Replaces a folder with a copy of another folder, which contains only files.
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)?;

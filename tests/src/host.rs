@@ -1,5 +1,4 @@
-//! A runtime on a database file, opened alike by the process that dies and by the one that looks
-//! what it left.
+//! A runtime on a database file. The process that dies and the check that follows open it in the same way.
 
 use std::io;
 use std::path::Path;
@@ -22,28 +21,28 @@ use opencode_testkit::{ScriptedFetch, make_repository};
 use opencode_tools::{Contributions, ManagedOutput, Registration, Registry, Tool};
 use serde_json::{Value, json};
 
-/// The directories that sessions live in, below the folder of a life.
+/// The directories of sessions, below the folder of a life.
 pub const PROJECTS: [&str; 2] = ["one", "two"];
 
-/// The repository with the directories that one session each works in.
+/// The repository with directories that belong to one session each.
 const KEPT: &str = "kept";
 
-/// The agents that sessions may choose.
+/// The agents that a session can use.
 pub const AGENTS: [&str; 3] = ["build", "reviewer", "writer"];
 
-/// What a host is made of.
+/// The options of a host.
 pub struct HostOptions<'a> {
     /// The folder with the projects.
     pub folder: &'a Path,
     /// The database.
     pub database: DatabasePath,
-    /// Who answers.
+    /// The model that answers all requests.
     pub model: Arc<dyn ModelClient>,
-    /// What models may call.
+    /// The tools that the model may call.
     pub tools: Vec<(String, Arc<dyn Tool>)>,
-    /// Who watches the store, or disturbs it.
+    /// Observes the store or makes it fail.
     pub seam: Option<Arc<dyn Seam>>,
-    /// What happens to sessions that a former process left in the middle.
+    /// Decides about sessions that an earlier process left interrupted.
     pub recovery: Recovery,
 }
 
@@ -54,7 +53,7 @@ pub struct Host {
     _tools: Registration,
 }
 
-/// Makes the directories that sessions live in. They are repositories, so that steps have snapshots.
+/// Creates the directories of sessions. They are repositories, so that steps have snapshots.
 pub fn make_projects(folder: &Path) -> io::Result<()> {
     for name in PROJECTS.into_iter().chain([KEPT]) {
         let project = folder.join(name);
@@ -66,14 +65,14 @@ pub fn make_projects(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory that one session alone works in.
+/// A directory that belongs to one session.
 #[must_use]
 pub fn kept(folder: &Path, name: &str) -> String {
     let path = folder.join(KEPT).join(name);
     path.to_string_lossy().into_owned()
 }
 
-/// Whether a directory is one of those.
+/// True if the directory belongs to one session.
 #[must_use]
 pub fn is_kept(directory: &str) -> bool {
     let above = Path::new(directory).parent();
@@ -138,7 +137,7 @@ impl Host {
     }
 }
 
-/// A session with this id in the first project.
+/// A request for a session with this id in the first project.
 #[must_use]
 pub fn new_session(folder: &Path, id: SessionID) -> CreateSession {
     CreateSession {
@@ -168,7 +167,7 @@ pub fn mock(model: &str) -> ModelRef {
     }
 }
 
-/// Nobody listens at the address: requests go to the model of the host.
+/// No server listens at the address. Requests go to the model of the host.
 fn config() -> Value {
     let agents = AGENTS.map(|name| (name.to_owned(), json!({"mode": "primary"})));
     json!({

@@ -1,7 +1,8 @@
-//! What models and tools of the load did in the world, as a world without transactions keeps it.
+//! The effects of models and tools of the load outside the database, where there are no
+//! transactions.
 //!
 //! Each act appends one line to a file before or after its effect. The lines outlive the process
-//! that wrote them, so an act that happened twice is seen, whoever died in between.
+//! that wrote them, so a repeated act is visible after any kill.
 
 use std::fs::{File, OpenOptions, read_to_string};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,33 +17,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "act")]
 pub enum Act {
-    /// A request goes to the provider.
+    /// A request is about to go to the provider.
     Sending {
-        /// Whose.
+        /// The session of the request.
         session: SessionID,
-        /// Its Baseline System Context, as a number.
+        /// A hash of its Baseline System Context.
         baseline: u64,
     },
-    /// A tool begins; its effect follows.
+    /// A tool begins, before its effect.
     Before(ActingCall),
-    /// A tool's effect has happened.
+    /// The effect of a tool has happened.
     After(ActingCall),
-    /// A command ran. It wrote this line itself.
+    /// A command ran. The command itself wrote this line.
     Ran {
-        /// What tells the command from every other one.
+        /// Distinguishes the command from every other command.
         mark: String,
     },
 }
 
 impl Act {
-    /// A request of a Provider Turn that leaves. One for a summary is not asked in any context.
+    /// The act for a request of a Provider Turn. A request for a summary has no System Context and
+    /// gives `None`.
     #[must_use]
     pub fn sending(session: &SessionID, request: &LlmRequest) -> Option<Self> {
         if request.system.is_empty() {
             return None;
         }
         let mut hasher = DefaultHasher::new();
-        // What comes before it is the agent's.
+        // The parts before the last one come from the agent.
         let baseline = request.system.last().map(|part| &part.text);
         baseline.hash(&mut hasher);
         Some(Self::Sending {
@@ -52,32 +54,32 @@ impl Act {
     }
 }
 
-/// What tells one tool call from every other one.
+/// Identifies one tool call.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ActingCall {
     /// The session.
     pub session: SessionID,
     /// The assistant message that holds the call.
     pub message: MessageID,
-    /// The provider's name for the call.
+    /// The id that the provider gave the call.
     pub call: String,
 }
 
-/// The file, open for adding.
+/// The journal file, open for appending.
 pub struct Journal {
     path: PathBuf,
     file: File,
 }
 
 impl Journal {
-    /// Opens the journal, which need not exist.
+    /// Opens the journal. Creates the file if it does not exist.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let path = path.to_owned();
         Ok(Self { path, file })
     }
 
-    /// What a shell has to run to add that a command with this mark ran.
+    /// A shell command that records the run of a command with this mark.
     pub(crate) fn adding(&self, mark: &str) -> String {
         let act = Act::Ran {
             mark: mark.to_owned(),
@@ -86,7 +88,7 @@ impl Journal {
         format!("echo '{line}' >> '{}'", self.path.display())
     }
 
-    /// Adds an act. It is one write, so it is there whole or not at all.
+    /// Appends an act with one write, so that the line is complete or absent.
     pub fn add(&self, act: &Act) {
         let mut line = serde_json::to_string(act).expect("an act is JSON");
         line.push('\n');
@@ -96,7 +98,7 @@ impl Journal {
     }
 }
 
-/// Everything that was ever done; nothing when there is no journal.
+/// Every act in the journal. Empty if the file does not exist.
 pub fn read(path: &Path) -> io::Result<Vec<Act>> {
     if !path.exists() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! What the processes of a life said, put together: what was acknowledged, and what may be.
+//! Combines the lines of all processes of a life: acknowledged facts and possible facts.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -10,7 +10,7 @@ use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 
 use crate::line::{Asked, Change, Input, Line, NO_REVERT, Setting};
 
-/// Everything that was said on one file.
+/// All facts about one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ledger {
     /// Prompts by their text.
@@ -19,54 +19,55 @@ pub struct Ledger {
     pub sessions: Vec<SessionID>,
     /// Imports by their session.
     pub imports: BTreeMap<SessionID, Import>,
-    /// What sessions may use, nothing for what they began with. One is left once it is acknowledged.
+    /// The values that a setting may have. `None` is its initial value. After an acknowledgement
+    /// only one value remains.
     pub settings: BTreeMap<(SessionID, Setting), Vec<Option<String>>>,
-    /// Events that streams have shown, by their place.
+    /// Events that streams have shown, by session and sequence.
     pub shown: BTreeMap<(SessionID, u64), EventID>,
-    /// Sessions that the newest process created, so that nothing in them was left by another one.
+    /// Sessions that the newest process created. No earlier process has left anything in them.
     pub young: Vec<SessionID>,
-    /// Sessions in which nothing runs, as long as nobody asks for more.
+    /// Sessions in which nothing runs until the next request.
     pub quiet: Vec<SessionID>,
-    /// Where the newest process killed itself.
+    /// The fail point at which the newest process killed itself, and the session.
     pub died: Option<(String, Option<SessionID>)>,
-    /// How often each fail point was passed by the newest process, if it came to its end.
+    /// Number of times that the newest process passed each fail point, if its load completed.
     pub passed: Option<BTreeMap<String, u32>>,
-    /// What the load found wrong by itself.
+    /// Problems that the load found by itself.
     pub problems: Vec<String>,
 }
 
-/// A prompt and what was said about it.
+/// A prompt and its acknowledgements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// How it was asked first.
+    /// The first request.
     pub asked: Asked,
-    /// Its id, if anybody knows it.
+    /// Its id, if it is known.
     pub id: Option<MessageID>,
     /// Every receipt.
     pub receipts: Vec<SessionInputAdmitted>,
-    /// Its withdrawal.
+    /// The progress of its withdrawal.
     pub withdrawal: Progress,
-    /// The deliveries it may have while it is pending.
+    /// The deliveries that the prompt may have while it is pending.
     pub deliveries: Vec<Delivery>,
-    /// It was said to be promoted.
+    /// The runtime reported that the prompt is promoted.
     pub too_late: bool,
 }
 
-/// How far something came as far as the caller knows.
+/// The progress of a request from the view of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Nobody asked for it.
+    /// It was not requested.
     Never,
-    /// It was asked for; it may have happened.
+    /// It was requested, and may have happened.
     Asked,
     /// It was acknowledged.
     Done,
 }
 
-/// A session that came as a log.
+/// A session that was imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Import {
-    /// Entries of the log.
+    /// Number of entries in the log.
     pub entries: u64,
     /// It was acknowledged.
     pub done: bool,
@@ -86,7 +87,7 @@ impl Prompt {
 }
 
 impl Ledger {
-    /// The ledger of a file of lines; empty when there is none.
+    /// Reads the ledger from a file of lines. Empty if the file does not exist.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut ledger = Self::default();
         if path.exists() {
@@ -97,7 +98,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Adds lines to the file and to what is known.
+    /// Appends lines to the file and applies them to the ledger.
     pub fn add(&mut self, path: &Path, lines: Vec<Line>) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         for line in lines {
@@ -109,7 +110,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the session came as a log that others wrote.
+    /// True if the session was imported.
     #[must_use]
     pub fn is_import(&self, session: &SessionID) -> bool {
         self.imports.contains_key(session)
@@ -182,15 +183,15 @@ impl Ledger {
 
     fn disturb(&mut self, session: &SessionID) {
         self.quiet.retain(|quiet| quiet != session);
-        // A drain carries out what is staged.
+        // A drain commits the staged revert.
         let key = (session.clone(), Setting::Revert);
         if let Some(may) = self.settings.get_mut(&key) {
             may.push(Some(NO_REVERT.to_owned()));
         }
     }
 
-    /// Changes what is known of a prompt. An input of another id with the same text came with an
-    /// imported log, and nobody was told anything about it.
+    /// Updates a known prompt. An input with the same text and another id belongs to an imported
+    /// log, and no acknowledgement refers to it.
     fn of(&mut self, input: &Input, change: impl FnOnce(&mut Prompt)) {
         let Some(prompt) = self.prompts.get_mut(&input.text) else {
             self.problems.push(format!("nobody asked for {input:?}"));

@@ -1,13 +1,14 @@
-//! Tests that need more than one crate, and more than one process.
+//! Tests that need more than one crate and more than one process.
 //!
-//! The kill tests: a process carries out a load on a database file and is killed, at a named fail
-//! point or at any instant; then another one opens the file and looks whether everything holds that
-//! was promised. A life is a file with several such generations.
+//! The kill tests: a process carries out a load on a database file and is killed at a named fail
+//! point or at an arbitrary instant. Then another process opens the file and checks all guarantees.
+//! A life is a file with several such generations.
 //!
-//! How to read it: [`plan`] says what one generation does and how it dies, [`load`] does it, with
-//! [`model`] and [`tools`] of its own, and says what it was told in [`mod@line`]s. [`point`] has the
-//! fail points. [`life`] starts the hosts and puts what they said into a [`ledger`],
-//! [`processes`] sees what outlived them, and [`check`] compares that with what is stored, and with the [`journal`] of what was done.
+//! A [`plan`] says what one generation does and how it dies. [`load`] carries it out with its own
+//! [`model`] and [`tools`], and reports the acknowledgements as [`mod@line`]s. [`point`] lists the
+//! fail points. [`life`] starts the hosts and collects their lines in a [`ledger`]. [`processes`]
+//! finds processes that outlived their host. [`check`] compares the ledger with the stored data and
+//! with the acts in the [`journal`].
 
 pub mod check;
 pub mod export;

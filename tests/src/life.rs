@@ -1,4 +1,4 @@
-//! A file and the processes that work on it one after the other, each of which is killed.
+//! A file and the processes that work on it one after the other. Each process is killed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -14,32 +14,32 @@ use crate::line::Line;
 use crate::plan::{Death, Plan};
 use crate::processes;
 
-/// Far more than any generation takes.
+/// Maximum duration of a generation. It is far longer than any generation takes.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The exit code of a program that panicked.
 const PANICKED: i32 = 101;
 
-/// A life under way.
+/// A life in progress.
 pub struct Life {
     folder: Folder,
-    /// The program of this crate.
+    /// The binary of this crate.
     program: PathBuf,
-    /// What was said so far.
+    /// The facts that the processes have reported so far.
     pub ledger: Ledger,
 }
 
-/// How a generation ended.
+/// The end of a generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It was killed, by itself or from outside.
+    /// The process was killed, by itself or from outside.
     Killed,
-    /// The load came to its end before that.
+    /// The load completed first.
     Survived,
 }
 
 impl Life {
-    /// A life in a folder, which may have begun before.
+    /// Opens a life in a folder. The folder may contain earlier generations.
     pub fn new(folder: &Path, program: &Path) -> io::Result<Self> {
         let folder = Folder::new(folder);
         folder.create()?;
@@ -56,8 +56,8 @@ impl Life {
         &self.folder
     }
 
-    /// Runs one generation, kills it, and checks what it left. Returns how it ended and what is
-    /// wrong; then the folder has everything that is needed to look again.
+    /// Runs one generation, kills it and checks the result. Returns the end and the findings.
+    /// Afterwards the folder has all data to repeat the check.
     pub async fn generation(&mut self, plan: &Plan) -> io::Result<(End, Vec<String>)> {
         self.folder.keep("before")?;
         self.folder.write_plan(plan)?;
@@ -66,7 +66,7 @@ impl Life {
         Ok((end, self.check(plan).await?))
     }
 
-    /// Runs the newest generation once more, from where it began.
+    /// Repeats the newest generation from its initial state.
     pub async fn again(&mut self) -> io::Result<(End, Vec<String>)> {
         self.folder.restore("before")?;
         self.ledger = Ledger::read(&self.folder.ledger())?;
@@ -74,7 +74,7 @@ impl Life {
         self.generation(&plan).await
     }
 
-    /// Checks what the newest generation left once more.
+    /// Repeats the check of the newest generation.
     pub async fn check_again(&mut self) -> io::Result<Vec<String>> {
         self.folder.restore("killed")?;
         self.ledger = Ledger::read(&self.folder.ledger())?;
@@ -126,7 +126,8 @@ impl Life {
         if status.success() {
             return self.ledger.passed.is_some().then_some(End::Survived);
         }
-        // A process that was killed has no exit code, except on Windows, and one that panicked has.
+        // On Unix a killed process has no exit code. On Windows it has one. A process that panicked
+        // always has one.
         let is_killed = match status.code() {
             None => true,
             Some(code) => cfg!(windows) && code != PANICKED,
@@ -135,8 +136,8 @@ impl Life {
     }
 }
 
-/// Takes what the process says until it is dead, and kills it when it is time for that. Returns
-/// also whether it had to be killed because it hung.
+/// Reads the lines of the process until its end, and kills it when the plan says so. Also returns
+/// true if the process was killed because it hung.
 fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
     let said = hear(child);
     let (after, delay) = match death {
@@ -152,7 +153,7 @@ fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Disconnected) => return (lines, false),
             Err(RecvTimeoutError::Timeout) => {
-                // It may be dead by now, which is as good.
+                // An error means that the process has ended already.
                 let _ = child.kill();
                 return (lines, true);
             }
@@ -165,14 +166,14 @@ fn listen(child: &mut Child, death: &Death) -> (Vec<Line>, bool) {
     }
 }
 
-/// The lines of a process as they come; the end when its output ends. What it wrote before its
-/// death is still there after it.
+/// Receives the lines of a process until its output ends. Lines that it wrote before its death are
+/// still readable.
 fn hear(child: &mut Child) -> Receiver<Line> {
     let (sender, receiver) = channel();
     let output = child.stdout.take().expect("the output is a pipe");
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines() {
-            // A line is one write, so a kill cuts none in two.
+            // Each line is one write, so a kill never leaves an incomplete line.
             let line = line.map(|line| serde_json::from_str(&line));
             let Ok(Ok(line)) = line else { break };
             if sender.send(line).is_err() {

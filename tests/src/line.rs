@@ -1,7 +1,8 @@
-//! What the process under test says of itself while it lives: one line per fact, at once.
+//! The report of the process under test: it writes one line for each fact immediately.
 //!
-//! A line about a request is written before the request is made, the line about its answer when
-//! the answer is there. What was said is acknowledged; what was only asked may have happened.
+//! The process writes a line about a request before it makes the request, and a line about the
+//! answer when it has the answer. A line about an answer is an acknowledged fact. A line about a
+//! request alone means that the effect may have happened.
 
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
@@ -18,10 +19,10 @@ pub enum Line {
     Begun,
     /// A session was created.
     Created {
-        /// Which.
+        /// The new session.
         session: SessionID,
     },
-    /// A prompt is about to be admitted, or tried again.
+    /// A prompt is about to be admitted or retried.
     Asked(Asked),
     /// A prompt was admitted.
     Admitted {
@@ -34,86 +35,86 @@ pub enum Line {
     Withdrawn(Input),
     /// The delivery of a pending input is about to be changed.
     Redelivering {
-        /// Which.
+        /// The input.
         input: Input,
-        /// To what.
+        /// The new delivery.
         delivery: Delivery,
     },
     /// It was changed.
     Redelivered {
-        /// Which.
+        /// The input.
         input: Input,
-        /// To what.
+        /// The new delivery.
         delivery: Delivery,
     },
-    /// A withdrawal or a change was refused, because the input is promoted.
+    /// A withdrawal or a redelivery was refused, because the input is promoted.
     TooLate(Input),
-    /// Agent, model or Location of a session is about to change.
+    /// The agent, the model, the Location or the staged revert of a session is about to change.
     Changing(Change),
     /// It changed.
     Changed(Change),
     /// The log of a session is about to be imported.
     Importing {
-        /// Into which session.
+        /// The imported session.
         session: SessionID,
-        /// How many entries.
+        /// Number of entries in the log.
         entries: u64,
     },
     /// It was imported.
     Imported {
-        /// Into which session.
+        /// The imported session.
         session: SessionID,
     },
     /// A session may begin to run without a prompt.
     Waking {
-        /// Which.
+        /// The session.
         session: SessionID,
     },
-    /// An interruption or a wait returned: nothing of the session runs.
+    /// An interruption or a wait has returned: the session does not run.
     Quiet {
-        /// Which.
+        /// The session.
         session: SessionID,
     },
     /// A stream has shown durable events.
     Showing {
-        /// Which.
+        /// The events.
         events: Vec<Shown>,
     },
-    /// A fail point is reached; nothing follows.
+    /// A fail point is reached. No further line follows.
     Dying {
-        /// Where.
+        /// The fail point.
         point: String,
-        /// The session it is about, if it is about one.
+        /// The session of the fail point, if it has one.
         session: Option<SessionID>,
     },
-    /// The load noticed by itself that something is wrong.
+    /// The load itself found a problem.
     Problem {
-        /// What.
+        /// The problem.
         text: String,
     },
-    /// The load came to its end and the database is closed.
+    /// The load is complete and the database is closed.
     Ended {
-        /// How often each fail point was passed.
+        /// Number of times that each fail point was passed.
         passed: BTreeMap<String, u32>,
     },
 }
 
-/// A prompt as it was asked. Its text tells it from every other one.
+/// A prompt as the caller requested it. Its text is unique.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// The session.
     pub session: SessionID,
-    /// The caller's id, if it gave one.
+    /// The id from the caller, if the caller gave one.
     pub id: Option<MessageID>,
-    /// What was asked.
+    /// The content of the prompt.
     pub prompt: PromptInput,
-    /// How it was to enter the session.
+    /// The requested delivery.
     pub delivery: Delivery,
-    /// Whether the session was to be woken.
+    /// True if the admission wakes the session.
     pub resume: bool,
 }
 
-/// An input as it was seen in an inbox.
+/// An input that a caller saw in an inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Its id.
@@ -122,7 +123,7 @@ pub struct Input {
     pub text: String,
 }
 
-/// A durable event as a stream has shown it.
+/// A durable event that a stream has shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// Its session.
@@ -133,40 +134,40 @@ pub struct Shown {
     pub id: EventID,
 }
 
-/// What a session uses from now on.
+/// A new value for a setting of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The session.
     pub session: SessionID,
-    /// What changes.
+    /// The setting.
     pub what: Setting,
-    /// To what.
+    /// The new value.
     pub to: String,
 }
 
-/// What is said of a session without a staged revert.
+/// The value of [`Setting::Revert`] without a staged revert.
 pub const NO_REVERT: &str = "none";
 
-/// What of a session can be changed.
+/// A changeable property of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Setting {
     /// Its agent.
     Agent,
-    /// Its model, by id.
+    /// Its model id.
     Model,
     /// Its directory.
     Directory,
-    /// The message that a staged revert goes back to, [`NO_REVERT`] where none is staged.
+    /// The boundary message of a staged revert, or [`NO_REVERT`].
     Revert,
 }
 
-/// Says a line, in one write.
+/// Writes a line to the standard output, in one write.
 pub fn say(line: &Line) {
     let mut text = serde_json::to_string(line).expect("a line is JSON");
     text.push('\n');
     let mut out = stdout().lock();
-    // Nobody listens any more: whoever started this process is gone, and so is the question.
+    // The reader is closed: the process that started this one has ended, and needs no further lines.
     if out
         .write_all(text.as_bytes())
         .and_then(|()| out.flush())

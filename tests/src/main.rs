@@ -1,4 +1,4 @@
-//! The program of the kill tests: the process that is killed, and the one that kills for long.
+//! The program of the kill tests: it is the process that is killed, and it runs long series of kills.
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ const USAGE: &str = "usage:
   crash again <folder> [<times>]    runs the generation that went wrong once more, so often at most
   crash check <folder>              looks again at what it left";
 
-/// Kills when nobody says how many.
+/// Number of kills if the command line gives none.
 const KILLS: u32 = 1000;
-/// Generations of one file.
+/// Number of generations per file.
 const GENERATIONS: u32 = 8;
 
 fn main() -> ExitCode {
@@ -62,7 +62,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What is asked of a long run.
+/// The options of a long run.
 struct Options {
     kills: u32,
     seed: u64,
@@ -94,7 +94,7 @@ impl Options {
         let mut killed = 0;
         for number in 0.. {
             let folder = self.folder.join(format!("{}-{number}", self.seed));
-            // What an earlier run with this seed left.
+            // Removes the folder of an earlier run with the same seed.
             let _ = std::fs::remove_dir_all(&folder);
             let seed = Random::part(self.seed, number).number();
             match self.live(&folder, seed, &mut killed).await {
@@ -116,7 +116,7 @@ impl Options {
         ExitCode::SUCCESS
     }
 
-    /// One file with its generations. Returns what went wrong.
+    /// Runs the generations of one file. Fails with the findings.
     async fn live(&self, folder: &Path, seed: u64, killed: &mut u32) -> Result<(), Vec<String>> {
         let mut life = life(folder);
         for generation in 0..GENERATIONS {
@@ -172,6 +172,6 @@ fn tell(folder: &Path, findings: &[String]) -> ExitCode {
 }
 
 fn print(text: &str) {
-    // Whoever stopped listening wants no more.
+    // If the reader has closed the output, further text is not needed.
     let _ = writeln!(stdout(), "{text}");
 }

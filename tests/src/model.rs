@@ -1,4 +1,4 @@
-//! The model of the load: every kind of answer that an engine has to record, good and broken.
+//! The model of the load. It gives every kind of answer that an engine must record, valid and broken.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,19 +17,19 @@ use crate::point::{FIRST_OUTPUT, FailPoints, SENDING};
 use crate::random::Random;
 use crate::tools::{BREAKS, SLOW, WORK};
 
-/// The header that says whose request it is.
+/// The header with the session of a request.
 const SESSION_HEADER: &str = "X-Session-Id";
-/// What prompts say that want a file to have the content that follows.
+/// Separator in a prompt that requests a file. The text after it is the content of the file.
 pub const KEEP: &str = " keep ";
-/// That file.
+/// Path of that file.
 pub const KEPT_FILE: &str = "kept.txt";
-/// What prompts say whose answer takes its time, so that they can be stopped before its first output.
+/// Suffix of prompts with a delayed answer, so that a caller can interrupt them before the first output.
 pub const SILENT: &str = " silent";
-/// How long such an answer takes to begin.
+/// Delay of such an answer.
 const SILENCE: Duration = Duration::from_millis(300);
-/// Files of a project that are written again and again.
+/// Number of files of a project that the model writes repeatedly.
 const FILES: usize = 5;
-/// Turns with calls that follow one another, before the model has had enough of them.
+/// Maximum number of successive turns with tool calls.
 const ROUNDS: usize = 3;
 
 /// A kind of answer.
@@ -73,13 +73,14 @@ const KINDS: [Kind; 19] = [
     Kind::Delegates,
 ];
 
-/// Answers by seed, every kind in turn, and keeps the journal of requests.
+/// Gives every kind of answer in turn, in an order that depends on the seed. It records each
+/// request in the journal.
 pub struct LoadModel {
     script: ScriptedModel,
     watch: Arc<Watch>,
 }
 
-/// What a request passes on its way.
+/// The journal and the fail points that each request passes.
 struct Watch {
     journal: Arc<Journal>,
     points: Arc<FailPoints>,
@@ -87,7 +88,7 @@ struct Watch {
 }
 
 impl LoadModel {
-    /// The model of a seed.
+    /// The model for a seed.
     #[must_use]
     pub fn new(seed: u64, journal: Arc<Journal>, points: Arc<FailPoints>) -> Self {
         let mut kinds = KINDS;
@@ -164,8 +165,8 @@ impl Watch {
         }
     }
 
-    /// A command beside another call. Its effect is a line in the journal, it takes a moment, and
-    /// it leaves a process in the background.
+    /// A command in parallel with another call. Its effect is a line in the journal. It takes a
+    /// moment, and it leaves a process in the background.
     fn runs(&self, number: usize) -> Reply {
         let adds = self.journal.adding(&format!("{}-{number}", self.seed));
         let command = format!(
@@ -191,7 +192,7 @@ impl Watch {
     }
 }
 
-/// Whose request it is.
+/// The session of a request.
 #[must_use]
 pub fn session_of(request: &LlmRequest) -> SessionID {
     let headers = request.http.headers.iter();
@@ -200,7 +201,7 @@ pub fn session_of(request: &LlmRequest) -> SessionID {
     SessionID::parse(session).expect("the header holds a session id")
 }
 
-/// Lets others run, and sometimes time pass, so that kills and prompts hit streams in the middle.
+/// Yields to other tasks, and sometimes sleeps, so that kills and prompts hit streams in the middle.
 async fn pause(random: &mut Random) {
     match random.below(4) {
         0 => tokio::time::sleep(Duration::from_micros(random.below(1500) as u64)).await,
@@ -235,7 +236,7 @@ fn answer(kind: Kind, number: usize) -> Reply {
             call(two, 3, SLOW).tool_calls()
         }
         Kind::Changes => changes(number),
-        // What is done in another session is told by a prompt like any other.
+        // A task starts another session with a prompt.
         Kind::Delegates => {
             let prompt = format!("Prompt of task {number}");
             let task = json!({"description": "Some work", "prompt": prompt, "agent": "general"});
@@ -259,13 +260,13 @@ fn answer(kind: Kind, number: usize) -> Reply {
     }
 }
 
-/// What the newest prompt wants to have written.
+/// The content that the newest prompt requests for the file.
 fn to_keep(request: &LlmRequest) -> Option<String> {
     let mut kept = newest_texts(request).filter_map(kept_by);
     kept.next_back().map(str::to_owned)
 }
 
-/// Whether the answer takes its time.
+/// True if the answer is delayed.
 fn is_silent(request: &LlmRequest) -> bool {
     newest_texts(request).any(|text| text.ends_with(SILENT))
 }
@@ -281,7 +282,7 @@ fn newest_texts(request: &LlmRequest) -> impl DoubleEndedIterator<Item = &str> {
     })
 }
 
-/// What a prompt wants to have written, if it is one of that kind.
+/// The content that a prompt requests for the file, if it is such a prompt.
 #[must_use]
 pub fn kept_by(prompt: &str) -> Option<&str> {
     prompt.split_once(KEEP).map(|(_, content)| content)
@@ -292,7 +293,7 @@ fn keeps(content: &str) -> Reply {
     Reply::new().call("call-1", "write", write).tool_calls()
 }
 
-/// Files written and edited side by side; an edit fails where nobody has written yet.
+/// Writes one file and edits another in parallel. The edit fails if its file does not exist yet.
 fn changes(number: usize) -> Reply {
     let path = |n: usize| format!("file-{}.txt", n % FILES);
     let write = json!({"path": path(number), "content": format!("{number}\n")});
@@ -305,7 +306,7 @@ fn broken() -> LlmError {
     LlmError::invalid_output("mock", "The connection is gone")
 }
 
-/// How many messages with results follow the newest one of the user.
+/// Number of tool messages after the newest user message.
 fn rounds(request: &LlmRequest) -> usize {
     let newest = request.messages.iter().rev();
     let since = newest.take_while(|message| message.role != Role::User);

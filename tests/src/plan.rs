@@ -1,50 +1,51 @@
-//! What one generation, that is one process of the load, is to do and how it is to die.
+//! The plan of one generation, which is one process of the load: its work and its death.
 
 use serde::{Deserialize, Serialize};
 
 use crate::point;
 use crate::random::Random;
 
-/// One generation on a file.
+/// The plan of one generation on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Decides everything that the load does.
+    /// Determines all choices of the load.
     pub seed: u64,
-    /// How many generations the file has seen before.
+    /// Number of earlier generations of the file.
     pub generation: u32,
-    /// Whether the host goes on by itself with what a former process left.
+    /// True if the host resumes the sessions that an earlier process left interrupted.
     pub resume: bool,
-    /// Its end.
+    /// The end of the generation.
     pub death: Death,
-    /// Whether the check works on the file itself, so that the next generation finds everything
-    /// settled. Otherwise it works on a copy, and the next one finds what this one left.
+    /// True if the check works on the file itself, so that the next generation finds all work
+    /// settled. Otherwise the check works on a copy, and the next generation finds the open work of
+    /// this one.
     pub settles: bool,
 }
 
-/// How a generation ends.
+/// The end of a generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "how")]
 pub enum Death {
     /// It kills itself at a fail point.
     Point {
-        /// Which.
+        /// The fail point.
         point: String,
-        /// The how many-eth time it is passed, from 1.
+        /// The pass at which it dies, counted from 1.
         nth: u32,
     },
-    /// It is killed from outside at an instant that has no name.
+    /// It is killed from outside at an arbitrary instant.
     Instant {
-        /// After so many lines.
+        /// Number of lines before the kill.
         lines: u32,
-        /// And so many microseconds.
+        /// Delay after those lines in microseconds.
         micros: u64,
     },
-    /// It is left to come to its end.
+    /// It is not killed.
     None,
 }
 
 impl Plan {
-    /// The plan of a generation that dies at a point.
+    /// The plan of a generation that dies at a fail point.
     #[must_use]
     pub fn at(seed: u64, generation: u32, point: &str, nth: u32) -> Self {
         let point = point.to_owned();
@@ -57,15 +58,15 @@ impl Plan {
         }
     }
 
-    /// Whether it dies while the host goes on with what a former process left, which callers that
-    /// are quicker would keep it from.
+    /// True if the process must die while the host resumes interrupted sessions. Callers that start
+    /// earlier would prevent that.
     #[must_use]
     pub fn dies_recovering(&self) -> bool {
         matches!(&self.death, Death::Point { point, .. } if point.ends_with(":retried"))
     }
 
-    /// The plan that a seed has for a generation: most of them die at any instant, the others at any
-    /// point.
+    /// A random plan for a generation. Two thirds die at an arbitrary instant, the others at a
+    /// random fail point.
     #[must_use]
     pub fn any(seed: u64, generation: u32) -> Self {
         let mut random = Random::part(seed, u64::from(generation));
@@ -90,7 +91,7 @@ impl Plan {
     }
 }
 
-/// Any time at which every load passes a point.
+/// A random pass that every load reaches.
 fn nth(point: &str, random: &mut Random) -> u32 {
     match point {
         "checkpoint" => 1,

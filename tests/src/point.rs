@@ -1,8 +1,8 @@
 //! The named fail points: every commit boundary and every dispatch boundary of the engine.
 //!
-//! Commit boundaries come from the store's seam, one per kind of event, so that a new kind of event
-//! has its points without a line of code in the engine. Dispatch boundaries are passed by the model
-//! and the tools of the load.
+//! Commit boundaries come from the seam of the store, one set for each kind of event. So a new kind
+//! of event gets its fail points without code in the engine. The model and the tools of the load
+//! pass the dispatch boundaries.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,16 +13,16 @@ use opencode_schema::id::SessionID;
 
 use crate::line::{Line, say};
 
-/// A request is about to leave for the provider.
+/// A request is about to go to the provider.
 pub const SENDING: &str = "request:sending";
-/// The first piece of an answer has come, and nothing was made of it yet.
+/// The first piece of an answer has arrived and is not processed yet.
 pub const FIRST_OUTPUT: &str = "request:first-output";
 /// A tool call is recorded, and its effect has not happened.
 pub const TOOL_BEFORE: &str = "tool:before";
-/// The effect of a tool call has happened, and nobody knows of it yet.
+/// The effect of a tool call has happened, and its result is not returned yet.
 pub const TOOL_AFTER: &str = "tool:after";
 
-/// The points that are not about one kind of event.
+/// The fail points that do not belong to a kind of event.
 pub const SINGLE: [&str; 6] = [
     "begin",
     "checkpoint",
@@ -32,10 +32,10 @@ pub const SINGLE: [&str; 6] = [
     TOOL_AFTER,
 ];
 
-/// The points that each kind of event has, in the order in which they are passed.
+/// The fail points of each kind of event, in the order in which they are passed.
 pub const STAGES: [&str; 4] = ["appended", "before-commit", "after-commit", "told"];
 
-/// The kinds of events that the load produces, which are all that the engine commits.
+/// The kinds of events that the load produces. The engine commits no other kinds.
 pub const EVENTS: [&str; 29] = [
     "session.created",
     "agent.switched",
@@ -68,25 +68,26 @@ pub const EVENTS: [&str; 29] = [
     "revert.committed",
 ];
 
-/// Every point.
+/// Every fail point.
 pub fn all() -> impl Iterator<Item = String> {
     let single = SINGLE.iter().map(ToString::to_string);
     single.chain(STAGES.iter().flat_map(|stage| of_stage(stage)))
 }
 
-/// The points of one stage.
+/// The fail points of one stage.
 pub fn of_stage(stage: &str) -> impl Iterator<Item = String> + use<'_> {
     EVENTS.iter().map(move |event| format!("{stage}:{event}"))
 }
 
-/// Ends the process at a point, or only counts.
+/// Ends the process at a deadly fail point, and counts passes at all fail points.
 pub struct FailPoints {
     deadly: Option<(String, u32)>,
     passed: Mutex<BTreeMap<String, u32>>,
 }
 
 impl FailPoints {
-    /// Deadly at the `n`-th time a point is passed, counted from 1; harmless without one.
+    /// With a fail point and `n`, the process dies at the `n`-th pass, counted from 1. Without them
+    /// it never dies.
     #[must_use]
     pub fn new(deadly: Option<(String, u32)>) -> Self {
         Self {
@@ -95,7 +96,7 @@ impl FailPoints {
         }
     }
 
-    /// Comes to a point. Does not return if it is the deadly one.
+    /// Passes a fail point. Does not return if it is the deadly one.
     pub fn pass(&self, point: &str, session: Option<&SessionID>) {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         let count = passed.entry(point.to_owned()).or_default();
@@ -110,7 +111,7 @@ impl FailPoints {
         }
     }
 
-    /// How often each point was passed.
+    /// Number of times that each fail point was passed.
     pub fn passed(&self) -> BTreeMap<String, u32> {
         let passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         passed.clone()
@@ -150,7 +151,7 @@ impl Seam for FailPoints {
     }
 }
 
-/// Ends the process as a power cut would end it: no destructor runs, nothing is flushed.
+/// Ends the process like a power cut: no destructor runs, no buffer is flushed.
 #[cfg(unix)]
 fn die() -> ! {
     use rustix::process::{Signal, getpid, kill_process};
@@ -160,7 +161,7 @@ fn die() -> ! {
     }
 }
 
-/// Ends the process without running anything more of it.
+/// Ends the process without running any more of its code.
 #[cfg(not(unix))]
 fn die() -> ! {
     std::process::abort()

@@ -1,16 +1,16 @@
-//! What a dead host left running.
+//! Processes that outlive a dead host.
 
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Far more than the end of a command takes once its host is gone, however busy the machine is.
+/// Far longer than a command takes to end after the end of its host, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
-/// Waits until no process works below a folder. Returns those that do for longer than any command
-/// may outlive its host. Seen on Linux alone.
+/// Waits until no process works below a folder. Returns the commands of the processes that still do
+/// so after the deadline. Works only on Linux; elsewhere it returns `None`.
 pub fn left_in(folder: &Path) -> io::Result<Option<Vec<String>>> {
     if !cfg!(target_os = "linux") {
         return Ok(None);
@@ -28,12 +28,12 @@ pub fn left_in(folder: &Path) -> io::Result<Option<Vec<String>>> {
     }
 }
 
-/// The commands of the processes whose directory lies below a folder.
+/// The command lines of the processes with a working directory below a folder.
 fn working_in(folder: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
         let process = entry?.path();
-        // What is no process has no directory, and one that has just ended has none any more.
+        // Entries that are not processes have no `cwd`, and a process may end during the search.
         let Ok(directory) = std::fs::read_link(process.join("cwd")) else {
             continue;
         };

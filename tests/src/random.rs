@@ -1,23 +1,23 @@
-//! Chance that a seed decides, so that what went wrong once can be repeated.
+//! Pseudorandom numbers from a seed, so that a failed run can be repeated.
 
-/// A generator of numbers; equal seeds give equal numbers.
+/// A generator of numbers. Equal seeds give equal numbers.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// The generator for a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The generator of a part of what a seed decides.
+    /// An independent generator for one part of the choices of a seed.
     #[must_use]
     pub fn part(seed: u64, part: u64) -> Self {
         Self(Self::new(seed ^ part.wrapping_mul(0x9e37_79b9_7f4a_7c15)).number())
     }
 
-    /// Any number (SplitMix64).
+    /// The next number (SplitMix64).
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,17 +25,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.number() % end as u64) as usize
     }
 
-    /// One of them; there is at least one.
+    /// A random item. The slice must not be empty.
     pub fn choose<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// Puts them in any order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));

@@ -1,5 +1,5 @@
-//! The tools of the load. Their effect is a line in the journal, so that it can be counted. Beside
-//! them are the built-in ones, whose commands write such lines, too.
+//! The tools of the load. Each effect is a line in the journal, so that effects can be counted. The
+//! built-in tools are registered too, and their commands also write such lines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::journal::{Act, ActingCall, Journal};
 use crate::point::{FailPoints, TOOL_AFTER, TOOL_BEFORE};
 
-/// Has its effect at once.
+/// Has its effect immediately.
 pub const WORK: &str = "work";
-/// Has its effect after a while.
+/// Has its effect after a delay.
 pub const SLOW: &str = "slow";
 /// Has its effect and fails.
 pub const BREAKS: &str = "breaks";
 
-/// What a tool does.
+/// The behavior of a tool.
 #[derive(Clone, Copy)]
 struct Nature {
     pause: Duration,
@@ -33,12 +33,12 @@ struct LoadTool {
     points: Arc<FailPoints>,
 }
 
-/// Whether calls of a tool are in the journal by their names.
+/// True if the tool itself records its calls in the journal.
 pub(crate) fn is_own(tool: &str) -> bool {
     [WORK, SLOW, BREAKS].contains(&tool)
 }
 
-/// All of them.
+/// All tools of the load.
 #[must_use]
 pub fn load_tools(
     journal: &Arc<Journal>,

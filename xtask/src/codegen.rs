@@ -1,7 +1,7 @@
-//! Writes what is generated from the contract, or says what is not up to date.
+//! Writes the files that are generated from the contract, or lists the stale ones.
 //!
-//! An emitter owns a file or a folder. A file in its folder that it no longer writes is stale too,
-//! and is removed.
+//! An emitter owns a file or a folder. A file in its folder that the emitter no longer writes is
+//! also stale, and is removed.
 
 use std::path::Path;
 use std::{fs, io};
@@ -11,14 +11,14 @@ use opencode_protocol::operations::OPERATIONS;
 
 use crate::{promise, reference};
 
-/// Why nothing could be generated.
+/// The error of a failed generation.
 pub(crate) type Error = Box<dyn std::error::Error>;
 
 /// A generated file.
 struct Output {
     /// Path from the root of the repository.
     path: String,
-    /// What it holds; none means that it must not be there.
+    /// The content, or `None` if the file must not exist.
     text: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl Output {
     }
 }
 
-/// Writes the files that are not up to date and returns their paths.
+/// Writes the stale files and returns their paths.
 pub(crate) fn write(root: &Path) -> Result<Vec<String>, Error> {
     let changes = changes(root)?;
     for change in &changes {
@@ -47,7 +47,7 @@ pub(crate) fn write(root: &Path) -> Result<Vec<String>, Error> {
     Ok(paths(changes))
 }
 
-/// The paths of the files that are not up to date.
+/// The paths of the stale files.
 pub(crate) fn stale(root: &Path) -> Result<Vec<String>, Error> {
     Ok(paths(changes(root)?))
 }
@@ -56,7 +56,7 @@ fn paths(outputs: Vec<Output>) -> Vec<String> {
     outputs.into_iter().map(|output| output.path).collect()
 }
 
-/// The files that must be written or removed, and nothing that is as it should be.
+/// The files that must be written or removed.
 fn changes(root: &Path) -> Result<Vec<Output>, Error> {
     let contract = compile(OPERATIONS)?;
     let ir = serde_json::to_string_pretty(&contract)? + "\n";
@@ -74,7 +74,7 @@ fn changes(root: &Path) -> Result<Vec<Output>, Error> {
     Ok(changes)
 }
 
-/// The files of one emitter, and those in its folder that are none of its files.
+/// The files of one emitter, and the other files in its folder, which must be removed.
 fn folder(root: &Path, folder: &str, files: promise::Files) -> Result<Vec<Output>, Error> {
     let is_known = |name: &str| files.iter().any(|(known, _)| *known == name);
     let mut outputs = Vec::new();
@@ -104,7 +104,7 @@ fn entries(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The text of a file. One that is no text was not generated, and differs from everything.
+/// The text of a file. Invalid UTF-8 is replaced, so that such a file differs from every generated text.
 fn read(path: &Path) -> Result<Option<String>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),

@@ -1,8 +1,9 @@
-//! What holds for every request, whatever happened before it. A provider would refuse the rest.
+//! Rules that every request satisfies, in every situation. A provider refuses a request that breaks
+//! one of them.
 
 use opencode_llm::{LlmRequest, Message, Part, Role};
 
-/// What is wrong with a request, if anything.
+/// Fails with a description of the first broken rule.
 pub fn check(request: &LlmRequest) -> Result<(), String> {
     if request.system.iter().any(|part| part.text.is_empty()) {
         return Err("a part of the System Context is empty".into());
@@ -18,7 +19,7 @@ pub fn check(request: &LlmRequest) -> Result<(), String> {
     crate::wire::check(request)
 }
 
-/// Follows the local calls that wait for their results over one message.
+/// Updates the open local calls, which wait for their results, for one message.
 fn advance<'a>(message: &'a Message, open: &mut Vec<&'a str>) -> Result<(), String> {
     if message.content.is_empty() {
         return Err("it is empty".into());

@@ -1,5 +1,5 @@
-//! Time and identifiers that a test decides, and through them the one writer of the database: it
-//! asks for the time whenever it makes an identifier, so a test can hold it inside a transaction.
+//! Time and identifiers that a test controls. The store has one writer thread, which reads the time
+//! when it makes an identifier. So a test can hold the writer inside a transaction.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use opencode_schema::clock::{Clock, Millis};
 use opencode_schema::id::IdSource;
 use tokio::sync::{Notify, watch};
 
-/// When every test begins: 2026-11-20T12:55:02.007Z.
+/// The start time of every test: 2026-11-20T12:55:02.007Z.
 const START: Millis = 1_795_179_302_007;
 
-/// The thread on which the database is written.
+/// Name of the thread that writes to the database.
 const WRITER: &str = "opencode-store";
 
-/// A clock that stands still until the test moves it.
+/// A clock that changes only when the test advances it.
 pub struct FakeClock {
     now: watch::Sender<Millis>,
     panics: AtomicBool,
@@ -26,7 +26,7 @@ pub struct FakeClock {
 
 #[derive(Default)]
 struct WriterGate {
-    /// How often the writer may still ask for the time; nothing when it is not held.
+    /// Number of times that the writer may still read the time. `None` if the writer is not held.
     left: Mutex<Option<u32>>,
     opened: Condvar,
     reached: Notify,
@@ -43,22 +43,23 @@ impl Default for FakeClock {
 }
 
 impl FakeClock {
-    /// Moves time on, and ends what waits for it.
+    /// Advances the time and completes the timers that are due.
     pub fn advance(&self, by: Millis) {
         self.now.send_modify(|now| *now += by);
     }
 
-    /// How many wait for time to pass.
+    /// Number of timers that wait.
     pub fn waiting(&self) -> usize {
         self.now.receiver_count()
     }
 
-    /// Makes the next reading outside the writer panic: a bug in the middle of an operation.
+    /// Makes the next read of the time outside the writer panic. This simulates a bug in the middle
+    /// of an operation.
     pub fn panic_once(&self) {
         self.panics.store(true, Ordering::Relaxed);
     }
 
-    /// Holds the writer when it is about to make its `nth` identifier from now on, counted from 0.
+    /// Holds the writer immediately before it makes its `nth` identifier from now on, counted from 0.
     pub fn hold_writer(&self, nth: u32) -> WriterHold {
         *self.writer.left() = Some(nth);
         WriterHold(Arc::clone(&self.writer))
@@ -81,7 +82,7 @@ impl Timer for FakeClock {
         let mut now = self.now.subscribe();
         let end = *now.borrow() + wait.as_millis() as Millis;
         Box::pin(async move {
-            // Without a clock no time passes any more.
+            // Without its clock, a timer never completes.
             if now.wait_for(|now| *now >= end).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -89,7 +90,7 @@ impl Timer for FakeClock {
     }
 }
 
-/// The writer is held as long as this lives.
+/// Holds the writer until the value is dropped.
 pub struct WriterHold(Arc<WriterGate>);
 
 impl WriterHold {
@@ -129,7 +130,7 @@ impl WriterGate {
     }
 }
 
-/// Identifiers that are the same in every run of a test.
+/// Identifiers that are equal in every run of a test.
 #[must_use]
 pub fn fake_ids(clock: Arc<FakeClock>) -> Arc<IdSource> {
     let made = AtomicU64::new(0);

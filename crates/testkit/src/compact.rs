@@ -1,13 +1,15 @@
-//! Events, requests and messages as short texts, so that a test compares all of them at once.
+//! Short texts for events, requests and messages, so that a test can compare all of them at once.
 
 use opencode_llm::{LlmRequest, Message, Part, ToolResultValue};
 use opencode_runtime::StoredEvent;
 use serde_json::Value;
 
-/// A durable or live event: its name, and what tells it from others of that name.
+/// A durable or live event as text: its name and the data that distinguishes it from other events
+/// of that name.
 ///
-/// `step.started`, `text.ended Hello.`, `tool.called c1 echo {"a":1}`, `prompted Hi (queue)`.
-/// Where only an identifier tells it, that is left out: tests compare them on their own.
+/// Examples: `step.started`, `text.ended Hello.`, `tool.called c1 echo {"a":1}`,
+/// `prompted Hi (queue)`. Identifiers are left out if they are the only difference. Tests compare
+/// identifiers separately.
 #[must_use]
 pub fn event(name: &str, data: &Value) -> String {
     let name = name.strip_prefix("session.next.").unwrap_or(name);
@@ -62,7 +64,7 @@ pub fn event(name: &str, data: &Value) -> String {
     words.join(" ")
 }
 
-/// A stored event, as [`event`] writes it.
+/// A stored event in the format of [`event`].
 #[must_use]
 pub fn stored(stored: &StoredEvent) -> String {
     let spec = stored.spec().expect("the log holds events we know");
@@ -70,8 +72,8 @@ pub fn stored(stored: &StoredEvent) -> String {
     event(spec.name, &data)
 }
 
-/// The messages of a request, one text each: `user: Hi`, `tool: c1 = {"a":1}`. What closes the
-/// request is the last of them.
+/// The messages of a request, one text each: `user: Hi`, `tool: c1 = {"a":1}`. The closing messages
+/// of the request come last.
 #[must_use]
 pub fn messages(request: &LlmRequest) -> Vec<String> {
     let messages = request.messages.iter().chain(&request.closing);

@@ -1,4 +1,4 @@
-//! Addresses whose answers a test decides.
+//! Web addresses with scripted responses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,19 +9,19 @@ use opencode_runtime::{Fetch, FetchError};
 use opencode_tools::{Web, WebError, WebRequest, WebResponse};
 use url::Url;
 
-/// Answers as a test says; nothing is behind any other address. Clones share what they say.
+/// Responds with the texts that the test sets. Other addresses fail. Clones share their texts.
 #[derive(Clone, Default)]
 pub struct ScriptedFetch {
     texts: Arc<Mutex<HashMap<String, String>>>,
 }
 
 impl ScriptedFetch {
-    /// From now on this text is behind the address.
+    /// Serves this text at the address from now on.
     pub fn put(&self, address: &str, text: &str) {
         self.texts().insert(address.to_owned(), text.to_owned());
     }
 
-    /// From now on nothing is behind the address.
+    /// Makes requests to the address fail from now on.
     pub fn take(&self, address: &str) {
         self.texts().remove(address);
     }

@@ -1,8 +1,8 @@
-//! A point that a scripted stream or tool does not pass before the test says so.
+//! A point that a scripted stream or tool passes only when the test allows it.
 
 use tokio::sync::watch;
 
-/// What happened at a gate so far.
+/// The state of a gate.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     reached: bool,
@@ -10,7 +10,7 @@ struct Seen {
     dropped: bool,
 }
 
-/// Holds whoever comes to it. A clone is the same gate.
+/// Holds every task that reaches it until the test opens it. Clones share one gate.
 #[derive(Debug, Clone, Default)]
 pub struct Gate {
     seen: watch::Sender<Seen>,
@@ -23,12 +23,12 @@ impl Gate {
         Self::default()
     }
 
-    /// Lets everybody pass, now and later.
+    /// Opens the gate for all tasks, now and later.
     pub fn release(&self) {
         self.seen.send_modify(|seen| seen.released = true);
     }
 
-    /// Comes to the gate and waits until it is open. Giving up on the way is noticed.
+    /// Waits until the gate is open. If the wait is dropped, the gate records that.
     pub async fn pass(&self) {
         self.come();
         let gives_up = GivesUp(self);
@@ -36,22 +36,22 @@ impl Gate {
         std::mem::forget(gives_up);
     }
 
-    /// Comes to the gate without waiting at it.
+    /// Records that a task has reached the gate, without waiting.
     pub fn come(&self) {
         self.seen.send_modify(|seen| seen.reached = true);
     }
 
-    /// Whoever was to come here went away.
+    /// Records that a task with this gate ahead was dropped.
     pub(crate) fn abandon(&self) {
         self.seen.send_modify(|seen| seen.dropped = true);
     }
 
-    /// Waits until somebody has come.
+    /// Waits until a task has reached the gate.
     pub async fn reached(&self) {
         self.wait(|seen| seen.reached).await;
     }
 
-    /// Waits until somebody has given up on the way.
+    /// Waits until a task at the gate, or with the gate ahead, is dropped.
     pub async fn dropped(&self) {
         self.wait(|seen| seen.dropped).await;
     }
@@ -64,7 +64,7 @@ impl Gate {
     }
 }
 
-/// Tells the gate when the wait at it is dropped.
+/// Records a dropped wait at the gate.
 struct GivesUp<'a>(&'a Gate);
 
 impl Drop for GivesUp<'_> {

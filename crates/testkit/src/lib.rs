@@ -1,14 +1,14 @@
-//! What tests of the runtime need: a scripted model, injected time and identifiers, projects in
-//! temporary folders, and a [`Fixture`] that opens a runtime on all of them.
+//! Tools for tests of the runtime: a scripted model, injected time and identifiers, projects in
+//! temporary folders, and a [`Fixture`] that opens a runtime with all of them.
 //!
-//! Only tests depend on it. It knows the runtime through its public operations alone, so a test
-//! written with it sees what a host sees.
+//! Only tests depend on this crate. It uses only the public operations of the runtime, so its tests
+//! observe exactly what a host observes.
 //!
-//! How to read it: [`Fixture`] is where a test begins. A [`Reply`] says what [`ScriptedModel`]
-//! answers, a [`ScriptedSource`] what the System Context tells, a [`Gate`] holds an answer, a tool or
-//! an observation until the test goes on, a [`Blockade`] the store at a [`seam()`]. [`compact`] writes events
-//! and requests as short texts, so that a test can compare all of them at once. No wait is a sleep,
-//! and each has a deadline that fails the test with what happened so far.
+//! Start with [`Fixture`]. A [`Reply`] is one answer of a [`ScriptedModel`]. A [`ScriptedSource`]
+//! contributes to the System Context. A [`Gate`] holds an answer, a tool or an observation until
+//! the test opens it. A [`Blockade`] holds the store at a [`seam()`]. [`compact`] converts events
+//! and requests to short texts, so that a test can compare all of them at once. Waits do not sleep.
+//! Each wait has a deadline that fails the test with the events so far.
 
 mod check;
 mod clock;

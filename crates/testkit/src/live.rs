@@ -1,4 +1,4 @@
-//! What a subscriber of the live stream saw.
+//! Events that a subscriber of the live stream has received.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::compact;
 
-/// A subscription with everything it has got so far.
+/// A subscription and all events that it has received so far.
 pub struct LiveLog {
     subscription: LiveSubscription,
     waiting: VecDeque<Value>,
     seen: Vec<Value>,
-    /// When the session began and stopped to work, apart from the rest: every test has these.
+    /// The status events of the session, separate from the other events, because every test has them.
     statuses: Vec<String>,
 }
 
@@ -26,22 +26,23 @@ impl LiveLog {
         }
     }
 
-    /// Every event taken so far, as [`compact::event`] writes them.
+    /// Every event received so far in the format of [`compact::event`].
     pub fn events(&self) -> Vec<String> {
         self.seen.iter().map(compacted).collect()
     }
 
-    /// Every event taken so far, as JSON.
+    /// Every event received so far, as JSON.
     pub fn values(&self) -> &[Value] {
         &self.seen
     }
 
-    /// Every `session.status` and `session.idle` taken so far, such as `busy`, `idle` and `session.idle`.
+    /// Every `session.status` and `session.idle` received so far, such as `busy`, `idle` and
+    /// `session.idle`.
     pub fn statuses(&self) -> &[String] {
         &self.statuses
     }
 
-    /// Takes events up to the one that reads so. Fails when the stream ends before it.
+    /// Receives events up to the one with this text. Panics if the stream ends before it.
     pub(crate) async fn until(&mut self, wanted: &str) {
         while let Some(event) = self.next().await {
             let found = compacted(&event) == wanted;
@@ -56,7 +57,7 @@ impl LiveLog {
         );
     }
 
-    /// Takes everything up to the end of the stream. Fails when it is cut instead.
+    /// Receives events up to the end of the stream. Panics if the subscription is cut.
     pub(crate) async fn rest(&mut self) {
         while let Some(event) = self.next().await {
             self.keep(event);
@@ -87,7 +88,7 @@ impl LiveLog {
     }
 }
 
-/// The type of a status, and the silence of a busy one.
+/// The type of a status, followed by the silence in milliseconds if a busy status has it.
 fn status(status: &Value) -> String {
     let kind = status["type"].as_str().unwrap_or_default();
     match &status["silentMs"] {

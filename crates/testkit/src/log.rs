@@ -1,4 +1,4 @@
-//! What a host would tell its log, in the hands of a test.
+//! The log entries of the runtime, for a test that reads them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use opencode_log::{Entries, Entry, Filter, Level, Log};
 use tracing::dispatcher::DefaultGuard;
 
-/// How long an entry may take. Far more than anything needs, because machines are busy.
+/// Maximum wait for an entry. It is far longer than any entry needs, because machines can be busy.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The entries of everything that a test does on its thread, and of all tasks and threads that this
-/// starts. A test begins it before it opens a runtime.
+/// The log entries of the test thread and of all tasks and threads that it starts. A test begins
+/// the log before it opens a runtime.
 pub struct RecordedLog {
     log: Log,
     entries: Entries,
@@ -19,7 +19,7 @@ pub struct RecordedLog {
 }
 
 impl RecordedLog {
-    /// Records from now on, as long as it lives.
+    /// Records entries until the value is dropped.
     #[must_use]
     pub fn begin() -> Self {
         let (log, entries) = Log::new(Filter::new(Some(Level::Debug), BTreeMap::new()));
@@ -45,12 +45,13 @@ impl RecordedLog {
         }
     }
 
-    /// Forgets what was found, so that a later entry with the same message is found next.
+    /// Discards the entries found so far, so that [`RecordedLog::find`] returns a later entry with
+    /// the same message.
     pub fn forget(&mut self) {
         self.seen.clear();
     }
 
-    /// All entries so far. No further ones are recorded.
+    /// Ends the recording and returns all entries.
     pub async fn all(mut self) -> Vec<Entry> {
         self.log.end();
         while let Some(more) = self.entries.next().await {

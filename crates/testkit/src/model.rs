@@ -1,4 +1,4 @@
-//! A model that answers by script and remembers what it was asked.
+//! A model that answers by script and keeps its requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::reply::{Reply, Step};
 
 type Answer = Box<dyn Fn(&LlmRequest) -> Reply + Send>;
 
-/// Answers requests in their order with the replies in theirs. A clone is the same model.
+/// Answers the requests with the scripted replies, both in order. Clones share one model.
 ///
-/// Each request is checked for what holds for all of them. A violation, a request without a reply
-/// and a reply that nobody asked for fail the test at its end.
+/// The model checks each request against the general rules. A broken rule, a request without a
+/// reply and an unused reply fail the test at its end.
 #[derive(Clone, Default)]
 pub struct ScriptedModel {
     script: Arc<Mutex<Script>>,
@@ -31,7 +31,7 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// A model that has nothing to say yet.
+    /// A model without replies.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -43,7 +43,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Answers by this function when the script is at its end.
+    /// Sets the function that makes the replies after the end of the script.
     pub fn otherwise(&self, answer: impl Fn(&LlmRequest) -> Reply + Send + 'static) -> &Self {
         self.script().otherwise = Some(Box::new(answer));
         self
@@ -60,7 +60,7 @@ impl ScriptedModel {
         script.requests.last().expect("there was a request").clone()
     }
 
-    /// Waits until there were `count` requests.
+    /// Waits until there are `count` requests.
     pub(crate) async fn asked(&self, count: usize) {
         let mut asked = self.asked.subscribe();
         asked
@@ -69,7 +69,7 @@ impl ScriptedModel {
             .expect("the model itself keeps the sender");
     }
 
-    /// What went against the script or against what holds for every request.
+    /// Deviations from the script, and broken rules of requests.
     pub(crate) fn problems(&self) -> Vec<String> {
         let script = self.script();
         let unused = script.replies.len();
@@ -120,7 +120,7 @@ impl ModelClient for ScriptedModel {
     }
 }
 
-/// What is left of a reply.
+/// The rest of a reply.
 struct Playing(VecDeque<Step>);
 
 impl Playing {

@@ -1,4 +1,4 @@
-//! A machine of its own for a test: a project folder, and the folders of a user beside it.
+//! A simulated machine for one test: a project folder and the folders of a user beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::process::Command;
 use opencode_location::environment::Environment;
 use tempfile::TempDir;
 
-/// A folder with files, removed at the end.
+/// A folder with files. Dropping the value removes it.
 pub struct TempProject {
-    /// Keeps the folder; its path may lead through a link.
+    /// Keeps the folder on the disk. Its path may contain a symbolic link.
     _folder: TempDir,
     root: PathBuf,
 }
@@ -36,7 +36,7 @@ impl TempProject {
         Self::default()
     }
 
-    /// The folder around the project, for what must not lie in it.
+    /// The folder around the project, for files that must be outside the project.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -59,19 +59,19 @@ impl TempProject {
         fs::write(path, content).expect("the folder is ours");
     }
 
-    /// Makes the project a git repository with one commit of everything in it.
+    /// Makes the project a Git repository with one commit of all its files.
     pub fn git(&self) {
         make_repository(&self.path(""));
     }
 
-    /// The machine around the project, with nothing configured on it but the way to its programs.
+    /// The environment of the project. It contains only `PATH`, so that Git is found, and the time zone.
     pub fn environment(&self) -> Environment {
         Environment {
             home: self.root.join("home"),
             data: self.root.join("data"),
             config: self.root.join("config"),
             cache: self.root.join("cache"),
-            // Where git is found, and where the machine stands.
+            // `PATH` locates Git. `TZ` is the time zone of the machine.
             variables: std::env::var("PATH")
                 .map(|path| ("PATH".to_owned(), path))
                 .into_iter()
@@ -81,11 +81,11 @@ impl TempProject {
     }
 }
 
-/// When every first commit was made.
+/// Date of every first commit.
 const DATE: &str = "2024-01-01T00:00:00Z";
 
-/// Makes a directory a git repository with one commit of everything in it. The same content always
-/// makes the same commit, and so the same project.
+/// Makes a directory a Git repository with one commit of all its files. Equal contents give the
+/// same commit, and therefore the same project.
 pub fn make_repository(directory: &Path) {
     for arguments in [
         &["init", "--quiet"][..],

@@ -1,4 +1,4 @@
-//! What a scripted model answers, piece by piece.
+//! The answers of a scripted model, one piece of network input at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::gate::Gate;
 
-/// One thing that the stream does next.
+/// One step of the stream.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     Emit(Vec<LlmEvent>),
@@ -19,10 +19,11 @@ pub(crate) enum Step {
     Hold(Gate),
 }
 
-/// An answer. Each method adds one piece of network input; [`Reply::in_one_piece`] joins them.
+/// An answer. Each method adds one piece of network input. [`Reply::in_one_piece`] joins the
+/// pieces.
 ///
-/// Nothing is added that was not asked for: an answer without a finish just ends, and blocks that
-/// are not ended stay open.
+/// No piece is added implicitly: an answer without a finish only ends, and unfinished blocks stay
+/// open.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(crate) steps: VecDeque<Step>,
@@ -38,13 +39,13 @@ impl Default for Reply {
 }
 
 impl Reply {
-    /// An answer that has begun.
+    /// An answer with its start event.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An answer of which nothing has come, not even its beginning.
+    /// An answer without any event.
     #[must_use]
     pub fn nothing() -> Self {
         Self {
@@ -61,13 +62,13 @@ impl Reply {
         Self::new().text(text).stop()
     }
 
-    /// One call of a local tool and a finish that waits for its result.
+    /// One call of a local tool, and a finish that expects its result.
     #[must_use]
     pub fn calls(id: &str, tool: &str, input: Value) -> Self {
         Self::new().call(id, tool, input).tool_calls()
     }
 
-    /// A failure of the exchange before anything came back.
+    /// A failure of the exchange before any response.
     #[must_use]
     pub fn fails(error: LlmError) -> Self {
         Self::nothing().fail(error)
@@ -81,7 +82,7 @@ impl Reply {
         self
     }
 
-    /// A whole text block.
+    /// A complete text block.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         self.begin_text().delta(text).end_text()
@@ -98,7 +99,7 @@ impl Reply {
         }])
     }
 
-    /// More of the current text block.
+    /// A delta of the current text block.
     #[must_use]
     pub fn delta(self, text: &str) -> Self {
         let id = self.text_id();
@@ -119,7 +120,7 @@ impl Reply {
         }])
     }
 
-    /// A whole reasoning block, with what the provider wants back at its end.
+    /// A complete reasoning block. The metadata at its end must go back to the provider.
     #[must_use]
     pub fn reasoning(mut self, text: &str, metadata: Option<ProviderMetadata>) -> Self {
         let id: BlockId = format!("reasoning-{}", self.reasonings).into();
@@ -140,7 +141,7 @@ impl Reply {
         self.events([start]).events([delta]).events([end])
     }
 
-    /// The beginning of a call: its name and some text of its arguments.
+    /// The beginning of a call: its name and a first part of its arguments.
     #[must_use]
     pub fn begin_call(self, id: &str, tool: &str, arguments: &str) -> Self {
         let start = LlmEvent::ToolInputStart {
@@ -156,7 +157,7 @@ impl Reply {
         self.events([start]).events([delta])
     }
 
-    /// The end of a call that was begun.
+    /// The end of a call that has begun.
     #[must_use]
     pub fn end_call(self, id: &str, tool: &str, input: Value) -> Self {
         let end = LlmEvent::ToolInputEnd {
@@ -167,20 +168,20 @@ impl Reply {
         self.events([end, tool_call(id, tool, input, false)])
     }
 
-    /// A whole call of a local tool.
+    /// A complete call of a local tool.
     #[must_use]
     pub fn call(self, id: &str, tool: &str, input: Value) -> Self {
         self.begin_call(id, tool, &input.to_string())
             .end_call(id, tool, input)
     }
 
-    /// A call that the provider runs itself.
+    /// A call that the provider executes itself.
     #[must_use]
     pub fn hosted_call(self, id: &str, tool: &str, input: Value) -> Self {
         self.events([tool_call(id, tool, input, true)])
     }
 
-    /// What came out of a call that the provider ran.
+    /// The result of a call that the provider executed.
     #[must_use]
     pub fn hosted_result(
         self,
@@ -206,26 +207,26 @@ impl Reply {
         self
     }
 
-    /// What the finish that follows reports.
+    /// Sets the usage that the next finish reports.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// A regular stop.
+    /// A finish with the reason `stop`.
     #[must_use]
     pub fn stop(self) -> Self {
         self.finish(FinishReason::Stop)
     }
 
-    /// A finish that waits for tool results.
+    /// A finish that expects tool results.
     #[must_use]
     pub fn tool_calls(self) -> Self {
         self.finish(FinishReason::ToolCalls)
     }
 
-    /// A stop of a provider that goes on when it gets its answer back.
+    /// A finish of a provider that paused. It continues when it gets its answer back.
     #[must_use]
     pub fn pause(self) -> Self {
         let attached = json!({"anthropic": {"pauseTurn": true}});
@@ -257,7 +258,7 @@ impl Reply {
         self.events([step, reply])
     }
 
-    /// A failure that the provider reports inside its stream.
+    /// A failure that the provider reports in its stream.
     #[must_use]
     pub fn provider_error(self, message: &str, kind: ErrorKind) -> Self {
         self.events([LlmEvent::ProviderError {
@@ -275,7 +276,7 @@ impl Reply {
         self
     }
 
-    /// The same answer with everything between two gates in one piece of network input.
+    /// Joins all pieces between two gates into one piece of network input.
     #[must_use]
     pub fn in_one_piece(mut self) -> Self {
         let mut joined: VecDeque<Step> = VecDeque::new();

@@ -1,11 +1,11 @@
-//! The place where the store touches its file, in the hands of a test.
+//! Test access to the file operations of the store.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use opencode_runtime::{Fault, Moment, Seam};
 use tokio::sync::Notify;
 
-/// A seam that does what a closure says.
+/// A seam that calls a closure.
 pub fn seam(at: impl Fn(Moment<'_>) -> Result<(), Fault> + Send + Sync + 'static) -> Arc<dyn Seam> {
     Arc::new(ScriptedSeam(at))
 }
@@ -21,7 +21,7 @@ where
     }
 }
 
-/// Holds threads of the store until the test goes on. A clone is the same blockade.
+/// Holds threads of the store until the test opens it. Clones share one blockade.
 #[derive(Clone, Default)]
 pub struct Blockade(Arc<Inner>);
 
@@ -33,13 +33,13 @@ struct Inner {
 }
 
 impl Blockade {
-    /// A closed one.
+    /// A closed blockade.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Comes to it and blocks until it is open.
+    /// Blocks the thread until the blockade is open.
     pub fn pass(&self) {
         self.0.reached.notify_one();
         let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ impl Blockade {
         drop(passed);
     }
 
-    /// Lets everybody pass, now and later.
+    /// Opens the blockade for all threads, now and later.
     pub fn release(&self) {
         *self.0.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.opened.notify_all();

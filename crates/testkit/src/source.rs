@@ -1,4 +1,4 @@
-//! A Context Source that says what the test tells it to.
+//! A Context Source that the test controls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::gate::Gate;
 
-/// A source of texts; absent until the test says something else. A clone is the same source.
+/// A source of texts. It is absent until the test sets a value. Clones share one source.
 #[derive(Clone)]
 pub struct ScriptedSource {
     key: String,
@@ -20,13 +20,13 @@ struct Script {
     observation: Observation,
     gate: Option<Gate>,
     is_removable: bool,
-    /// What it accepts as its value begins so.
+    /// Prefix of the stored values that the source accepts.
     accepts: String,
     loads: usize,
 }
 
 impl ScriptedSource {
-    /// A source of that key that has nothing to tell and can be removed.
+    /// An absent source with this key. Its value can be removed.
     #[must_use]
     pub fn new(key: &str) -> Self {
         let script = Script {
@@ -42,7 +42,7 @@ impl ScriptedSource {
         }
     }
 
-    /// The same, with this to tell.
+    /// A source with this key and value.
     #[must_use]
     pub fn telling(key: &str, value: &str) -> Self {
         let source = Self::new(key);
@@ -50,40 +50,40 @@ impl ScriptedSource {
         source
     }
 
-    /// What it is to tell from now on.
+    /// Sets the value that the source reports from now on.
     pub fn tell(&self, value: &str) -> &Self {
         self.observe(Observation::Present(value.into()))
     }
 
-    /// It has nothing to tell from now on.
+    /// Makes the source absent from now on.
     pub fn hide(&self) -> &Self {
         self.observe(Observation::Absent)
     }
 
-    /// It cannot be observed from now on.
+    /// Makes the source unavailable from now on.
     pub fn fail(&self) -> &Self {
         self.observe(Observation::Unavailable("the test says so".to_owned()))
     }
 
-    /// What it told cannot be revoked from now on.
+    /// Makes the value irrevocable from now on.
     pub fn bind(&self) -> &Self {
         self.script().is_removable = false;
         self
     }
 
-    /// From now on its values begin so, and others are none.
+    /// Accepts only stored values with this prefix from now on.
     pub fn accept(&self, begins: &str) -> &Self {
         self.script().accepts = begins.to_owned();
         self
     }
 
-    /// Holds whoever observes it from now on.
+    /// Holds each observation of the source at the gate from now on.
     pub fn hold(&self, gate: &Gate) -> &Self {
         self.script().gate = Some(gate.clone());
         self
     }
 
-    /// How often it was observed.
+    /// Number of observations so far.
     pub fn loads(&self) -> usize {
         self.script().loads
     }

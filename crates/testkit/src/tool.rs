@@ -1,4 +1,4 @@
-//! Tools made of closures.
+//! Tools that run closures.
 
 use futures::future::BoxFuture;
 use opencode_tools::{Tool, ToolContext, ToolFailure, ToolOutput};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 type Run =
     dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolFailure>> + Send + Sync;
 
-/// A tool that does what a closure says, with any object as its input.
+/// A tool that runs a closure and accepts any object as its input.
 pub(crate) struct ScriptedTool {
     run: Box<Run>,
 }
 
 impl ScriptedTool {
-    /// A tool of this closure.
+    /// A tool that runs this closure.
     pub(crate) fn new<F>(run: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ToolOutput, ToolFailure>> + Send + 'static,
@@ -42,7 +42,7 @@ impl Tool for ScriptedTool {
     }
 }
 
-/// A successful output of a structured value and nothing special for the model.
+/// A successful output with this structured value and without separate content for the model.
 pub fn output(structured: Value) -> Result<ToolOutput, ToolFailure> {
     Ok(ToolOutput {
         structured,

@@ -1,4 +1,4 @@
-//! What a provider demands of the body of a request, in each protocol.
+//! Rules of the providers for the body of a request, for each protocol.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const PROTOCOLS: [(ProtocolId, Check); 3] = [
     (ProtocolId::OpenAiResponses, responses),
 ];
 
-/// What a provider would refuse, were the request sent in its protocol.
+/// Encodes the request in each protocol. Fails if a provider would refuse the body.
 pub(crate) fn check(request: &LlmRequest) -> Result<(), String> {
     for (protocol, check) in PROTOCOLS {
         let mut model = request.model.as_ref().clone();
@@ -34,7 +34,8 @@ pub(crate) fn check(request: &LlmRequest) -> Result<(), String> {
     Ok(())
 }
 
-/// The user begins and has the last word, unless a tool has; no answer follows another.
+/// The last message is from the user or a tool. Two answers are never adjacent, and results follow
+/// their calls.
 fn chat(body: &Value) -> Result<(), String> {
     let messages = list(&body["messages"]);
     let is_opening = |message: &&Value| matches!(text(message, "role"), "system" | "developer");
@@ -75,7 +76,7 @@ fn chat(body: &Value) -> Result<(), String> {
     check_end(before, &open)
 }
 
-/// Users and assistants take turns, results begin the message behind their calls.
+/// User and assistant messages alternate. Tool results are at the start of the message after their calls.
 fn anthropic(body: &Value) -> Result<(), String> {
     let mut open: HashSet<&str> = HashSet::new();
     let mut before = "";
@@ -113,14 +114,14 @@ fn anthropic(body: &Value) -> Result<(), String> {
             }
         }
     }
-    // The server goes on with an answer that it paused over a tool of its own.
+    // The server continues an answer that it paused at a call of its own tool.
     if is_paused && before == "assistant" {
         before = "paused";
     }
     check_end(before, &open)
 }
 
-/// Calls have results, thoughts lead to something, and members that are required are there.
+/// Every call has a result, output follows every reasoning item, and the required members are present.
 fn responses(body: &Value) -> Result<(), String> {
     let mut open = HashSet::new();
     let mut before = "";

@@ -1,4 +1,4 @@
-//! Tool calls and requests: what the journal says was done, and what the log says was decided.
+//! Compares tool calls and requests: the acts in the journal with the decisions in the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use crate::journal::{Act, ActingCall};
 use crate::ledger::Ledger;
 use crate::tools::is_own;
 
-/// How often each thing happened to a call.
+/// Number of times that each event happened to a call.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Story {
     begun: u32,
     called: u32,
     settled: u32,
-    /// It has the result, or the failure, that the tool gave.
+    /// The call has the result or the failure that the tool returned.
     has_outcome: bool,
     before: u32,
     after: u32,
-    /// The journal has it.
+    /// The journal records calls of this tool.
     is_journaled: bool,
 }
 
@@ -61,15 +61,14 @@ pub(super) fn check(ledger: &Ledger, found: &Found, acts: &[Act], findings: &mut
     }
 }
 
-/// A restart keeps the Baseline System Context; only a move, a checkpoint and a revert begin
-/// another one.
+/// A restart keeps the Baseline System Context. Only a move, a checkpoint and a revert begin a new one.
 pub(super) fn check_baselines(found: &Found, acts: &[Act], findings: &mut Vec<String>) {
     for (id, session) in &found.sessions {
         let mut baselines: Vec<_> = baselines_of(id, acts).collect();
         baselines.dedup();
         let reasons = ["moved", "compaction.ended", "revert.committed"];
         let recorded: usize = reasons.map(|reason| count(session, reason)).iter().sum();
-        // What was found staged is carried out since.
+        // A revert that was staged in the found state is committed by now.
         let begun = recorded + usize::from(session.info.revert.is_some());
         if baselines.len() > 1 + begun {
             findings.push(format!("{id} began another Context Epoch without a reason"));
@@ -77,7 +76,7 @@ pub(super) fn check_baselines(found: &Found, acts: &[Act], findings: &mut Vec<St
     }
 }
 
-/// What each request of a session began with.
+/// The Baseline System Context of each request of a session, as a number.
 fn baselines_of(id: &SessionID, acts: &[Act]) -> impl Iterator<Item = u64> {
     acts.iter().filter_map(move |act| match act {
         Act::Sending { session, baseline } if session == id => Some(*baseline),
@@ -114,7 +113,8 @@ fn tell(stories: &mut BTreeMap<ActingCall, Story>, session: &SessionID, entry: &
     }
 }
 
-/// The call of a command and its mark. An imported log has the same mark in another call.
+/// The call that ran a command, and the mark of the command. An imported log has the same mark in
+/// another call.
 fn command_of<'a>(session: &SessionID, entry: &'a Entry) -> Option<(ActingCall, &'a str)> {
     if entry.name() != "tool.called" || entry.text("tool") != "bash" {
         return None;
@@ -124,7 +124,7 @@ fn command_of<'a>(session: &SessionID, entry: &'a Entry) -> Option<(ActingCall, 
     Some((call_of(session, entry)?, mark.split_once('"')?.0))
 }
 
-/// The call that an entry is about.
+/// The call that an entry belongs to.
 pub(super) fn call_of(session: &SessionID, entry: &Entry) -> Option<ActingCall> {
     entry.name().starts_with("tool.").then(|| ActingCall {
         session: session.clone(),

@@ -1,4 +1,4 @@
-//! What the operations say is stored.
+//! The stored data, read with the operations of the runtime.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,27 +14,27 @@ use serde_json::Value;
 use super::CheckError;
 use crate::export;
 
-/// More than any life has.
+/// More entries than any life has.
 const ALL: usize = 1_000_000;
 
-/// Everything.
+/// All stored data.
 pub(super) struct Found {
     pub(super) sessions: BTreeMap<SessionID, Session>,
     pub(super) interrupted: Vec<Interrupted>,
 }
 
-/// One session.
+/// The data of one session.
 #[derive(Debug, PartialEq)]
 pub(super) struct Session {
     pub(super) info: SessionInfo,
     pub(super) messages: Vec<(u64, SessionMessage)>,
     pub(super) inbox: Vec<SessionInputAdmitted>,
-    /// Its export, of which the first line is about the session.
+    /// The lines of its export. The first line describes the session.
     pub(super) lines: Vec<String>,
     pub(super) entries: Vec<Entry>,
 }
 
-/// An entry of its log, as it is exported.
+/// An entry of the log in its exported form.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Entry {
     pub(super) id: EventID,
@@ -45,7 +45,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// `prompted`, `step.ended`, `session.created`.
+    /// The short name of the event: `prompted`, `step.ended`, `session.created`.
     pub(super) fn name(&self) -> &str {
         let name = self.kind.strip_prefix("session.next.");
         let name = name.unwrap_or(&self.kind);
@@ -72,7 +72,7 @@ impl Found {
         })
     }
 
-    /// The sessions in which something happened last, at most so many.
+    /// The most recently changed sessions, at most `most`.
     pub(super) fn newest(&self, most: usize) -> Vec<(&SessionID, &Session)> {
         let mut sessions: Vec<_> = self.sessions.iter().collect();
         sessions.sort_by_key(|(_, session)| Reverse(session.changed()));
@@ -82,7 +82,7 @@ impl Found {
 }
 
 impl Session {
-    /// When something happened last.
+    /// Time of the newest entry.
     fn changed(&self) -> i64 {
         let times = self
             .entries
@@ -108,7 +108,7 @@ fn entry(line: &str) -> Entry {
     serde_json::from_str(line).expect("a line of an export is an entry")
 }
 
-/// The answer of an operation that has no reason to fail.
+/// The answer of an operation that must not fail.
 pub(super) fn done<T>(
     what: &'static str,
     answer: Result<T, RuntimeError>,

@@ -1,4 +1,4 @@
-//! What was cut, and what was said to be settled.
+//! Checks the list of interrupted sessions, and sessions in which a caller saw nothing run.
 
 use opencode_runtime::{Interrupted, InterruptedState};
 use opencode_schema::id::{MessageID, SessionID};
@@ -25,7 +25,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
             ));
         }
     }
-    // An interruption or a wait that returned left nothing open.
+    // After an interruption or a wait has returned, no step is open.
     for id in ledger.quiet.iter().filter(|id| ledger.young.contains(id)) {
         let open = expected
             .iter()
@@ -36,7 +36,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
     }
 }
 
-/// What the log of a session says of its newest prompt or answer.
+/// The interruption that the log implies for its newest prompt or answer.
 fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
     let mut entries = session.entries.iter().rev();
     let tells = |entry: &&Entry| {
@@ -47,7 +47,8 @@ fn cut_in(id: &SessionID, session: &Session) -> Option<Interrupted> {
     };
     let newest = entries.find(tells)?;
     let (state, message) = match newest.name() {
-        // A user ended it, by going back or by stopping it before its output: it was not cut.
+        // A user ended the activity with a revert, or with an interruption before its output. So it
+        // is not listed.
         "revert.committed" | "interrupted" => return None,
         "prompted" => (InterruptedState::InputUnanswered, newest.text("messageID")),
         _ => {
@@ -81,8 +82,8 @@ fn state_of_step(session: &Session, message: &str) -> Option<InterruptedState> {
         .then_some(InterruptedState::ContinuationDue)
 }
 
-/// The attempts of the host to go on by itself, unless they are counted from 1 after each finished
-/// step and are no more than three.
+/// The recorded attempts of the host to resume the session, if they are wrong. Attempts count from
+/// 1 after each finished step and are at most three.
 fn wrong_attempts(session: &Session) -> Option<Vec<u64>> {
     let mut attempts = Vec::new();
     for entry in &session.entries {

@@ -1,4 +1,4 @@
-//! The file of a session that works alone in its directory: what it has to be by what is staged.
+//! Checks the file of a session that works alone in its directory against the staged revert.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::host::is_kept;
 use crate::ledger::Ledger;
 use crate::model::{KEPT_FILE, kept_by};
 
-/// A revert that was taken back has given the files back before.
+/// A cleared revert has restored the files.
 pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) {
     for id in &ledger.young {
         let Some(session) = found.sessions.get(id) else {
@@ -25,7 +25,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
     }
 }
 
-/// Compares the file with what it is when a revert to this boundary is staged, or none.
+/// Compares the file with its expected content, given the boundary of the staged revert, if one is staged.
 pub(super) fn compare(session: &Session, boundary: Option<&MessageID>, findings: &mut Vec<String>) {
     let directory = &session.info.location.directory;
     if !is_kept(directory) {
@@ -41,7 +41,7 @@ pub(super) fn compare(session: &Session, boundary: Option<&MessageID>, findings:
     }
 }
 
-/// What the newest prompt before the boundary had written.
+/// The content that the newest prompt before the boundary had written.
 fn expected<'a>(session: &'a Session, boundary: Option<&MessageID>) -> Option<&'a str> {
     let messages = session.messages.iter();
     let prompts = messages.filter_map(|(_, message)| match message {

@@ -1,9 +1,11 @@
-//! What has to hold for the file that a killed process left, whenever it was killed.
+//! Checks the file of a killed process against all guarantees, independent of the instant of the
+//! kill.
 //!
-//! `raw` looks at the file with nothing but SQLite. Then the file is opened as a host opens it, and
-//! `found` is what the operations say. `prompts`, `sessions`, `calls` and `interrupted` compare that
-//! with what was acknowledged and done, `kept` the files with what is staged, `replayed` with what an empty store makes of the logs,
-//! `settled` goes on working, and `told` reads what the model is told then.
+//! `raw` reads the file with SQLite alone. Then the check opens the file like a host, and `found`
+//! reads it with the operations of the runtime. `prompts`, `sessions`, `calls` and `interrupted`
+//! compare that with the acknowledgements and the acts. `kept` compares the files with the staged
+//! reverts, `replayed` compares the logs with their import into an empty store. `settled` continues
+//! the work, and `told` checks what the model then reads about its environment.
 
 mod calls;
 mod found;
@@ -30,18 +32,18 @@ use crate::line::Line;
 use self::found::Found;
 use self::settled::Recorder;
 
-/// Why a check could not be made, which is a finding as well.
+/// The reason why a check could not complete. It counts as a finding.
 #[derive(Debug)]
 pub enum CheckError {
-    /// Files of the test itself.
+    /// The files of the test itself failed.
     Io(io::Error),
-    /// SQLite refused.
+    /// SQLite returned an error.
     Sqlite(rusqlite::Error),
     /// The file did not open.
     Open(OpenError),
-    /// An operation failed that has no reason to.
+    /// An operation failed unexpectedly.
     Runtime(&'static str, RuntimeError),
-    /// Something did not come to its end.
+    /// An operation did not complete in time.
     Hangs(&'static str),
 }
 
@@ -63,8 +65,8 @@ impl From<OpenError> for CheckError {
     }
 }
 
-/// Looks at everything and goes on working. Returns what is wrong, and what this very check asked
-/// and was told.
+/// Runs all checks and continues the work. Returns the findings, and the requests of this check
+/// with their acknowledgements.
 pub async fn check(folder: &Folder, ledger: &Ledger) -> (Vec<String>, Vec<Line>) {
     let mut check = Check {
         findings: ledger.problems.clone(),
@@ -78,7 +80,7 @@ pub async fn check(folder: &Folder, ledger: &Ledger) -> (Vec<String>, Vec<Line>)
     (check.findings, check.lines)
 }
 
-/// A check under way.
+/// A check in progress.
 struct Check {
     findings: Vec<String>,
     lines: Vec<Line>,

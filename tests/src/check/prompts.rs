@@ -1,4 +1,4 @@
-//! Every prompt is pending, promoted or withdrawn, once, and says what was asked.
+//! Every prompt is pending, promoted or withdrawn, exactly once, and has the requested content.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::found::{Entry, Found, Session};
 use crate::ledger::{Ledger, Progress, Prompt};
 
-/// What the log says of one input.
+/// The log entries about one input.
 #[derive(Debug, Default)]
 struct Fate {
     admitted: Vec<SessionInputAdmitted>,
     promoted: Vec<(u64, Delivery)>,
     withdrawn: Vec<u64>,
-    /// Where it is pending: how it enters the session by now.
+    /// The current delivery of a pending input.
     delivery: Option<Delivery>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn check(ledger: &Ledger, found: &Found, findings: &mut Vec<String>) 
         let own = fates_of(id, session);
         compare_inbox(id, session, &own, findings);
         compare_messages(id, session, &own, findings);
-        // What a child session is asked, its parent asks.
+        // The prompts of a child session come from its parent session, not from the load.
         if !ledger.is_import(id) && session.info.parent_id.is_none() {
             for (message, fate) in &own {
                 asked_for(ledger, message, fate, findings);
@@ -94,7 +94,7 @@ fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
     serde_json::from_value(value.clone()).expect("the log holds what its types say")
 }
 
-/// The inbox is what the log leaves pending, in the order of admission.
+/// The inbox contains the inputs that are pending in the log, in the order of admission.
 fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
     let pending = fates
         .values()
@@ -115,7 +115,7 @@ fn compare_inbox(id: &SessionID, session: &Session, fates: &Fates, findings: &mu
     }
 }
 
-/// The user messages are what the log promotes and does not revert, each where its promotion is.
+/// The user messages are the promoted inputs that are not reverted, each at the position of its promotion.
 fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: &mut Vec<String>) {
     let promoted = fates.iter().flat_map(|(message, fate)| {
         fate.promoted.iter().map(|(seq, _)| {
@@ -143,13 +143,13 @@ fn compare_messages(id: &SessionID, session: &Session, fates: &Fates, findings: 
     }
 }
 
-/// What each committed revert took: everything after the first sequence up to the second.
+/// The range of each committed revert: everything after the first sequence up to the second.
 fn reverts(session: &Session, fates: &Fates) -> Vec<(u64, u64)> {
     let entries = session.entries.iter();
     let committed = entries.filter(|entry| entry.name() == "revert.committed");
     let reverts = committed.map(|entry| {
         let boundary = MessageID::parse(entry.text("messageID")).expect("the log holds ids");
-        // The load goes back to prompts alone.
+        // The load reverts only to prompts.
         let promoted = fates.get(&boundary).and_then(|fate| fate.promoted.first());
         (promoted.map_or(0, |(seq, _)| *seq), entry.seq)
     });
@@ -168,7 +168,7 @@ fn asked_for(ledger: &Ledger, id: &MessageID, fate: &Fate, findings: &mut Vec<St
     }
 }
 
-/// What is wrong with the fate of a prompt, if anything is.
+/// The contradiction between a prompt and its log entries, if there is one.
 fn contradiction(prompt: &Prompt, fate: Option<&Fate>) -> Option<&'static str> {
     let Some(fate) = fate else {
         return (!prompt.receipts.is_empty()).then_some("it was acknowledged and is gone");

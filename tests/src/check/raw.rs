@@ -1,12 +1,12 @@
-//! The file as SQLite sees it, before anybody of ours has opened it.
+//! Reads the file with SQLite before the runtime opens it.
 
 use rusqlite::Connection;
 
 use super::CheckError;
 use crate::folder::Folder;
 
-/// Looks at a copy, because looking folds the write-ahead log into the file, which the next host is
-/// to find as the kill left it. Returns how many entries there are.
+/// Reads a copy, because reading folds the write-ahead log into the file, and the next host must find
+/// the file in its state after the kill. Returns the number of entries.
 pub(super) fn check(folder: &Folder, findings: &mut Vec<String>) -> Result<u64, CheckError> {
     let copy = folder.copy_for("raw")?;
     if !copy.database().exists() {
@@ -35,7 +35,7 @@ pub(super) fn check(folder: &Folder, findings: &mut Vec<String>) -> Result<u64, 
     Ok(entries as u64)
 }
 
-/// What is wrong, and how often.
+/// Problem, and a query that counts its occurrences.
 const LAWS: [(&str, &str); 5] = [
     (
         "a row refers to nothing",

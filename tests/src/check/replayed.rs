@@ -1,4 +1,4 @@
-//! The logs in an empty store: the same sessions, and the same logs again.
+//! Imports the logs into an empty store, and expects the same sessions and the same logs.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::found::{Found, Session, done};
 use crate::folder::Folder;
 use crate::host::{Host, HostOptions};
 
-/// More than one generation touches.
+/// More sessions than one generation changes.
 const SESSIONS: usize = 24;
 
 pub(super) async fn check(
@@ -25,7 +25,7 @@ pub(super) async fn check(
     let host = empty(folder.path()).await?;
     for (index, (id, session)) in found.newest(SESSIONS).into_iter().enumerate() {
         let entries = session.entries.len() as u64;
-        // Some of them once more, which changes nothing.
+        // Imports some of them again, which must change nothing.
         for expected in [(entries, 0), (0, entries)]
             .iter()
             .take(1 + usize::from(index % 4 == 0))
@@ -55,7 +55,7 @@ async fn empty(folder: &Path) -> Result<Host, CheckError> {
     Ok(host.await?)
 }
 
-/// Applied and skipped entries.
+/// The numbers of applied and skipped entries.
 async fn import(runtime: &Runtime, session: &Session) -> Result<(u64, u64), CheckError> {
     let lines = session.lines.clone().into_iter().map(Ok::<_, Infallible>);
     let imported = runtime.import(stream::iter(lines)).await;

@@ -1,4 +1,4 @@
-//! Sessions, what they use, logs that came from elsewhere, and what streams have shown of all.
+//! Checks sessions, their settings, imported logs, and the events that streams have shown.
 
 use opencode_schema::session::SessionInfo;
 

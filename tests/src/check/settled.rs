@@ -1,4 +1,4 @@
-//! Going on: everything that was asked can be asked again, and every session settles.
+//! Continues the work: every prompt can be repeated, and every session settles.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,13 +23,13 @@ use crate::ledger::{Ledger, Progress, Prompt};
 use crate::line::{Asked, Line};
 use crate::model::session_of;
 
-/// Far more than any session needs to settle.
+/// Maximum wait for a session. It is far longer than any session needs.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Sessions that get work though nothing was left in them.
+/// Number of sessions that get work although they have no open work.
 const OTHERS: usize = 6;
 
-/// A model that always has the last word and remembers what it was asked.
+/// A model that never calls tools and keeps its requests.
 #[derive(Clone)]
 pub(super) struct Recorder {
     script: ScriptedModel,
@@ -67,10 +67,10 @@ impl ModelClient for Recorder {
 }
 
 impl Check {
-    /// Asks every prompt once more, as a caller does that does not know what became of it.
+    /// Repeats every prompt, like a caller that does not know the outcome.
     pub(super) async fn repeat(&mut self, runtime: &Runtime, found: &Found, ledger: &Ledger) {
         let prompts = ledger.prompts.values();
-        // A session whose creation got lost is for its creator to make again.
+        // If the creation of a session was lost, only its creator can repeat it.
         let prompts = prompts.filter(|it| found.sessions.contains_key(&it.asked.session));
         let asked = prompts.filter_map(|prompt| {
             let asked = Asked {
@@ -99,8 +99,7 @@ impl Check {
         }
     }
 
-    /// Prompts every session that something was left in, and some others, or lets them go on without
-    /// a prompt, and looks what that adds.
+    /// Prompts or resumes every session with open work and some others, and checks the new entries.
     pub(super) async fn settle(
         &mut self,
         runtime: &Runtime,
@@ -120,7 +119,7 @@ impl Check {
                 self.stage_again(runtime, id, before, &revert.message_id)
                     .await?;
             }
-            // Without any prompt there is nothing to go on with.
+            // A session without any prompt cannot be resumed.
             let mut entries = before.entries.iter();
             let is_begun = entries.any(|entry| entry.name() == "prompted");
             if index % 3 == 2 && (is_begun || !before.inbox.is_empty()) {
@@ -146,7 +145,7 @@ impl Check {
         Ok(())
     }
 
-    /// A staged revert can be staged again, taken back, and staged once more.
+    /// A staged revert can be staged again, cleared, and staged once more.
     async fn stage_again(
         &mut self,
         runtime: &Runtime,
@@ -249,7 +248,7 @@ impl Check {
     }
 }
 
-/// What is wrong with the answer to a prompt that is asked again.
+/// The problem with the answer to a repeated prompt, if there is one.
 fn judge(
     prompt: &Prompt,
     answer: &Result<SessionInputAdmitted, RuntimeError>,
@@ -266,12 +265,12 @@ fn judge(
     }
 }
 
-/// The calls without an end, in the order in which they began.
+/// The calls without an end, in the order of their beginnings.
 fn open_calls(session: &SessionID, entries: &[Entry]) -> Vec<ActingCall> {
     let mut open = Vec::new();
     for entry in entries {
         if entry.name() == "revert.committed" {
-            // Whatever was open was in the newest answer, which went.
+            // All open calls were in the newest answer, which the revert has removed.
             open.clear();
         }
         let Some(call) = call_of(session, entry) else {
@@ -286,7 +285,7 @@ fn open_calls(session: &SessionID, entries: &[Entry]) -> Vec<ActingCall> {
     open
 }
 
-/// The answers that nothing has closed.
+/// The assistant messages that are not completed.
 fn open_answers(session: &Session) -> Vec<&MessageID> {
     let messages = session.messages.iter();
     let answers = messages.filter_map(|(_, message)| match message {
@@ -301,7 +300,7 @@ fn is_checkpoint(message: &SessionMessage) -> bool {
     matches!(message, SessionMessage::Compaction { .. })
 }
 
-/// The prompts of a request, in its order.
+/// The prompts in a request, in their order.
 fn said_in(request: &LlmRequest) -> Vec<String> {
     let users = request.messages.iter().filter(|it| it.role == Role::User);
     let parts = users.flat_map(|message| message.content.iter());
@@ -312,7 +311,7 @@ fn said_in(request: &LlmRequest) -> Vec<String> {
     texts.filter(|text| text.starts_with("Prompt ")).collect()
 }
 
-/// The prompts that became messages since the newest checkpoint, in their order.
+/// The prompts that were promoted since the newest checkpoint, in their order.
 fn promoted_in(session: &Session) -> Vec<String> {
     let mut parts = session
         .messages

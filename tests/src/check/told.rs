@@ -1,11 +1,12 @@
-//! What the model is told of its surroundings: each change once, whoever died in between.
+//! Checks that the model reads each change of its environment exactly once, also when a process
+//! died in between.
 //!
-//! Which model answers is the change that the load makes.
+//! The load changes the model of a session, so the name of the model is the change.
 
 use opencode_llm::{LlmRequest, Part, Role};
 use opencode_schema::id::SessionID;
 
-/// How the baseline and an update say it.
+/// The prefixes of the lines in the baseline and in an update.
 const SAYS: [&str; 2] = ["You are the model ", "You are now the model "];
 
 pub(super) fn check(id: &SessionID, request: &LlmRequest, findings: &mut Vec<String>) {
@@ -19,7 +20,7 @@ pub(super) fn check(id: &SessionID, request: &LlmRequest, findings: &mut Vec<Str
     }
 }
 
-/// The models that it was told of, in order.
+/// The models that the request names, in order.
 fn told(request: &LlmRequest) -> Vec<&str> {
     let baseline = request.system.last().map(|part| &*part.text);
     let messages = request.messages.iter();
@@ -27,7 +28,7 @@ fn told(request: &LlmRequest) -> Vec<&str> {
         .filter(|message| matches!(message.role, Role::System | Role::User))
         .flat_map(|message| message.content.iter())
         .filter_map(|part| match part {
-            // What was told before a checkpoint is history.
+            // A checkpoint is history. It can contain earlier updates.
             Part::Text(text) if text.text.starts_with("<conversation-checkpoint>") => None,
             Part::Text(text) => Some(text.text.as_str()),
             _ => None,

@@ -1,4 +1,4 @@
-//! Prompts and what becomes of them before their promotion.
+//! Prompts and their changes before the promotion.
 
 use futures::future::join_all;
 use opencode_runtime::{Order, PromptRequest, RuntimeError};
@@ -12,7 +12,7 @@ use crate::line::{Asked, Input, Line, say};
 use crate::model::SILENT;
 
 impl Asked {
-    /// The request, which is the same whenever it is made.
+    /// The request. It is equal for each attempt.
     #[must_use]
     pub fn request(&self) -> PromptRequest {
         PromptRequest {
@@ -26,7 +26,7 @@ impl Asked {
 }
 
 impl Driver {
-    /// A prompt that joins what runs, and mostly a wait for its answer.
+    /// Admits a prompt with steer delivery, and waits for its answer in half of the cases.
     pub(super) async fn steer(&mut self) {
         let asked = self.new_prompt(Delivery::Steer, true);
         self.ask(&asked).await;
@@ -35,7 +35,7 @@ impl Driver {
         }
     }
 
-    /// A prompt to this session and the end of what runs.
+    /// Admits a prompt to this session and waits until the session is idle.
     pub(super) async fn prompt_and_wait(&mut self, session: &SessionID) {
         let asked = Asked {
             session: session.clone(),
@@ -45,7 +45,7 @@ impl Driver {
         self.wait(session).await;
     }
 
-    /// Several at once, of which one opens the activity.
+    /// Admits several prompts at once. One of them starts the drain.
     pub(super) async fn steer_together(&mut self) {
         let first = self.new_prompt(Delivery::Steer, true);
         let asked: Vec<_> = (0..3)
@@ -59,7 +59,7 @@ impl Driver {
         self.asked.extend(asked);
     }
 
-    /// One that waits for the end of what runs, and one that does not.
+    /// Admits a prompt that waits for the end of the activity, and one that steers.
     pub(super) async fn queue(&mut self) {
         let queued = self.new_prompt(Delivery::Queue, true);
         self.ask(&queued).await;
@@ -71,7 +71,7 @@ impl Driver {
         self.ask(&steer).await;
     }
 
-    /// Two that wake nobody and stay pending until somebody else does.
+    /// Admits two prompts that do not wake the session. They stay pending until another call wakes it.
     pub(super) async fn leave_and_wait(&mut self) {
         let session = self.leave(Delivery::Queue).await;
         self.leave_in(&session, Delivery::Steer).await;
@@ -91,7 +91,7 @@ impl Driver {
         asked.session
     }
 
-    /// The same prompt again, whose receipt has to be the same.
+    /// Retries an admitted prompt. Its receipt must be the same.
     pub(super) async fn retry(&mut self) {
         if self.asked.is_empty() {
             return self.steer().await;
@@ -102,7 +102,7 @@ impl Driver {
         }
     }
 
-    /// The same prompt several times at once, which admits it once.
+    /// Admits the same prompt several times at once. Only one admission takes effect.
     pub(super) async fn retry_at_once(&mut self) {
         let asked = self.new_prompt(Delivery::Queue, true);
         let id = self.message_id();
@@ -114,7 +114,7 @@ impl Driver {
         self.asked.push(asked);
     }
 
-    /// Takes back something that waits.
+    /// Withdraws a pending input.
     pub(super) async fn withdraw(&mut self) {
         let Some(pending) = self.some_pending().await else {
             return;
@@ -132,7 +132,7 @@ impl Driver {
         }
     }
 
-    /// Changes how something that waits enters its session.
+    /// Changes the delivery of a pending input.
     pub(super) async fn redeliver(&mut self) {
         let Some(pending) = self.some_pending().await else {
             return;
@@ -158,12 +158,12 @@ impl Driver {
         }
     }
 
-    /// Something that waits in an own session.
+    /// A pending input in a session of this driver.
     async fn some_pending(&mut self) -> Option<SessionInputAdmitted> {
         let mut session = self.leave(Delivery::Steer).await;
         let mut inbox = self.runtime.inbox(&session).await;
         if inbox.as_ref().is_ok_and(Vec::is_empty) {
-            // A drain that runs there has taken it. In a new session nothing runs.
+            // A running drain has promoted it. In a new session nothing runs.
             self.create().await;
             session.clone_from(self.sessions.last()?);
             self.leave_in(&session, Delivery::Steer).await;
@@ -173,7 +173,7 @@ impl Driver {
         Some(self.random.choose(&inbox).clone())
     }
 
-    /// Stops what runs, in the middle of something.
+    /// Interrupts running work at an arbitrary point.
     pub(super) async fn interrupt(&mut self) {
         let asked = self.new_prompt(Delivery::Steer, true);
         self.ask(&asked).await;
@@ -181,8 +181,8 @@ impl Driver {
         self.stop(asked.session).await;
     }
 
-    /// Stops a session between the promotion of a prompt and the first output. In a new session
-    /// nothing else runs.
+    /// Interrupts a session between the promotion of a prompt and the first output. In a new
+    /// session nothing else runs.
     pub(super) async fn interrupt_unanswered(&mut self) {
         self.create().await;
         let asked = Asked {
@@ -203,7 +203,7 @@ impl Driver {
         self.stop(asked.session).await;
     }
 
-    /// Whether a session has taken a prompt, or cannot say so.
+    /// True if the session has a promoted prompt, or if its messages cannot be read.
     async fn is_promoted(&self, session: &SessionID) -> bool {
         let messages = self.runtime.messages(session, Order::Descending, None, 1);
         let messages = self.done("messages", messages.await);
@@ -219,7 +219,7 @@ impl Driver {
         }
     }
 
-    /// Goes on without a prompt.
+    /// Admits a prompt that does not wake the session, and then resumes the session.
     pub(super) async fn resume(&mut self) {
         let session = self.leave(Delivery::Steer).await;
         say(&Line::Waking {
@@ -234,7 +234,7 @@ impl Driver {
         }
     }
 
-    /// Whether the prompt was admitted, now or before.
+    /// Returns true if the prompt was admitted, now or earlier.
     pub(super) async fn admit(&self, asked: &Asked) -> bool {
         say(&Line::Asked(asked.clone()));
         let answer = self.runtime.prompt(asked.request()).await;

@@ -1,7 +1,7 @@
-//! The load: callers that ask everything a session engine can be asked, several at once.
+//! The load: concurrent callers that use every operation of a session engine.
 //!
-//! Each driver has sessions of its own, so that what it was told about one of them stays true until
-//! it asks for something else. Within a session several calls may be under way.
+//! Each driver has its own sessions, so an acknowledged value of a session stays valid until the
+//! driver changes it. Several calls may run at once in one session.
 
 mod asking;
 mod reverting;
@@ -29,16 +29,16 @@ use crate::point::FailPoints;
 use crate::random::Random;
 use crate::tools::load_tools;
 
-/// Callers that work side by side.
+/// Number of concurrent drivers.
 const DRIVERS: u64 = 3;
-/// What each does beyond one of each kind.
+/// Number of deeds of each driver in addition to one of each kind.
 const MORE: usize = 6;
-/// Sessions of a file that get more work; the oldest are left alone.
+/// Number of known sessions that get more work. Older sessions are left alone.
 const SESSIONS: usize = 9;
-/// Sessions that are looked through for them, with those that tasks made.
+/// Number of listed sessions that are searched for them. The list includes child sessions.
 const LISTED: usize = 200;
 
-/// One thing that a driver does.
+/// One operation of a driver.
 #[derive(Clone, Copy)]
 enum Deed {
     Create,
@@ -93,16 +93,16 @@ struct Driver {
     runtime: Runtime,
     random: Random,
     folder: PathBuf,
-    /// Tells what this driver makes from what any other one makes, in any generation.
+    /// Prefix of all names that this driver makes. It is unique among all drivers and generations.
     name: String,
     made: u32,
     sessions: Vec<SessionID>,
-    /// What was acknowledged here, to be tried again.
+    /// Admitted prompts, which the driver can retry.
     asked: Vec<Asked>,
 }
 
-/// Carries out the load of a plan on the file of a folder. Returns when it came to its end, which
-/// a deadly plan prevents.
+/// Carries out the load of a plan on the file of a folder. Returns when the load is complete. A
+/// plan with a deadly fail point prevents that.
 pub async fn carry_out(folder: &Folder, plan: &Plan) {
     say(&Line::Begun);
     let deadly = match &plan.death {
@@ -152,7 +152,7 @@ pub async fn carry_out(folder: &Folder, plan: &Plan) {
     say(&Line::Ended { passed });
 }
 
-/// The newest sessions that callers made for all kinds of work, the newest first.
+/// The newest sessions of callers that are open to all kinds of work, newest first.
 async fn known_sessions(runtime: &Runtime) -> Vec<SessionID> {
     let listed = runtime.sessions(SessionFilter::default(), Order::Descending, None, LISTED);
     match listed.await {
@@ -189,7 +189,8 @@ impl Driver {
         }
     }
 
-    /// Returns who follows the events of its first session, until the host closes.
+    /// Carries out all deeds. Returns the task that follows the events of its newest session until
+    /// the host closes.
     async fn work(mut self) -> JoinHandle<()> {
         let mut deeds = DEEDS.to_vec();
         for _ in 0..MORE {
@@ -245,7 +246,7 @@ impl Driver {
         }
     }
 
-    /// Reads beside everything else.
+    /// Reads concurrently with all other work.
     async fn look(&mut self) {
         let session = self.any_session();
         let messages = self.runtime.messages(&session, Order::Descending, None, 20);
@@ -273,7 +274,7 @@ impl Driver {
         }
     }
 
-    /// The answer of a call that has no reason to fail.
+    /// The value of an answer that must not be an error. Reports an error as a problem.
     fn done<T>(&self, what: &str, answer: Result<T, RuntimeError>) -> Option<T> {
         answer
             .inspect_err(|error| problem(&format!("{} {what}", self.name), error))
@@ -284,13 +285,13 @@ impl Driver {
         self.random.choose(&self.sessions).clone()
     }
 
-    /// A name that nobody else has.
+    /// A name that no other driver and no other generation uses.
     fn fresh_name(&mut self) -> String {
         self.made += 1;
         format!("{}n{}", self.name, self.made)
     }
 
-    /// Lets some of what runs go on.
+    /// Gives running work some time.
     async fn pause(&mut self) {
         let micros = self.random.below(3000) as u64;
         tokio::time::sleep(Duration::from_micros(micros)).await;

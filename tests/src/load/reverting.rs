@@ -1,4 +1,4 @@
-//! Going back to earlier prompts, with the files.
+//! Reverts to earlier prompts, including the files.
 
 use std::fs;
 
@@ -13,11 +13,11 @@ use crate::host::{kept, new_session, place};
 use crate::line::{Asked, Line, NO_REVERT, Setting, say};
 use crate::model::KEEP;
 
-/// How a revert says that it left a file alone, because its content changed while it looked.
+/// End of the error of a revert that left a file alone, because its content changed meanwhile.
 const CHANGED_MEANWHILE: &str = "it was changed just now";
 
 impl Driver {
-    /// Stages a revert, takes it back, carries another one out, and leaves one staged.
+    /// Stages a revert and clears it, commits another one, and leaves a third one staged.
     pub(super) async fn revert(&mut self) {
         let session = self.any_session();
         self.prompt_and_wait(&session).await;
@@ -33,8 +33,8 @@ impl Driver {
         }
     }
 
-    /// Has a file written twice in a directory where nobody else works, goes back in it and back
-    /// again. So it is known at each time what the file has to be.
+    /// Writes a file twice in a directory that belongs to one session, and stages and clears
+    /// reverts. So the expected content of the file is known at each point.
     pub(super) async fn keep(&mut self) {
         let name = self.fresh_name();
         let session = SessionID::parse(&format!("ses_{name}")).expect("it is an id");
@@ -120,8 +120,8 @@ impl Driver {
     }
 }
 
-/// Whether the session runs, which a host that resumes sessions may have done, or another session
-/// changed one of the files at the same moment: sessions of the load share a directory.
+/// True if the session runs, or if another session changed a file of the revert at that moment. A
+/// host that resumes sessions can run them. Sessions of the load share directories.
 fn is_refused<T>(answer: &Result<T, RuntimeError>) -> bool {
     match answer {
         Err(RuntimeError::SessionBusy(_)) => true,

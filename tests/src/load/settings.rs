@@ -1,4 +1,4 @@
-//! Agent, model, Location, and whole sessions that come from elsewhere.
+//! Agent, model and Location of a session, and imports of whole sessions.
 
 use std::convert::Infallible;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::export;
 use crate::host::{AGENTS, PROJECTS, mock, place, project};
 use crate::line::{Change, Line, Setting, say};
 
-/// Attempts at a checkpoint, until one comes about.
+/// Maximum number of attempts to get a checkpoint.
 const COMPACTIONS: u32 = 5;
 
 impl Driver {
@@ -28,7 +28,7 @@ impl Driver {
 
     pub(super) async fn switch_model(&mut self) {
         let session = self.any_session();
-        // Twice, so that one of them is another one than before.
+        // Switches twice, so that at least one switch changes the model.
         for model in ["m2", "m1"] {
             let change = changing(session.clone(), Setting::Model, model.to_owned());
             let switched = self
@@ -50,7 +50,7 @@ impl Driver {
         }
     }
 
-    /// Changes what models are told of the projects, and lets a session notice it.
+    /// Changes the instructions of the projects, and lets a session observe the change.
     pub(super) async fn instruct(&mut self) {
         let session = self.any_session();
         self.prompt_and_wait(&session).await;
@@ -59,7 +59,7 @@ impl Driver {
             let text = format!("These are the rules of {name}.\n");
             let draft = self.folder.join(format!("rules-{name}"));
             let rules = Path::new(&project(&self.folder, index)).join("AGENTS.md");
-            // Whoever reads them sees the former ones or these.
+            // The rename is atomic, so a reader gets either the old or the new instructions.
             let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, rules));
             if let Err(error) = written {
                 problem("instruct", &error);
@@ -68,13 +68,13 @@ impl Driver {
         self.prompt_and_wait(&session).await;
     }
 
-    /// Lets a checkpoint take the place of a history, as soon as there is one that was answered.
+    /// Compacts a session until its context has a checkpoint, or until the attempts are used up.
     pub(super) async fn compact(&mut self) {
         let session = self.any_session();
         for _ in 0..COMPACTIONS {
             self.prompt_and_wait(&session).await;
             match self.runtime.compact(&session).await {
-                // The model of the load does not always give a summary.
+                // The model of the load does not always return a summary.
                 Ok(()) | Err(RuntimeError::Unavailable { .. }) => {}
                 Err(error) => problem("compact", &error),
             }
@@ -94,7 +94,7 @@ impl Driver {
         }
     }
 
-    /// The log of a session as another one.
+    /// Imports the log of a session under other identifiers.
     pub(super) async fn import(&mut self) {
         let from = self.any_session();
         let suffix = format!("-{}", self.fresh_name());

@@ -1,4 +1,4 @@
-//! Readers of the streams, who say what they were shown.
+//! Subscribers that report the events that streams show.
 
 use opencode_runtime::{LiveBatch, Runtime};
 use opencode_schema::id::{EventID, SessionID};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::problem;
 use crate::line::{Line, Shown, say};
 
-/// Events in one line, few enough for one write.
+/// Maximum number of events per line, so that a line fits in one write.
 const AT_ONCE: usize = 20;
 
 /// Follows the durable events of a session until the host closes.
@@ -24,7 +24,7 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
             id: event.id.clone(),
         });
         let shown: Vec<_> = shown.collect();
-        // The record of the creation is not part of the stream.
+        // The stream does not contain the entry that records the creation.
         if !shown
             .iter()
             .map(|it| it.seq)
@@ -37,7 +37,8 @@ pub(super) async fn follow(runtime: Runtime, session: SessionID) {
     }
 }
 
-/// Listens to the whole host until it closes. Who is too slow is cut off, which is no problem.
+/// Follows the live stream until the host closes. A subscriber that is too slow is cut, which is
+/// not a problem.
 pub(super) async fn listen(runtime: Runtime) {
     let mut subscription = runtime.subscribe();
     while let LiveBatch::Events(batch) = subscription.next(256).await {
@@ -46,7 +47,7 @@ pub(super) async fn listen(runtime: Runtime) {
     }
 }
 
-/// The durable event that a text of the live stream shows, if it shows one.
+/// The durable event in an event of the live stream, if it has one.
 fn durable(text: &str) -> Option<Shown> {
     let event: Value = serde_json::from_str(text).expect("live events are JSON");
     let place = event.get("durable")?;

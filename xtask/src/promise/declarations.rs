@@ -1,4 +1,4 @@
-//! `types.d.ts`: the client's methods, what they take and give, and how they fail.
+//! `types.d.ts`: the methods of the client, their inputs, results and failures.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use opencode_protocol::contract::{Contract, InputField, Operation, Page, Payload
 use super::source::{definition, doc, expression, member};
 use super::{HEADER, client, failures, pascal_case};
 
-/// Names that stand in the hand-written part of the declarations.
+/// Names that the handwritten part of the declarations defines.
 const IMPORTED: &[&str] = &["Lines", "Page", "RequestOptions"];
 
 pub(super) fn emit(contract: &Contract) -> Result<String, String> {
@@ -27,7 +27,7 @@ pub(super) fn emit(contract: &Contract) -> Result<String, String> {
             .map(|name| definition(name, &contract.types[name])),
     );
     sections.extend(failures::emit(contract));
-    // Without this every declaration of the file would be exported.
+    // Without this statement TypeScript exports every declaration of the file.
     sections.push("export {};\n".to_owned());
     let text = sections.join("\n");
     refuse_duplicates(&text)?;
@@ -39,7 +39,7 @@ pub(super) fn input_name(operation: &Operation) -> String {
     format!("{}Input", name(operation))
 }
 
-/// The name of the type of what an operation gives; of a stream or of lines, of one of them.
+/// The name of the output type of an operation. For a stream or for lines it is the type of one element.
 pub(super) fn output_name(operation: &Operation) -> String {
     format!("{}Output", name(operation))
 }
@@ -88,7 +88,7 @@ fn input_and_output(operation: &Operation) -> String {
     }
 }
 
-/// Either the initial query or a cursor, and never both.
+/// The input of a paged operation: either the initial query or a cursor, never both.
 fn page_input(operation: &Operation, page: &Page) -> String {
     let query = format!("{}Query", name(operation));
     let continuation = format!("{}Continuation", name(operation));
@@ -124,12 +124,12 @@ fn page_input(operation: &Operation, page: &Page) -> String {
     )
 }
 
-/// Whether the client takes the text alone for an object whose only required member is `text`.
+/// True if the client accepts a string in place of an object with `text` as its only required member.
 pub(super) fn takes_text(field: &InputField) -> bool {
     matches!(&field.r#type, Type::Ref { name } if name == "PromptInput")
 }
 
-/// Whether a field is there.
+/// Presence of a field.
 enum Presence {
     Required,
     Optional,
@@ -174,7 +174,7 @@ fn interface(
     format!("{}export interface {name} {{\n{lines}}}\n", doc(text, ""))
 }
 
-/// The named types that callers meet, failures aside. Envelopes of the wire are not among them.
+/// The named types in inputs, results and failure bodies. Failures and wire envelopes are not among them.
 fn types(contract: &Contract) -> BTreeSet<&str> {
     let inputs = contract
         .operations
@@ -200,7 +200,7 @@ fn types(contract: &Contract) -> BTreeSet<&str> {
     contract.reachable(roots)
 }
 
-/// A name for two things would be merged or refused by the compiler of whoever uses the file.
+/// TypeScript would merge or reject two declarations with the same name in the project of the user.
 fn refuse_duplicates(text: &str) -> Result<(), String> {
     let mut names: BTreeSet<&str> = IMPORTED.iter().copied().collect();
     for line in text.lines() {

@@ -1,11 +1,11 @@
-//! The failures: what they carry, and the guards that recognise them.
+//! The failures: their members, and the guards that recognise them.
 
 use opencode_protocol::contract::{Contract, Field, Type};
 
 use super::HEADER;
 use super::source::{doc, expression, member};
 
-/// A failure that has a second name, which its guard also accepts as a tag.
+/// Failures with a second name. The guards of both names accept both names as tags.
 const ALIASES: &[(&str, &str)] = &[("SessionMessageNotFoundError", "MessageNotFoundError")];
 
 pub(super) fn emit(contract: &Contract) -> Vec<String> {
@@ -23,7 +23,7 @@ pub(super) fn emit(contract: &Contract) -> Vec<String> {
     sections
 }
 
-/// The guards by name, for module systems in which names are static.
+/// The exports of the guards, for module systems with static export names.
 pub(super) fn emit_exports(contract: &Contract) -> String {
     let tags = contract.failures.keys().map(String::as_str);
     let names = tags.chain(ALIASES.iter().map(|(alias, _)| *alias));

@@ -1,4 +1,4 @@
-//! The closed objects in inputs. A caller without TypeScript learns from them which member is unknown.
+//! The closed objects in inputs. With them the client finds unknown members for callers without TypeScript.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,26 +7,26 @@ use opencode_protocol::contract::{Contract, Field, InputField, Type};
 
 use super::source::key;
 
-/// What an input may hold at one place.
+/// The structure of one value in an input.
 enum Shape {
-    /// No object and no list.
+    /// Neither an object nor a list.
     Value,
-    /// Any object or list; the host decides.
+    /// Any object or list. The host validates it.
     Open,
-    /// A type that is declared by its name.
+    /// A declared shape with this name.
     Named(String),
-    /// A list of these.
+    /// A list of elements with this shape.
     List(Box<Shape>),
     /// An object with these members and no others.
     Object(Vec<(String, Shape)>),
 }
 
-/// The shapes of a contract's inputs, declared before they are used.
+/// The shapes of the inputs of a contract, each declared before its first use.
 pub(super) struct Shapes<'a> {
     contract: &'a Contract,
-    /// Names and texts, in an order in which each uses only those before it.
+    /// Names and texts. Each text uses only names that are declared before it.
     declared: Vec<(&'a str, String)>,
-    /// Types that are open, or whose shape is being made: one that holds itself is open there.
+    /// Open types and the types whose shapes are in progress. A recursive type is open at its recursion.
     open: BTreeSet<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// The fields that hold closed objects, as one object; nothing when there are none.
+    /// The fields with closed objects, as one object literal. Empty if there are none.
     pub(super) fn of_fields(&mut self, fields: &'a [InputField]) -> String {
         let mut members = Vec::new();
         for field in fields {
@@ -54,7 +54,7 @@ impl<'a> Shapes<'a> {
         text(&Shape::Object(members))
     }
 
-    /// The declarations of all shapes that were asked for, and their export.
+    /// The declarations of all requested shapes, and their export.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
         for (name, shape) in &self.declared {
@@ -81,7 +81,7 @@ impl<'a> Shapes<'a> {
                 match (shapes.pop(), shapes.is_empty()) {
                     (None, _) => Shape::Value,
                     (Some(shape), true) => shape,
-                    // Which one of several is meant, the host finds out.
+                    // Only the host can decide which of several shapes applies.
                     (Some(_), false) => Shape::Open,
                 }
             }
@@ -121,7 +121,7 @@ impl<'a> Shapes<'a> {
 }
 
 impl Shape {
-    /// Whether there are members that it does not have.
+    /// True if the client can find unknown members in it.
     fn is_closed(&self) -> bool {
         !matches!(self, Self::Value | Self::Open)
     }

@@ -1,21 +1,21 @@
-//! Types of the IR as TypeScript.
+//! TypeScript syntax for the types of the IR.
 
 use std::fmt::Write;
 
 use opencode_protocol::contract::{Definition, Field, Type, Variant};
 use serde_json::Value;
 
-/// What an object's members are indented by.
+/// Indentation of the members of an object.
 const INDENT: &str = "  ";
 
-/// A named type.
+/// The declaration of a named type.
 pub(super) fn definition(name: &str, definition: &Definition) -> String {
     let doc = doc(&definition.doc, "");
     match &definition.r#type {
         Type::Object { fields } => {
             format!("{doc}export interface {name} {}\n", object(fields, ""))
         }
-        // A string with a name of its own is one that callers cannot make up.
+        // A named string is branded, so that callers cannot create one.
         Type::String { .. } => {
             format!("{doc}export type {name} = string & {{ readonly [brand]: \"{name}\" }};\n")
         }
@@ -26,7 +26,7 @@ pub(super) fn definition(name: &str, definition: &Definition) -> String {
     }
 }
 
-/// A type where it is used, at this indentation.
+/// A type expression at this indentation.
 pub(super) fn expression(r#type: &Type, indent: &str) -> String {
     match r#type {
         Type::Unknown => "unknown".to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn object(fields: &[Field], indent: &str) -> String {
     format!("{{\n{lines}{indent}}}")
 }
 
-/// One line of an object type, under its description.
+/// One member of an object type, with its description above it.
 pub(super) fn member(name: &str, optional: &str, value: &str, text: &str, indent: &str) -> String {
     format!(
         "{}{indent}readonly {name}{optional}: {value};\n",
@@ -87,7 +87,7 @@ pub(super) fn key(name: &str) -> String {
     Value::from(name).to_string()
 }
 
-/// A description as a comment, or nothing.
+/// A description as a comment. Empty for an empty description.
 pub(super) fn doc(text: &str, indent: &str) -> String {
     let text = text.replace("*/", "*\\/");
     let lines: Vec<&str> = text.lines().collect();

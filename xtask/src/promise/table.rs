@@ -1,4 +1,4 @@
-//! `operations.js`: what the client's core must know to send a request and to read its answer.
+//! `operations.js`: the data with which the core of the client sends a request and reads its answer.
 
 use opencode_protocol::contract::{Contract, InputMode, Operation, Payload, Segment, Success};
 use opencode_protocol::operation::Channel;
@@ -15,7 +15,7 @@ pub(super) fn emit(contract: &Contract) -> String {
     let shapes = shapes.declarations();
     let tags: Vec<&str> = contract.failures.keys().map(String::as_str).collect();
     let tags = block(&tags);
-    // The assertion keeps the literals for whoever checks the types of the core.
+    // The assertion keeps the literal types for type checks of the core.
     format!(
         "{HEADER}\"use strict\";\n\n{shapes}\n\
          exports.operations = /** @type {{const}} */ ([\n{operations}]);\n\n\
@@ -55,7 +55,7 @@ fn path(segments: &[Segment]) -> String {
     list(segments)
 }
 
-/// Nothing for an operation without headers of its own, as nearly all are.
+/// The headers of an operation. Empty if it has none, like nearly all operations.
 fn headers(operation: &Operation) -> String {
     let pairs = operation.headers.iter();
     let pairs: Vec<String> = pairs
@@ -81,7 +81,7 @@ fn names(operation: &Operation, channel: Channel) -> String {
     list(fields.map(|field| json(&field.name)))
 }
 
-/// The fields that may be given as text alone; nothing for an operation without any, as nearly all are.
+/// The fields that also accept a string. Empty if there are none, like in nearly all operations.
 fn texts(operation: &Operation) -> String {
     let fields = operation.input.fields.iter();
     let fields: Vec<String> = fields

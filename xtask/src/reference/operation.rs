@@ -1,4 +1,4 @@
-//! One method: how it is called, what it does, what goes in and what comes out.
+//! One method: its call, its purpose, its input and its output.
 
 use opencode_protocol::contract::{
     Contract, InputMode, Operation, Payload, Segment, Success, Type,
@@ -41,7 +41,7 @@ pub(super) fn describe(contract: &Contract, operation: &Operation) -> String {
     parts.join("\n")
 }
 
-/// The call and the request in one line.
+/// The call and the request on one line.
 fn summary(contract: &Contract, operation: &Operation) -> String {
     let request = format!("`{} {}`", operation.method.as_str(), path(operation));
     let mark = if operation.extension {
@@ -72,7 +72,7 @@ fn path(operation: &Operation) -> String {
     segments.collect()
 }
 
-/// What the method gives, as TypeScript.
+/// The return type of the method in TypeScript.
 fn output(contract: &Contract, success: &Success) -> String {
     match success {
         Success::Value { r#type, .. } => format!("Promise<{}>", name(contract, r#type)),
@@ -162,7 +162,7 @@ fn result(contract: &Contract, operation: &Operation) -> String {
     }
 }
 
-/// The failures that not every operation has.
+/// The failures of the operation that are not common to all operations.
 fn failures(contract: &Contract, operation: &Operation) -> String {
     let common = contract.common_errors();
     let own = operation.errors.iter();

@@ -35,7 +35,7 @@ fn operation(name: &str, more: &Value) -> Value {
     operation
 }
 
-/// One operation of every form, and one type of every form.
+/// One operation of each form, and one type of each form.
 fn contract() -> Contract {
     let input = |name: &str, channel: &str, required: bool, r#type: Value| {
         json!({
@@ -154,7 +154,7 @@ fn contract() -> Contract {
     .expect("the contract is well-formed")
 }
 
-/// What the page of the contract above must be, behind the introduction.
+/// The expected page for the contract above, without the introduction.
 const PAGE: &str = include_str!("expected.md");
 
 #[test]
@@ -192,7 +192,7 @@ fn two_sections_of_one_name_are_refused() {
     );
 }
 
-/// The fields of a type that nobody described. A literal says what it is, and so do members.
+/// Collects the fields of a type without a description. Literals and objects with members need none.
 fn undescribed(at: &str, r#type: &Type, found: &mut Vec<String>) {
     let Type::Object { fields } = r#type else {
         return;

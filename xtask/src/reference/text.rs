@@ -1,12 +1,12 @@
-//! Pieces of Markdown, and types as people read them.
+//! Pieces of Markdown, and types in readable form.
 
 use opencode_protocol::contract::{Contract, Type, Variant};
 use serde_json::Number;
 
-/// Choices of so many literals are said where they are used.
+/// Maximum number of literals in a choice that is written out at its use.
 const SHORT_CHOICE: usize = 6;
 
-/// The address of a heading within the page.
+/// The anchor of a heading in the page.
 pub(super) fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter_map(|c| match c {
         ' ' => Some('-'),
@@ -21,7 +21,7 @@ pub(super) fn link(text: &str, heading: &str) -> String {
     format!("[{text}](#{})", anchor(heading))
 }
 
-/// A table. Without rows there is none.
+/// A table. Empty if it has no rows.
 pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = String>) -> String {
     let rows: String = rows.collect();
     if rows.is_empty() {
@@ -31,12 +31,12 @@ pub(super) fn table(columns: &[&str], rows: impl Iterator<Item = String>) -> Str
     format!("{}|{}\n{rows}", row(&columns), "---|".repeat(columns.len()))
 }
 
-/// A line of a table.
+/// A row of a table.
 pub(super) fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Text that may stand in a cell.
+/// Text for a table cell.
 pub(super) fn cell(text: &str) -> String {
     text.split_whitespace()
         .collect::<Vec<_>>()
@@ -44,7 +44,7 @@ pub(super) fn cell(text: &str) -> String {
         .replace('|', "\\|")
 }
 
-/// A status as a cell. Failures without one never travel over HTTP.
+/// A status as a cell. A failure without a status is never sent over HTTP.
 pub(super) fn status(status: Option<u16>) -> String {
     status.map_or_else(|| "–".to_owned(), |status| status.to_string())
 }
@@ -54,7 +54,7 @@ pub(super) fn type_cell(contract: &Contract, r#type: &Type) -> String {
     expression(contract, r#type).replace('|', "\\|")
 }
 
-/// A type in words, with links to what has a name.
+/// A type in words, with links to named types.
 pub(super) fn expression(contract: &Contract, r#type: &Type) -> String {
     match r#type {
         Type::Unknown => "any JSON".to_owned(),

@@ -44,7 +44,7 @@ fn section(contract: &Contract, name: &str, definition: &Definition, note: &str)
     )
 }
 
-/// What a type is made of.
+/// The definition of a type.
 pub(super) fn body(contract: &Contract, r#type: &Type) -> String {
     match r#type {
         Type::Object { fields } => {
@@ -64,7 +64,7 @@ pub(super) fn body(contract: &Contract, r#type: &Type) -> String {
     }
 }
 
-/// A row for every field; those of an object without a name follow under the name of its field.
+/// Adds a row for every field. The fields of an unnamed object follow, prefixed with the name of its field.
 fn describe_fields(contract: &Contract, fields: &[Field], prefix: &str, rows: &mut Vec<String>) {
     for field in fields {
         let optional = if field.required { "" } else { "?" };
@@ -100,7 +100,7 @@ fn choices(contract: &Contract, discriminator: Option<&str>, variants: &[Variant
     table(&[&format!("`{key}`"), "is", "meaning"], rows)
 }
 
-/// The literal by which a variant is known.
+/// The literal that identifies a variant.
 fn literal(contract: &Contract, key: &str, r#type: &Type) -> String {
     let fields = match r#type {
         Type::Ref { name } => return literal(contract, key, &contract.types[name].r#type),

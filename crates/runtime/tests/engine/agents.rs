@@ -1,5 +1,5 @@
-//! What the agent of a turn decides of its request: the text that comes first, the tools on offer,
-//! settings of its own.
+//! The influence of the agent on the request of a turn: the first text, the available tools and its
+//! settings.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn tools(request: &LlmRequest) -> Vec<&str> {
     request.tools.iter().map(|tool| &*tool.name).collect()
 }
 
-/// The text before the baseline, by how it begins; and the tools.
+/// The first sentence of the text before the baseline, and the tools.
 fn of(request: &LlmRequest) -> (Option<String>, Vec<&str>) {
     let (_, own) = request.system.split_last().unwrap();
     assert!(own.len() <= 1);
@@ -60,7 +60,7 @@ async fn an_agent_brings_its_own_text_or_takes_that_of_the_models_family() {
         let expected = (own.map(str::to_owned), shown.to_vec());
         assert_eq!(of(&request), expected, "{agent}");
     }
-    // What is told of the surroundings is the same for all of them.
+    // The description of the environment is the same for all agents.
     let requests = f.model.requests();
     for request in &requests {
         assert_eq!(request.system.last(), requests[0].system.last());
@@ -110,7 +110,7 @@ async fn an_agent_that_is_missing_leaves_the_input_pending_and_says_so() {
         let events = f.events_after(&session, before).await;
         assert_eq!(events, ["prompt.admitted Hi"]);
         assert!(f.model.requests().is_empty());
-        // Once there is an agent, what waited goes along.
+        // When the session has a valid agent again, the pending input is promoted too.
         f.switch_agent(&session, "build").await;
         f.ask(&session, "Now").await;
         assert_eq!(
@@ -154,7 +154,7 @@ async fn an_agent_with_other_skills_is_told_of_them_behind_the_prompt() {
         let at = 2 + usize::from(update.is_some());
         assert_eq!(events[at], "step.started");
     }
-    // Whether something was told, and whether it names the skill.
+    // `None` without an update, otherwise true if the update names the skill.
     let expected = [None, None, Some(false), Some(true), Some(false)];
     assert_eq!(told, expected);
 }
@@ -165,7 +165,7 @@ async fn the_last_rule_about_an_action_decides_whether_its_tools_are_shown() {
         (json!([]), &["read", "edit", "bash"][..]),
         (json!([["edit", "*", "deny"]]), &["read", "bash"]),
         (json!([["edit", "*", "ask"]]), &["read", "edit", "bash"]),
-        // It may be done somewhere, or is denied only somewhere.
+        // The action is allowed for some resources, or denied only for some.
         (
             json!([["edit", "*", "deny"], ["edit", "docs/*", "allow"]]),
             &["read", "edit", "bash"],
@@ -208,7 +208,7 @@ async fn the_same_tools_are_the_same_definitions_in_the_same_order() {
     for (one, other) in [(0, 2), (1, 3)] {
         assert!(Arc::ptr_eq(&requests[one].tools, &requests[other].tools));
     }
-    // Another host offers them alike.
+    // Another host offers the same definitions.
     let (g, session) = with(json!({})).await;
     g.ask(&session, "Hi").await;
     assert_eq!(g.model.last_request().tools, requests[0].tools);
@@ -252,7 +252,7 @@ async fn an_agents_settings_come_after_those_of_the_model() {
             &("x-both".to_owned(), "agent".to_owned()),
         ]
     );
-    // They are the agent's, not the session's.
+    // The settings belong to the agent, not to the session.
     f.switch_agent(&session, "build").await;
     f.ask(&session, "Hi").await;
     let generation = f.model.last_request().effective_generation();

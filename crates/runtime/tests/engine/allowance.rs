@@ -1,20 +1,20 @@
-//! How many Provider Turns one input is good for.
+//! The number of Provider Turns that one input allows.
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, output};
 use serde_json::json;
 
-/// Turns that one promotion allows.
+/// Number of turns that one promotion allows.
 const ALLOWANCE: usize = 25;
 
-/// A session whose model never stops calling a tool.
+/// A session with a model that calls a tool in every answer.
 async fn restless() -> (Fixture, opencode_schema::id::SessionID) {
     let f = Fixture::open().await;
     f.allow_repetition();
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
-    // The id repeats from answer to answer, as it does with some providers.
+    // Some providers repeat the same call id in each answer.
     f.model
         .otherwise(|_| Reply::calls("c1", "echo", json!({})).in_one_piece());
     (f, session)
@@ -48,7 +48,7 @@ async fn a_drain_gives_up_when_the_allowance_is_spent_and_says_so() {
         json!({"kind": "step-limit", "retryable": false})
     );
     assert_eq!(f.events(&session).await, events);
-    // A new prompt is good for as many again.
+    // A new prompt allows the same number of turns again.
     f.ask(&session, "Go on").await;
     assert_eq!(f.model.requests().len(), 2 * ALLOWANCE);
 }

@@ -1,4 +1,4 @@
-//! The text of attached files, as the model reads it and as it is stored.
+//! The text of attached files: the form that the model reads, and the stored form.
 
 use opencode_runtime::PromptRequest;
 use opencode_schema::id::{MessageID, SessionID};
@@ -30,7 +30,7 @@ fn uri(f: &Fixture, path: &str) -> String {
     format!("file://{}", f.project.path(path).display())
 }
 
-/// What the model reads before the prompt that these files are attached to.
+/// The message before a prompt with these attached files.
 async fn read(f: &Fixture, uris: &[&str]) -> String {
     let session = f.session().await;
     f.model.reply(Reply::says("Yes."));
@@ -79,7 +79,7 @@ async fn the_text_of_a_file_is_stored_with_its_prompt() {
     f.ask(&session, "More").await;
     let second = f.model.last_request();
     assert_eq!(second.messages[..2], first.messages[..2]);
-    // Another store reads the same.
+    // An import into another store gives the same messages.
     let lines = f.export(&session).await;
     let other = Fixture::open().await;
     other.import(&lines).await.unwrap();

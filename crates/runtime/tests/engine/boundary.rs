@@ -1,4 +1,5 @@
-//! The Safe Provider-Turn Boundary: what is written together between two requests, and in which order.
+//! The Safe Provider-Turn Boundary: the events that are written together between two requests, and
+//! their order.
 
 use opencode_llm::LlmEvent;
 use opencode_schema::id::SessionID;
@@ -17,7 +18,7 @@ async fn the_promotions_of_one_boundary_are_visible_together() {
         f.leave(&session, text, Delivery::Steer).await;
     }
     f.model.reply(Reply::says("All three."));
-    // The writer has appended two promotions and stands before the third.
+    // The writer has appended two promotions and is held before the third.
     let hold = f.clock.hold_writer(2);
     let (runtime, id) = (f.runtime().clone(), session.clone());
     let run = tokio::spawn(async move { runtime.run(&id).await });
@@ -42,7 +43,7 @@ async fn what_one_piece_of_an_answer_records_is_visible_together() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
-    // Arguments would be announced as they come, and part what is recorded.
+    // Streamed arguments would be announced as they arrive, and would split the recorded batch.
     let call = |id: &str| LlmEvent::ToolCall {
         id: id.into(),
         name: "echo".into(),
@@ -53,8 +54,8 @@ async fn what_one_piece_of_an_answer_records_is_visible_together() {
     let reply = Reply::new().events([call("a"), call("b")]).tool_calls();
     f.model.reply(reply).reply(Reply::says("Done."));
     f.leave(&session, "Go", Delivery::Steer).await;
-    // One identifier for the promotion and one for the step; three for each call, of which the
-    // writer stands before the last.
+    // The promotion and the step take one identifier each, and each call takes three. The writer is
+    // held before the last one.
     let hold = f.clock.hold_writer(7);
     let (runtime, id) = (f.runtime().clone(), session.clone());
     let run = tokio::spawn(async move { runtime.run(&id).await });
@@ -97,13 +98,13 @@ async fn a_message_is_as_old_as_its_admission() {
     );
 }
 
-/// A session with an epoch, whose next observation waits at the gate.
+/// A session with an epoch. Its next observation waits at the gate.
 async fn observing() -> (Fixture, SessionID, ScriptedSource, Gate) {
     let f = Fixture::open().await;
     let session = f.session().await;
     let source = ScriptedSource::telling("acme/rules", "one");
     let directory = f.project.directory();
-    // It lasts as long as the host.
+    // The source stays registered as long as the host runs.
     std::mem::forget(f.contribute(&directory, &source));
     f.model.otherwise(|_| Reply::says("Yes."));
     f.ask(&session, "1").await;
@@ -120,7 +121,7 @@ async fn inputs_are_promoted_before_the_system_context_is_observed() {
     f.reached(&gate).await;
     let events = f.events(&session).await;
     assert_eq!(events.last().unwrap(), "prompted 2");
-    // What comes while the runner observes is for the next turn.
+    // An input that arrives during the observation belongs to the next turn.
     f.prompt(&session, "3").await;
     gate.release();
     f.wait(&session).await;

@@ -1,5 +1,4 @@
-//! Answers that are not what an answer must be: they stop too early, go on too long, or contradict
-//! themselves.
+//! Invalid answers: they stop too early, are too long, or contradict themselves.
 
 use opencode_llm::error::TransportKind;
 use opencode_llm::{ErrorKind, FinishReason, LlmError, LlmEvent};
@@ -148,7 +147,7 @@ async fn an_answer_that_finishes_inside_a_call_fails_the_step() {
     );
 }
 
-/// The limit of output tokens cut the input of the call, so it cannot run.
+/// The limit of output tokens cut the input of the call, so the call cannot run.
 #[tokio::test]
 async fn an_answer_whose_limit_cuts_a_call_fails_the_step() {
     let f = Fixture::open().await;
@@ -186,7 +185,7 @@ async fn an_answer_without_end_is_cut() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let gate = Gate::new();
-    // Pieces of a block that never began are not kept, but they count.
+    // Deltas of a block that never began are not kept, but they count.
     let endless = |reply: Reply, _| reply.delta(&"x".repeat(PIECE));
     let reply = (0..5).fold(Reply::new(), endless);
     f.model.reply(reply.hold(&gate));

@@ -1,5 +1,4 @@
-//! Context Epochs: what the model is told at the beginning, what it is told of later, and what
-//! happens when something cannot be observed.
+//! Context Epochs: the Baseline System Context, its later updates, and sources that cannot be observed.
 
 use opencode_llm::{LlmError, LlmRequest};
 use opencode_schema::prompt::Delivery;
@@ -9,14 +8,14 @@ use serde_json::json;
 const KEY: &str = "acme/rules";
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What the baseline of a request says of the sources that tests contribute.
+/// The parts of the baseline that come from the sources of the test.
 fn told(request: &LlmRequest) -> Vec<&str> {
     let baseline = request.system.last().unwrap();
     let pieces = baseline.text.split("\n\n");
     pieces.filter(|it| it.starts_with("acme/")).collect()
 }
 
-/// The words of a Mid-Conversation System Message, where there is one among these events.
+/// The texts of the Mid-Conversation System Messages in these events.
 fn updates(events: &[String]) -> Vec<&str> {
     let events = events.iter();
     events
@@ -228,7 +227,7 @@ async fn a_message_that_was_sent_is_not_extended() {
         .reply(Reply::says("Yes."));
     f.ask(&session, "1").await;
     source.tell("<two>");
-    // Nobody said anything in between, but the message was sent.
+    // No input came in between, but the message was sent.
     f.run(&session).await;
     f.switch_agent(&session, "build").await;
     source.tell("three");
@@ -283,7 +282,7 @@ async fn a_turn_observes_once_and_no_two_boundaries_of_a_session_meet() {
         .reply(Reply::says("Done."));
     f.prompt(&session, "1").await;
     f.reached(&gate).await;
-    // Everybody who wants it to run meets the boundary that is under way.
+    // All these calls join the boundary that is in progress.
     let runs = (0..5).map(|_| {
         let (runtime, id) = (f.runtime().clone(), session.clone());
         tokio::spawn(async move { runtime.run(&id).await })

@@ -1,4 +1,4 @@
-//! A person declines a call: its siblings are cut, its step is closed, the drain ends.
+//! A user declines a call: the other calls of its step are interrupted, the step is closed, the drain ends.
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::flow;
 
-/// A tool that is declined once the gate is open.
+/// Adds a tool whose call is declined when the gate is open.
 fn declining_tool(f: &Fixture, gate: &Gate) {
     let gate = gate.clone();
     f.tool("ask", move |_, _| {
@@ -54,12 +54,12 @@ async fn a_declined_call_ends_the_drain_with_a_closed_step() {
             "step.ended tool-calls",
         ]
     );
-    // The log tells a person's decision from its consequence.
+    // The log distinguishes the declined call from the call that was interrupted as a consequence.
     let failed = f.payloads(&session, "tool.failed").await;
     let kinds = failed.iter().map(|it| &it["error"]["cause"]["kind"]);
     assert_eq!(kinds.collect::<Vec<_>>(), ["interrupted", "declined"]);
     assert_eq!(f.runtime().interrupted().await.unwrap(), []);
-    // What was pending waits for the next wake.
+    // Pending input waits for the next wake.
     f.model
         .reply(Reply::says("Fine."))
         .reply(Reply::says("Later it is."));
@@ -152,7 +152,7 @@ async fn what_is_woken_after_a_call_was_declined_runs_right_after_the_drain() {
     f.prompt(&session, "Go").await;
     f.reached(&ask).await;
     f.queue(&session, "Queued").await;
-    // The writer stands in the settlement, and the prompt comes to wait behind it.
+    // The writer is held in the settlement, and the prompt waits behind it.
     let hold = f.clock.hold_writer(0);
     ask.release();
     f.writer_held(&hold).await;

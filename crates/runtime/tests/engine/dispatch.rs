@@ -1,5 +1,5 @@
-//! What changes between the Safe Provider-Turn Boundary and its request: the request that goes out is
-//! that of the Location, agent and model which the session has then.
+//! Changes between the Safe Provider-Turn Boundary and its request: the request uses the Location,
+//! agent and model that the session has at its dispatch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::holds;
 
-/// A turn that has promoted its input and waits for the history that its request will hold.
+/// A turn that has promoted its input and waits for the history of its request.
 struct Prepared {
     f: Fixture,
     session: SessionID,
     blockade: Blockade,
 }
 
-/// Once armed, blocks the first read after an input was promoted, which is that of the history.
+/// Once armed, blocks the first read after a promotion, which is the read of the history.
 pub(crate) fn history(armed: Arc<AtomicBool>, blockade: Blockade) -> Arc<dyn Seam> {
     let is_promoted = AtomicBool::new(false);
     seam(move |moment| {
@@ -40,7 +40,7 @@ async fn prepared() -> Prepared {
     prepared_after(&[], &json!({"agent": agents})).await
 }
 
-/// The same after the answers to other prompts, with another configuration.
+/// The same after the answers to earlier prompts, with this configuration.
 async fn prepared_after(earlier: &[&str], config: &Value) -> Prepared {
     let (armed, blockade) = (Arc::new(AtomicBool::new(false)), Blockade::new());
     let seam = history(Arc::clone(&armed), blockade.clone());
@@ -70,14 +70,14 @@ fn folder(f: &Fixture, name: &str) -> String {
 }
 
 impl Prepared {
-    /// Goes on. Returns the requests that were sent.
+    /// Continues the turn and returns the requests that were sent.
     async fn sent(&self) -> Vec<LlmRequest> {
         self.blockade.release();
         self.f.wait(&self.session).await;
         self.f.model.requests()
     }
 
-    /// What is recorded from the promotion on.
+    /// The events from the promotion on.
     async fn recorded(&self) -> Vec<String> {
         let events = self.f.events(&self.session).await.into_iter();
         let events = events.skip_while(|event| !event.starts_with("prompted"));
@@ -193,7 +193,7 @@ async fn an_interruption_before_the_dispatch_sends_nothing() {
     assert_eq!(turn.recorded().await, ["prompted Go", "interrupted"]);
 }
 
-/// As in the runner.
+/// The same limit as in the runner.
 const MAX_OUTDATED: usize = 32;
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn a_turn_whose_session_changes_each_time_it_is_prepared_is_given_up() {
     let events = f.events(&session).await;
     let is_prompted = |event: &&String| event.starts_with("prompted");
     assert_eq!(events.iter().filter(is_prompted).count(), 2);
-    // The input is answered once the session does not change any more, as often as it may take.
+    // The input is answered when the session no longer changes.
     gate.release();
     f.resume(&session).await;
     f.wait(&session).await;
@@ -242,7 +242,7 @@ async fn a_turn_is_prepared_anew_as_often_as_its_session_changes_up_to_the_bound
     let _contributed = f.contribute(&f.project.directory(), &source);
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Done."));
-    // Each turn may be prepared in vain as often as any other.
+    // The limit applies to each turn separately.
     let mut models = ["m2", "m1"].into_iter().cycle();
     for text in ["One", "Two"] {
         let mut gate = Gate::new();

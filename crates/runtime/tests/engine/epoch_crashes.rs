@@ -1,5 +1,5 @@
-//! Processes that die while a Safe Provider-Turn Boundary is written: another one finds all of it or
-//! nothing.
+//! Processes that die while they write a Safe Provider-Turn Boundary: the next process finds all of
+//! it or nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +13,14 @@ use crate::holds;
 
 const KEY: &str = "acme/rules";
 
-/// Where the process dies.
+/// The point at which the process dies.
 #[derive(Clone, Copy)]
 enum Point {
-    /// An event of that name is written and not committed.
+    /// An event with this name is written and not committed.
     Written(&'static str),
-    /// It is about to be committed.
+    /// The event is about to be committed.
     Commits(&'static str),
-    /// It is committed.
+    /// The event is committed.
     Committed(&'static str),
 }
 
@@ -38,7 +38,7 @@ impl Point {
 const PROMPTED: &str = "session.next.prompted";
 const UPDATED: &str = "session.next.context.updated";
 
-/// A host that dies at a point once `armed` says so, and the session in it.
+/// A host that dies at a point when it is armed, and its session.
 struct Dying {
     f: Fixture,
     session: SessionID,
@@ -71,7 +71,7 @@ impl Dying {
         }
     }
 
-    /// Prompts, dies at the point, and goes on in another process.
+    /// Admits a prompt, dies at the point, and opens the file in another process.
     async fn die(&mut self, text: &str) {
         self.armed.store(true, Ordering::SeqCst);
         let (runtime, id) = (self.f.runtime().clone(), self.session.clone());
@@ -94,7 +94,7 @@ impl Dying {
 #[tokio::test]
 async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
     for (point, is_there) in [
-        // The baseline is written before it, in the same transaction.
+        // The baseline is written before the promotion, in the same transaction.
         (Point::Written(PROMPTED), false),
         (Point::Commits(PROMPTED), false),
         (Point::Committed(PROMPTED), true),
@@ -104,7 +104,7 @@ async fn a_first_epoch_is_there_with_its_promotion_or_not_at_all() {
         let mut expected = vec!["prompt.admitted 1"];
         expected.extend(is_there.then_some("prompted 1"));
         assert_eq!(it.f.events(&it.session).await, expected);
-        // What the other process sees tells which epoch it goes on with.
+        // The value in the next request shows which epoch the other process continues.
         it.source.tell("two");
         it.f.model.reply(Reply::says("Yes."));
         it.f.run(&it.session).await;
@@ -134,7 +134,7 @@ async fn an_update_is_there_with_its_snapshot_behind_its_promotion_or_not_at_all
         it.die("2").await;
         let expected = [&["prompt.admitted 2"], recorded].concat();
         assert_eq!(it.f.events_after(&it.session, 6).await, expected);
-        // Told once, whoever it was.
+        // The update is sent once, by either process.
         it.f.model.reply(Reply::says("Yes."));
         it.f.run(&it.session).await;
         assert_eq!(it.told(), "acme/rules is one");

@@ -1,5 +1,5 @@
-//! Sessions that move while a Safe Provider-Turn Boundary looks around: what was decided for the
-//! former Location is not written.
+//! Sessions that move while a Safe Provider-Turn Boundary observes: decisions for the former
+//! Location are not written.
 
 use opencode_schema::id::SessionID;
 use opencode_testkit::{Fixture, Gate, Reply, ScriptedSource, compact};
@@ -9,11 +9,11 @@ const KEY: &str = "acme/rules";
 struct Race {
     f: Fixture,
     session: SessionID,
-    /// Tells something in the Location that the session leaves.
+    /// A source in the Location that the session leaves.
     here: ScriptedSource,
 }
 
-/// A session in a folder of a repository, and another folder.
+/// A session in the folder `one` of a repository that also has a folder `two`.
 async fn race() -> Race {
     let f = Fixture::open().await;
     f.project.write("one/a.txt", "");
@@ -25,7 +25,7 @@ async fn race() -> Race {
     let here = ScriptedSource::telling(KEY, "one");
     let there = ScriptedSource::telling(KEY, "two");
     for (name, source) in [("one", &here), ("two", &there)] {
-        // They last as long as the host.
+        // The sources stay registered as long as the host runs.
         std::mem::forget(f.contribute(&folder(&f, name), source));
     }
     Race { f, session, here }
@@ -36,8 +36,8 @@ fn folder(f: &Fixture, name: &str) -> String {
 }
 
 impl Race {
-    /// Prompts, and lets the session move along these folders while its boundary observes. Returns
-    /// what is recorded after that.
+    /// Admits a prompt, and moves the session through these folders while its boundary observes.
+    /// Returns the events of this turn without the moves.
     async fn run(&self, text: &str, moves: &[&str]) -> Vec<String> {
         let Self { f, session, here } = self;
         let before = f.events(session).await.len();
@@ -55,7 +55,7 @@ impl Race {
         events
     }
 
-    /// What the baseline of the newest request says of the sources.
+    /// The part of the baseline of the newest request that comes from the sources.
     fn told(&self) -> String {
         let request = self.f.model.last_request();
         let baseline = &request.system.last().unwrap().text;
@@ -109,12 +109,12 @@ async fn a_replacement_of_the_former_location_is_not_stored() {
 async fn what_was_promoted_is_answered_where_the_session_lives_then() {
     let race = race().await;
     race.f.ask(&race.session, "1").await;
-    // Nothing has changed, so the promotion is all there is to write.
+    // No source has changed, so only the promotion is written.
     assert_eq!(race.run("2", &["two"]).await, turn("2"));
     assert_eq!(race.told(), "acme/rules is two");
 }
 
-/// The Location is the same again, and the epoch is not.
+/// The Location is the same again, but the epoch is not.
 #[tokio::test]
 async fn a_session_that_left_and_came_back_begins_another_epoch() {
     let race = race().await;
@@ -122,7 +122,7 @@ async fn a_session_that_left_and_came_back_begins_another_epoch() {
     race.here.tell("changed");
     assert_eq!(race.run("2", &["two", "one"]).await, turn("2"));
     assert_eq!(race.told(), "acme/rules is changed");
-    // It is that epoch which goes on.
+    // The new epoch continues.
     race.here.tell("again");
     let expected = {
         let mut events = turn("3");

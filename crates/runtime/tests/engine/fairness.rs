@@ -1,5 +1,5 @@
-//! Many sessions at one time, on as few threads as an embedding program gives: none waits for
-//! another's model or tools.
+//! Many concurrent sessions on the few threads of an embedding program: no session waits for the
+//! model or the tools of another one.
 
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 const SESSIONS: usize = 100;
 const ROUNDS: usize = 3;
 
-/// Runs a test on the threads that the addon has.
+/// Runs a test on the same number of threads as the addon.
 fn as_embedded(test: impl Future<Output = ()>) {
     let threads = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -33,7 +33,7 @@ async fn wait_all(f: &Fixture, sessions: &[SessionID]) {
     join_all(sessions.iter().map(|it| f.wait(it))).await;
 }
 
-/// A session beside the others uses a tool and is done.
+/// Another session runs a tool and completes.
 async fn check_settles(f: &Fixture, another: &SessionID) {
     f.tool("echo", |input, _| async { output(input) });
     f.model
@@ -63,7 +63,7 @@ fn sessions_prompted_at_once_stream_together() {
         }
         prompt_all(&f, &sessions).await;
         for round in 0..ROUNDS {
-            // Nobody gets another piece before everybody has got this one.
+            // No session gets its next piece before all sessions have this one.
             for rounds in &gates {
                 f.reached(&rounds[round]).await;
             }
@@ -126,7 +126,7 @@ fn sessions_whose_tools_hang_hold_up_nobody() {
     });
 }
 
-/// Blocks threads until it is opened, or until whoever could open it has failed.
+/// Blocks threads until it is opened. `Opens` opens it on drop, also when the test fails.
 #[derive(Default)]
 struct Lock {
     open: Mutex<bool>,
@@ -164,7 +164,7 @@ fn tools_that_block_every_thread_they_may_hold_up_nobody() {
         f.tool("slow", move |input, _| {
             let held = Arc::clone(&held);
             async move {
-                // As reading a file that does not answer.
+                // Like a read of a file that does not respond.
                 let blocked = tokio::task::spawn_blocking(move || held.pass());
                 blocked.await.unwrap();
                 output(input)

@@ -1,4 +1,4 @@
-//! Runs that somebody asks for although nothing is pending.
+//! Runs that a caller requests although no input is pending.
 
 use opencode_runtime::{DrainOutcome, RuntimeError};
 use opencode_schema::prompt::Delivery;
@@ -10,7 +10,7 @@ async fn a_run_of_a_session_without_history_asks_nobody() {
     let session = f.session().await;
     let outcome = f.run(&session).await;
     assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
-    // However many records there are that say nothing to a model, one that cannot be had too.
+    // Records that a model never reads are not history, even if they choose a model that does not exist.
     for _ in 0..10 {
         for model in ["m2", "m9"] {
             f.switch_model(&session, model).await;
@@ -35,7 +35,7 @@ async fn resuming_a_session_without_history_is_refused() {
         "{refused:?}"
     );
     assert_eq!(f.runtime().active(), []);
-    // Input that waits is something to run with.
+    // Pending input is enough for a run.
     f.leave(&session, "Hi", Delivery::Steer).await;
     f.model.reply(Reply::says("Hello."));
     f.resume(&session).await;

@@ -1,4 +1,4 @@
-//! Calls that the provider runs itself: recorded and settled like others, never started here.
+//! Calls that the provider executes: they are recorded and settled like others, but never executed locally.
 
 use opencode_llm::{ErrorKind, LlmError, LlmEvent, Part, ToolContent, ToolOutput, ToolResultValue};
 use opencode_testkit::{Fixture, Reply, compact};
@@ -39,7 +39,7 @@ async fn a_hosted_call_keeps_the_result_of_its_provider() {
             r#"tool.success h1 {"found":1}"#,
             "text.started",
             "text.ended Found it.",
-            // It waits for no result of ours.
+            // The step does not wait for a local result.
             "step.ended stop",
         ]
     );
@@ -57,7 +57,7 @@ async fn a_hosted_call_keeps_the_result_of_its_provider() {
             "result": {"type": "json", "value": native},
         })
     );
-    // The same model reads call and result where they stood.
+    // The same model gets call and result at their original position.
     f.ask(&session, "Again").await;
     assert_eq!(
         compact::messages(&f.model.last_request())[1],
@@ -204,7 +204,7 @@ async fn what_others_read_of_a_result_is_told_from_it() {
             ],
             [&stored, &structured, &content]
         );
-        // It goes back as it came.
+        // The result goes back in its original form.
         f.ask(&session, "Again").await;
         let request = f.model.last_request();
         let Part::ToolResult(sent) = &request.messages[1].content[1] else {

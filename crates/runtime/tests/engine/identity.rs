@@ -1,4 +1,4 @@
-//! Identifiers that callers bring: retries give the first answer again, everything else conflicts.
+//! Identifiers from callers: an exact retry returns the first answer, and any other use conflicts.
 
 use futures::future::join_all;
 use opencode_runtime::{CreateSession, PromptRequest, RuntimeError};
@@ -70,7 +70,7 @@ async fn an_id_that_stands_for_something_else_conflicts() {
         message => panic!("{message:?}"),
     };
     let mut with_files = named(&session, "msg_mine", "Hi");
-    // No files at all is not the same as an empty list of them.
+    // No files and an empty list of files differ.
     with_files.prompt.files = Some(Vec::new());
     for request in [
         named(&session, "msg_mine", "Hi!"),
@@ -92,7 +92,7 @@ async fn an_id_that_stands_for_something_else_conflicts() {
     }
     assert_eq!(f.events(&session).await, ANSWERED);
     assert_eq!(f.events(&other).await, [""; 0]);
-    // A refused prompt wakes nobody.
+    // A refused prompt does not wake the session.
     assert_eq!(f.model.requests().len(), 1);
 }
 
@@ -184,7 +184,7 @@ async fn sessions_created_at_one_time_with_one_id_are_one() {
     for info in &created {
         assert_eq!(info, &created[0]);
     }
-    // An existing id wins over everything else that is asked, even where it cannot be had.
+    // For an existing id all other fields are ignored, even if they are invalid.
     let nonsense = CreateSession {
         id: Some(id.clone()),
         location: LocationRef {

@@ -1,4 +1,4 @@
-//! Which input is promoted when: steers join what runs, queued inputs wait for an activity of
+//! The time of promotions: steers join the running activity, queued inputs wait for an activity of
 //! their own.
 
 use futures::future::join_all;
@@ -7,7 +7,7 @@ use opencode_schema::prompt::{Delivery, PromptAgentAttachment};
 use opencode_testkit::{Fixture, Gate, Reply, compact, output, prompt_request};
 use serde_json::json;
 
-/// A session whose first answer stands at the gate, after its text and before its finish.
+/// A session whose first answer is held at the gate, after its text and before its finish.
 async fn held(f: &Fixture, gate: &Gate, calls: bool) -> opencode_schema::id::SessionID {
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
@@ -122,7 +122,7 @@ async fn queued_inputs_get_an_activity_each() {
             "tool.called c1 echo {}",
             "tool.success c1 {}",
             "step.ended tool-calls",
-            // The first activity needs its second turn before anything queued is looked at.
+            // The first activity makes its second turn before any queued input is considered.
             "step.started",
             "text.started",
             "text.ended Done.",
@@ -190,7 +190,7 @@ async fn prompts_at_one_time_on_an_idle_session_share_one_turn() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.model.reply(Reply::says("All five."));
-    // While the writer stands in the first admission, the others come to wait behind it.
+    // While the writer is held in the first admission, the others wait behind it.
     let hold = f.clock.hold_writer(0);
     let texts = ["1", "2", "3", "4", "5"];
     let prompts = join_all(texts.map(|text| f.prompt(&session, text)));
@@ -327,7 +327,7 @@ async fn running_without_input_asks_the_model_once_and_waking_does_not() {
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
     let receipt = f.ask(&session, "Hi").await;
-    // An exact retry wakes the session, which finds nothing to do.
+    // An exact retry wakes the session, but there is no work.
     let retry = opencode_runtime::PromptRequest {
         id: Some(receipt.id),
         ..opencode_testkit::prompt_request(&session, "Hi")
@@ -355,7 +355,7 @@ async fn runs_at_one_time_share_one_drain() {
     let runs = join_all([f.run(&session), f.run(&session)]);
     let release = async {
         f.reached(&gate).await;
-        // Each is a way to the disk and back, and more than the second run needs to join.
+        // Each read goes to the disk and back. Together they take longer than the second run needs to join.
         for _ in 0..20 {
             f.events(&session).await;
         }

@@ -1,5 +1,5 @@
-//! Interruptions: what was done stays on record, the rest says that it was cut, and nothing runs
-//! because of what came before.
+//! Interruptions: finished work stays on record, unfinished work is recorded as interrupted, and
+//! earlier input does not run afterwards.
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::prompt::Delivery;
@@ -34,7 +34,7 @@ async fn an_interrupted_text_keeps_what_there_is_of_it() {
             "step.failed Provider turn interrupted",
         ]
     );
-    // The request to the provider is given up.
+    // The request to the provider is dropped.
     f.dropped(&gate).await;
     assert_eq!(
         f.payloads(&session, "step.failed").await[0]["error"],
@@ -153,9 +153,9 @@ async fn an_interruption_before_any_output_is_on_record() {
     let admitted = &f.payloads(&session, "prompt.admitted").await[0];
     let recorded = &f.payloads(&session, "interrupted").await[0];
     assert_eq!(recorded["messageID"], admitted["messageID"]);
-    // The user stopped it: recovery does not go on with it, in this host or the next.
+    // The user stopped it, so neither this host nor the next one resumes it.
     assert_eq!(f.runtime().interrupted().await.unwrap(), []);
-    // Nobody is there to interrupt any more.
+    // No drain is left to interrupt.
     f.interrupt(&session).await;
     assert_eq!(f.events(&session).await, events);
 }
@@ -211,7 +211,7 @@ async fn a_prompt_while_an_interruption_settles_runs_right_after_it() {
         .reply(Reply::says("Fresh."));
     f.prompt(&session, "Tell").await;
     f.reached(&gate).await;
-    // The writer stands before the end of the settlement, and the prompt comes to wait behind it.
+    // The writer is held before the end of the settlement, and the prompt waits behind it.
     let hold = f.clock.hold_writer(1);
     let settles = f.interrupt(&session);
     let prompts = async {
@@ -259,7 +259,7 @@ async fn an_interruption_waits_for_what_is_about_to_be_written() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;
-    // The writer stands in the promotion.
+    // The writer is held in the promotion.
     let hold = f.clock.hold_writer(0);
     let (runtime, id) = (f.runtime().clone(), session.clone());
     let run = tokio::spawn(async move { runtime.run(&id).await });
@@ -269,7 +269,7 @@ async fn an_interruption_waits_for_what_is_about_to_be_written() {
         f.events(&session).await
     };
     let release = async {
-        // Each is a way to the disk and back, so an interruption that does not wait is over by now.
+        // Each read goes to the disk and back, so an interruption that does not wait has returned by now.
         for _ in 0..20 {
             f.events(&session).await;
         }

@@ -1,5 +1,5 @@
-//! Closing, dropping, dying and opening again: what was acknowledged is there, what was cut says
-//! so, and nothing runs by itself.
+//! Closing, dropping, dying and opening again: acknowledged data is stored, interrupted work is
+//! recorded as such, and no session runs until a caller asks for it.
 
 use opencode_llm::SystemPart;
 use opencode_runtime::RuntimeError;
@@ -30,7 +30,7 @@ async fn closing_settles_a_running_turn_before_the_file_closes() {
         "tool.failed c1 Tool execution interrupted",
         "step.failed Provider turn interrupted",
     ];
-    // Subscribers hear of it before their streams end.
+    // Subscribers receive these events before their streams end.
     f.heard_all(&mut live).await;
     let heard = live.events();
     assert_eq!(heard[heard.len() - 4..heard.len() - 1], settlement);
@@ -62,7 +62,7 @@ async fn a_closed_runtime_refuses_everything_and_may_be_closed_again() {
     ] {
         assert!(refused.as_ref().is_some_and(closed), "{refused:?}");
     }
-    // Who comes too late to listen is told that there is nothing more.
+    // The stream of a late subscriber ends immediately.
     let mut live = f.live();
     f.heard_all(&mut live).await;
     assert_eq!(live.events(), [""; 0]);
@@ -168,7 +168,7 @@ async fn a_bug_in_a_drain_ends_that_drain_and_its_tools_alone() {
             "step.ended stop",
         ]
     );
-    // The answer that the bug cut was closed by the one that followed.
+    // The answer after the bug has closed the interrupted answer.
     let messages = serde_json::to_value(f.messages(&session).await).unwrap();
     let time = &messages[1]["time"];
     assert!(time["completed"].is_i64(), "{time}");
@@ -206,7 +206,7 @@ async fn a_tool_that_a_crash_cut_fails_before_the_next_request() {
         before[before.len() - 2..],
         ["tool.called c1 slow {}", "prompt.admitted Later (queue)"]
     );
-    // Nothing happens before somebody asks for it.
+    // No session runs until a caller asks for it.
     assert_eq!(f.runtime().active(), []);
     f.model
         .reply(Reply::says("I see."))
@@ -238,7 +238,7 @@ async fn a_tool_that_a_crash_cut_fails_before_the_next_request() {
             "user: What happened?",
         ]
     );
-    // The answer that the crash cut was closed by the one that followed.
+    // The answer after the crash has closed the interrupted answer.
     let messages = serde_json::to_value(f.messages(&session).await).unwrap();
     let time = &messages[1]["time"];
     assert!(time["completed"].is_i64(), "{time}");
@@ -284,7 +284,7 @@ async fn the_baseline_is_the_same_after_a_restart() {
     let session = f.session().await;
     f.model.otherwise(|_| Reply::says("Hello."));
     f.ask(&session, "Hi").await;
-    // Another session of the place is told something else by now, and this one that it changed.
+    // Another session in this directory now gets another baseline, and this session gets an update.
     f.project.write(".git/HEAD", "ref: refs/heads/main\n");
     f.project.write(".git/opencode", "a-project");
     f.reopen().await;

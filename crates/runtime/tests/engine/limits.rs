@@ -1,5 +1,5 @@
-//! Bounds on what a session takes: how much waits, how much one boundary makes visible, and how
-//! large one prompt is.
+//! Limits of a session: the number of pending inputs, the number of promotions at one boundary, and
+//! the size of one prompt.
 
 use opencode_runtime::{PromptRequest, RuntimeError};
 use opencode_schema::id::MessageID;
@@ -45,9 +45,9 @@ async fn a_full_inbox_refuses_more_and_stores_nothing_of_it() {
     }
     assert_eq!(f.events(&session).await, before);
     assert_eq!(f.inbox(&session).await, ["One", "Two (queue)"]);
-    // It wakes nobody either.
+    // A refused prompt does not wake the session.
     assert_eq!(f.runtime().active(), []);
-    // A retry asks for nothing new, and other sessions have inboxes of their own.
+    // A retry is not a new input, and each session has its own limit.
     assert_eq!(f.admit(first).await, receipt);
     f.leave(&other, "Elsewhere", Delivery::Steer).await;
 }
@@ -62,7 +62,7 @@ async fn room_in_the_inbox_comes_from_promotion_and_from_withdrawal() {
     f.model.otherwise(|_| Reply::says("Done."));
     f.resume(&session).await;
     f.wait(&session).await;
-    // What was refused once may come again under its id.
+    // A refused prompt may be sent again under its id.
     f.leave(&session, "Two", Delivery::Steer).await;
     let third = PromptRequest {
         resume: false,

@@ -1,5 +1,5 @@
-//! What the log says of sessions: every failure that the engine goes on after, with the session and
-//! the Location that it is about.
+//! The log entries of sessions: every failure after which the engine continues, with its session
+//! and Location.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::holds;
 
-/// Whether an entry is about this session in this directory.
+/// Asserts that an entry belongs to this session and this directory.
 #[track_caller]
 fn is_about(entry: &Entry, session: &SessionID, directory: &str) {
     assert_eq!(
@@ -200,7 +200,7 @@ async fn a_tool_that_does_not_notice_its_interruption_is_a_warning() {
         let (begins, ends) = (begins.clone(), Arc::clone(&ends));
         async move {
             begins.come();
-            // It computes, for all that anyone knows.
+            // The tool blocks its thread, like a long computation.
             let _ = ends.lock().unwrap().recv();
             output(input)
         }

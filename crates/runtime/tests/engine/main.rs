@@ -1,6 +1,6 @@
-//! The engine as hosts see it: prompts in, durable events and requests out, on a real database.
+//! The engine from the view of a host: prompts in, durable events and requests out, on a real database.
 
-// Clippy takes for a test what says so; helpers may unwrap as the tests beside them do.
+// Clippy treats modules with `#[cfg(test)]` as tests, so that their helpers may use `unwrap` too.
 
 #[cfg(test)]
 mod agents;
@@ -123,7 +123,7 @@ mod waits;
 #[cfg(test)]
 mod wire;
 
-/// The events that say what ran for which input: promotions, and the beginnings of steps.
+/// The events that show which input ran: promotions and starts of steps.
 #[cfg(test)]
 fn flow(events: &[String]) -> Vec<&str> {
     let events = events.iter().map(String::as_str);
@@ -132,7 +132,7 @@ fn flow(events: &[String]) -> Vec<&str> {
         .collect()
 }
 
-/// Whether an event of that name is among what a transaction commits.
+/// True if a transaction commits an event with this name.
 #[cfg(test)]
 fn holds(entries: &[opencode_runtime::Committed], name: &str) -> bool {
     entries.iter().any(|it| it.event.payload.name() == name)

@@ -1,5 +1,5 @@
-//! Which model answers: the session's own, else its agent's, else the Location's default, resolved
-//! before anything is promoted.
+//! The model that answers: the choice of the session, else of its agent, else the default of the
+//! Location. It is resolved before any promotion.
 
 use opencode_llm::{JsonMap, Part, ProviderMetadata};
 use opencode_runtime::{CreateSession, DrainOutcome};
@@ -13,7 +13,7 @@ fn metadata() -> ProviderMetadata {
     Box::new(JsonMap::from_iter([("mock".to_owned(), signed)]))
 }
 
-/// Model and first parts of the assistant message in the newest request.
+/// The model and the parts of the first answer in the newest request.
 fn answer_as_sent(f: &Fixture) -> (String, Vec<Part>) {
     let request = f.model.last_request();
     let answer = &request.messages[1];
@@ -89,7 +89,7 @@ async fn a_model_reads_its_own_reasoning_and_that_of_others_as_text() {
             "text.ended Hello.",
             "step.ended stop",
         ],
-        // Choosing what is chosen already is no event.
+        // A switch to the current model records no event.
         &sure[..],
         &yes,
         &["model.switched mock m2"],
@@ -229,7 +229,7 @@ async fn a_model_that_cannot_be_had_leaves_the_input_pending_and_says_so() {
             })
         );
         assert_eq!(live.values()[1].get("durable"), None::<&Value>);
-        // Once there is a model, what waited goes along.
+        // When a model is available, the pending input is promoted too.
         f.switch_model(&session, "m1").await;
         f.model.reply(Reply::says("Hello."));
         f.ask(&session, "Now").await;

@@ -26,7 +26,7 @@ fn folder(f: &Fixture, below: &str) -> String {
     f.project.path(below).to_string_lossy().into_owned()
 }
 
-/// Where the model was told that it works.
+/// The working directory in the System Context of a request.
 fn place(request: &LlmRequest) -> &str {
     let text = &request.system.last().unwrap().text;
     let line = text.lines().find(|it| it.contains("Working directory"));
@@ -43,7 +43,7 @@ async fn an_idle_session_moves_and_its_next_turn_begins_with_the_context_of_the_
     f.clock.advance(5000);
     let before = f.info(&session).await;
     let deep = folder(&f, "two/deep");
-    // However it is written.
+    // The path is normalised.
     let moved = f.move_to(&session, folder(&f, "two/./deep/")).await;
     let mut expected = before.clone();
     expected.location.directory = deep.clone();
@@ -73,7 +73,7 @@ async fn an_idle_session_moves_and_its_next_turn_begins_with_the_context_of_the_
         compact::messages(&requests[1]),
         ["user: Here", "assistant: Hello.", "user: There"]
     );
-    // Back at the root of the project there is no path within it.
+    // At the root of the project there is no subpath.
     let back = f.move_to(&session, f.project.directory()).await;
     assert_eq!(back.location, before.location);
     assert_eq!(back.subpath, None);
@@ -185,7 +185,7 @@ async fn a_running_activity_goes_on_in_the_new_place_once_its_turn_has_settled()
             &format!("moved {one} one"),
             "tool.success c1 {}",
             "step.ended tool-calls",
-            // What the model waits for comes before what is queued, as in any activity.
+            // A due continuation comes before queued input, as in any activity.
             "step.started",
             "text.started",
             "text.ended Done.",
@@ -216,7 +216,7 @@ async fn what_waits_when_a_turn_ends_runs_in_the_new_place() {
         .reply(Reply::says("Steered."));
     f.prompt(&session, "Go").await;
     f.reached(&gate).await;
-    // No wake comes with it.
+    // The input does not wake the session.
     f.leave(&session, "Steer", Delivery::Steer).await;
     let one = folder(&f, "one");
     f.move_to(&session, &one).await;
@@ -240,14 +240,15 @@ async fn a_drain_that_begins_while_a_move_is_written_works_in_the_new_place() {
     let session = f.session().await;
     f.leave(&session, "Hi", Delivery::Steer).await;
     let one = folder(&f, "one");
-    // The move stands in the writer, and the drain comes to wait behind it.
+    // The writer is held in the move, and the drain waits behind it.
     let hold = f.clock.hold_writer(0);
     f.model.reply(Reply::says("Hello."));
     let moves = f.move_to(&session, &one);
     let runs = async {
         f.writer_held(&hold).await;
         f.resume(&session).await;
-        // Each is a way to the disk and back, and more than the drain needs to come there.
+        // Each read goes to the disk and back. Together they take longer than the drain needs to
+        // reach the writer.
         for _ in 0..20 {
             f.events(&session).await;
         }
@@ -271,8 +272,7 @@ async fn a_drain_that_begins_while_a_move_is_written_works_in_the_new_place() {
     assert_eq!(place(&f.model.last_request()), one);
 }
 
-/// The first read after a step ended stands at the one blockade, a move that is about to be
-/// committed at the other.
+/// Holds the first read after the end of a step at one blockade, and the commit of a move at the other.
 fn held(read: Blockade, commit: Blockade) -> Arc<dyn Seam> {
     let has_ended = AtomicBool::new(false);
     seam(move |moment| {
@@ -301,13 +301,13 @@ async fn nothing_is_written_through_a_place_that_the_session_leaves_meanwhile() 
         .reply(Reply::calls("c1", "echo", json!({})))
         .reply(Reply::says("Done."));
     f.prompt(&session, "Go").await;
-    // The drain is about to look at the session for its second turn.
+    // The drain is about to read the session for its second turn.
     f.blocked(&read).await;
     let one = folder(&f, "one");
     let moves = f.move_to(&session, &one);
     let goes_on = async {
         f.blocked(&commit).await;
-        // It sees the session where it was, and decides behind the move.
+        // The drain reads the former Location, but its decision is written after the move.
         read.release();
         for _ in 0..20 {
             f.info(&session).await;

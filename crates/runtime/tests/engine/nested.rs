@@ -1,4 +1,4 @@
-//! Instructions that lie near to the files a session reads.
+//! Instructions in the folders of the files that a session reads.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::holds;
 
-/// A repository with instructions in folders, and the tool that reads.
+/// A repository with instructions in folders, and the built-in tools.
 async fn with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static) -> Fixture {
     let f = Fixture::with(change).await;
     for folder in ["", "src/", "src/deep/", "docs/"] {
@@ -32,7 +32,7 @@ async fn repository() -> Fixture {
     with(|_| {}).await
 }
 
-/// A turn that reads, and the one that follows.
+/// A turn that reads a file, and the turn after it.
 async fn reads(f: &Fixture, session: &SessionID, path: &str) {
     f.model
         .reply(Reply::calls("c1", "read", json!({"path": path})))
@@ -40,8 +40,8 @@ async fn reads(f: &Fixture, session: &SessionID, path: &str) {
     f.ask(session, path).await;
 }
 
-/// The folders whose rules the newest update of a session states, in its order; nothing if the
-/// session was told that there are none, or never told.
+/// The folders whose rules are in the newest update of a session, in its order. Empty if the update
+/// says that there are no rules, or without any update.
 async fn stated(f: &Fixture, session: &SessionID) -> Vec<String> {
     let payloads = f.payloads(session, "context.updated").await;
     let Some(newest) = payloads.last() else {
@@ -63,10 +63,10 @@ async fn a_read_brings_the_instructions_on_the_way_to_the_file() {
     let f = repository().await;
     let session = f.session().await;
     for (path, expected, updates) in [
-        // The Location itself is part of the baseline.
+        // The instructions of the Location itself are part of the baseline.
         ("a.txt", &[][..], 0),
         ("plain/d.txt", &[], 0),
-        // A directory is looked at, not read.
+        // Listing a directory and failed reads do not count.
         ("docs", &[], 0),
         ("docs/missing.txt", &[], 0),
         ("src/deep/b.txt", &["/src/", "/src/deep/"], 1),
@@ -77,7 +77,7 @@ async fn a_read_brings_the_instructions_on_the_way_to_the_file() {
         assert_eq!(stated(&f, &session).await, expected, "{path}");
         assert_eq!(count(&f, &session).await, updates, "{path}");
     }
-    // They come behind the result that brought them, before the model goes on.
+    // The update follows the result that caused it, before the next request.
     let events = f.events(&session).await;
     let at = events
         .iter()
@@ -107,7 +107,7 @@ async fn they_are_looked_at_anew_before_every_turn() {
     f.project.write("src/AGENTS.md", "Rules of /src/.");
     f.ask(&session, "3").await;
     assert_eq!(stated(&f, &session).await, ["/src/"]);
-    // What cannot be read stays as it was told.
+    // If instructions cannot be read, the last update stays valid.
     std::fs::remove_file(f.project.path("src/AGENTS.md")).unwrap();
     std::fs::create_dir(f.project.path("src/AGENTS.md")).unwrap();
     f.ask(&session, "4").await;
@@ -167,7 +167,7 @@ async fn another_process_goes_on_with_them_and_a_move_forgets_them() {
 async fn what_is_read_while_the_session_moves_away_is_not_remembered() {
     let blockade = Blockade::new();
     let held = blockade.clone();
-    // The settlement stands behind the move.
+    // The settlement waits behind the move.
     let seam = seam(move |moment| {
         if let Moment::Commit(entries) = moment
             && holds(entries, "session.next.moved")
@@ -197,7 +197,7 @@ async fn what_is_read_while_the_session_moves_away_is_not_remembered() {
     };
     tokio::join!(moves, goes_on);
     f.wait(&session).await;
-    // Had it been, `docs` would be looked for in the new Location.
+    // Otherwise the next turn would look for `docs` in the new Location.
     f.project.write("src/docs/AGENTS.md", "Rules of /wrong/.");
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "1").await;

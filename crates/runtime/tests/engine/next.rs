@@ -1,4 +1,4 @@
-//! The request that the next turn would send, as it is shown before it is sent.
+//! The view of the request that the next turn would send.
 
 use opencode_llm::LlmRequest;
 use opencode_runtime::RuntimeError;
@@ -26,7 +26,7 @@ async fn refused(f: &Fixture, session: &SessionID) -> String {
     }
 }
 
-/// What of a request that was sent can be shown.
+/// A sent request in the form of its view.
 fn sent(request: &LlmRequest) -> Value {
     let messages = request.messages.iter().chain(&request.closing);
     let mut shown = json!({
@@ -51,7 +51,7 @@ async fn recorded(f: &Fixture, session: &SessionID) -> Vec<(Value, Value)> {
     prefixes.collect()
 }
 
-/// Looks, runs the session, and compares. Looking changes nothing.
+/// Reads the view twice, runs the session and compares. Reading the view changes nothing.
 async fn is_what_comes(f: &Fixture, session: &SessionID) -> ProviderRequestView {
     let before = f.export(session).await;
     let (requests, steps) = (f.model.requests().len(), recorded(f, session).await.len());
@@ -82,14 +82,14 @@ async fn what_is_shown_is_what_comes() {
         sources.find(|source| source.key == KEY).map(|it| it.state)
     };
     f.model.otherwise(|_| Reply::says("Yes."));
-    // A first epoch, a queued input and a steer that waits.
+    // The first epoch, with a queued input and a pending steer.
     f.leave(&session, "Queued", Delivery::Queue).await;
     f.leave(&session, "Steer", Delivery::Steer).await;
     let view = is_what_comes(&f, &session).await;
     assert_eq!(state(&view), Some(ContextSourceState::Current));
     assert_eq!(view.agent, "build");
     assert_eq!((view.history.messages, view.estimate.window), (1, 0));
-    // A change that the next turn tells, and one that it cannot see.
+    // A change for the next turn, and one that the turn cannot observe.
     source.tell("two");
     f.leave(&session, "Next", Delivery::Steer).await;
     let view = is_what_comes(&f, &session).await;
@@ -188,7 +188,7 @@ async fn what_keeps_a_turn_from_beginning_keeps_it_from_being_shown() {
         said.starts_with("session.request: The model mock/none is not available"),
         "{said}"
     );
-    // Nothing was ever said, and nothing waits.
+    // The session has neither history nor pending input.
     let view = shown(&f, &session).await;
     assert_eq!((view.history.messages, view.request.messages.len()), (0, 0));
 }
@@ -273,7 +273,7 @@ async fn a_location_counts_how_its_context_fares() {
     f.ask(&session, "2").await;
     source.fail();
     f.ask(&session, "3").await;
-    // Looking is not counted.
+    // Reading the view is not counted.
     shown(&f, &session).await;
     let found = metrics();
     let observations = found.observations;

@@ -1,4 +1,4 @@
-//! Managed Tool Output: its limits are those of the directory, and its files go one day.
+//! Managed Tool Output Files: each directory has its own limits, and old files are removed.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ async fn each_directory_has_its_own_limits() {
     assert_eq!(fs::read_to_string(&kept).unwrap(), lines());
 }
 
-/// The hint depends on the agent alone, so that the requests of one agent begin alike.
+/// The hint depends only on the agent, so that the requests of one agent have the same beginning.
 #[tokio::test]
 async fn the_model_is_told_how_to_get_at_the_rest_of_a_cut_output() {
     let f = Fixture::open().await;
@@ -110,7 +110,7 @@ async fn each_directory_has_its_own_limits_of_images() {
     f.register(built_in_tools(&SystemClock));
     let config = r#"{"attachments": {"image": {"auto_resize": false, "max_width": 1}}}"#;
     f.project.write("small/opencode.json", config);
-    // Two pixels wide.
+    // The image is two pixels wide.
     let image = b"GIF89a\x02\0\x01\0\x80\0\0\0\0\0\xff\xff\xff\
         !\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x01D\0;";
     fs::write(f.project.path("small/a.gif"), image).unwrap();
@@ -129,7 +129,7 @@ async fn each_directory_has_its_own_limits_of_images() {
     assert_eq!(messages, [message]);
 }
 
-/// A file that was written so long ago.
+/// A file with this age in milliseconds.
 fn file(f: &Fixture, name: &str, age: i64) -> PathBuf {
     fs::create_dir_all(directory(f)).unwrap();
     let path = directory(f).join(name);

@@ -1,11 +1,11 @@
-//! Answers that a provider pauses: the Session Drain goes on with them by itself.
+//! Answers that a provider pauses: the Session Drain continues them without input.
 
 use opencode_llm::ToolResultValue;
 use opencode_runtime::{InterruptedState, Recovery};
 use opencode_testkit::{Fixture, Gate, Reply, compact};
 use serde_json::json;
 
-/// An answer that is paused after a search of the provider.
+/// An answer that is paused after a search by the provider.
 fn paused(id: &str) -> Reply {
     let found = ToolResultValue::Json(json!(["found"]));
     Reply::new()
@@ -39,7 +39,7 @@ async fn a_paused_answer_is_sent_back_and_goes_on() {
         .map(|at| &messages[at]["metadata"]["pauseTurn"])
         .collect();
     assert_eq!(marks, [&json!(true), &json!(true), &json!(null)]);
-    // What was sent stays as it was.
+    // The messages that were sent stay the same.
     f.ask(&session, "Again").await;
     let last = f.model.last_request();
     assert_eq!(

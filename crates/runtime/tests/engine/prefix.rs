@@ -1,4 +1,5 @@
-//! Requests of a session begin with the bytes of the one before, so that providers know them.
+//! Each request of a session begins with the bytes of the previous one, so that the cache of the
+//! provider applies.
 
 use opencode_llm::protocol::adapter;
 use opencode_llm::{LlmRequest, PrefixCache, short_hash};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// The request as it goes over the wire, written by somebody who knows nothing of the session.
+/// The body of the request on the wire, encoded without the cache of the session.
 fn wire(request: &LlmRequest) -> String {
     let fresh = LlmRequest {
         prefix: PrefixCache::default(),
@@ -21,14 +22,14 @@ fn wire(request: &LlmRequest) -> String {
     String::from_utf8(written.unwrap().body).unwrap()
 }
 
-/// What every protocol of OpenAI's calls the conversation.
+/// The conversation in the body of an OpenAI Chat request.
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]
     messages: &'a RawValue,
 }
 
-/// System parts and messages as they are written, without what closes the last of them.
+/// System parts and messages in their encoded form, without the closing characters of the last one.
 fn prefix(request: &LlmRequest) -> String {
     let wire = wire(request);
     let body: Body<'_> = serde_json::from_str(&wire).unwrap();
@@ -36,7 +37,7 @@ fn prefix(request: &LlmRequest) -> String {
     messages.trim_end_matches(['"', '}', ']']).to_owned()
 }
 
-/// The turns whose request does not begin with what the one before said.
+/// The indexes of the requests that do not begin with the prefix of the previous one.
 fn breaks(requests: &[LlmRequest]) -> Vec<usize> {
     let prefixes: Vec<_> = requests.iter().map(prefix).collect();
     let pairs = prefixes.windows(2).enumerate();
@@ -44,13 +45,13 @@ fn breaks(requests: &[LlmRequest]) -> Vec<usize> {
     broken.map(|(at, _)| at + 1).collect()
 }
 
-/// What happens before a turn.
+/// The event before a turn.
 #[derive(Clone, Copy)]
 enum Before {
     Nothing,
-    /// The turn uses a tool, which makes it two.
+    /// The turn calls a tool, so it takes two requests.
     Tool,
-    /// The same, and much comes of it: some is pruned two turns later.
+    /// The same with much output: some of it is pruned two turns later.
     Flood,
     NextDay,
     Rules(&'static str),
@@ -62,9 +63,9 @@ enum Before {
     Restart,
     Source(&'static str),
     Compaction,
-    /// The last answer and what was asked before it are taken back.
+    /// Reverts the last answer and its prompt.
     Revert,
-    /// The session moves, and its epoch begins anew.
+    /// The session moves, and a new epoch begins.
     Move,
 }
 
@@ -73,7 +74,7 @@ use Before::{
     Rules, Skill, Source, Tool,
 };
 
-/// One turn each, and two where a tool is used.
+/// Each event has one turn, or two if a tool is called.
 const STORY: [Before; 30] = [
     Nothing,
     Rules("Be kind."),
@@ -107,7 +108,7 @@ const STORY: [Before; 30] = [
     Nothing,
 ];
 
-/// What may follow, with what is pruned, compacted and reverted.
+/// Continues the story with pruning, compaction and reverts.
 const AFTERMATH: [Before; 19] = [
     Flood, Tool, Nothing, Nothing, Flood, Nothing, Nothing, Nothing, Revert, Nothing, Restart,
     Compaction, Nothing, Tool, Move, Restart, Compaction, Restart, Revert,
@@ -115,15 +116,15 @@ const AFTERMATH: [Before; 19] = [
 
 const SKILL: &str = ".opencode/skill/greet/SKILL.md";
 
-/// A session that lives through a story.
+/// A session that goes through a story.
 struct Life {
     f: Fixture,
     session: SessionID,
     source: ScriptedSource,
     turns: usize,
-    /// The requests that do not go on from the one before by their number, each with the reason.
+    /// Indexes of the requests that do not continue the previous one, with the reasons.
     breaks: Vec<(usize, &'static str)>,
-    /// Turns until something is pruned.
+    /// Number of turns until output is pruned.
     pruned_in: Option<usize>,
 }
 
@@ -149,7 +150,7 @@ impl Life {
         }
     }
 
-    /// A session that has lived through the story.
+    /// A session after the story.
     async fn lived() -> Self {
         let mut life = Self::begin().await;
         life.live(&STORY).await;
@@ -170,7 +171,7 @@ impl Life {
         }
     }
 
-    /// The requests of Provider Turns; those for a summary have no system text.
+    /// The requests of Provider Turns. Requests for a summary have no system text.
     fn requests(&self) -> Vec<LlmRequest> {
         let mut requests = self.f.model.requests();
         requests.retain(|request| !request.system.is_empty());
@@ -181,7 +182,7 @@ impl Life {
         self.breaks.push((self.requests().len(), reason));
     }
 
-    /// The numbers of the requests whose bytes do not go on. Another model may read the same bytes.
+    /// Indexes of the requests with changed bytes. A switch of the model does not change them.
     fn broken(&self) -> Vec<usize> {
         let mut breaks = self.breaks.clone();
         breaks.retain(|(_, reason)| !["first", "model"].contains(reason));
@@ -281,7 +282,7 @@ async fn thirty_turns_go_on_from_each_other_except_where_the_agent_has_a_text_of
     let tools = STORY.iter().filter(|it| matches!(it, Tool)).count();
     assert_eq!(requests.len(), STORY.len() + tools);
     assert_eq!(breaks(&requests), life.broken());
-    // One epoch: everything that changed was told, and the baseline stayed.
+    // There is one epoch: each change was an update, and the baseline stayed the same.
     for request in &requests {
         assert_eq!(request.system.last(), requests[0].system.last());
     }
@@ -301,7 +302,8 @@ async fn only_pruning_compaction_a_revert_and_a_move_change_what_was_sent() {
     life.live(&AFTERMATH).await;
     let requests = life.requests();
     assert_eq!(breaks(&requests), life.broken());
-    // The outputs before the flood and its first ones, then what was left of that and the next.
+    // First the outputs before the flood and the first ones of the flood, then the rest of the
+    // flood and the next outputs.
     assert_eq!(
         pruned(&life).await,
         [
@@ -348,7 +350,7 @@ async fn every_step_says_how_far_its_request_goes_on_from_the_one_before_and_why
         assert_eq!(report.sha256[..8], short_hash(prefix.as_bytes()), "{at}");
         let same = prefix.bytes().zip(former.bytes());
         let same = same.take_while(|(now, before)| now == before).count();
-        // Somebody who knows a hash alone knows nothing of the parts.
+        // A process that only has the hash of the previous request cannot compare its parts.
         let is_restarted = report.reused == 0 && same < former.len();
         assert!(
             report.reused == same || is_restarted,
@@ -361,7 +363,7 @@ async fn every_step_says_how_far_its_request_goes_on_from_the_one_before_and_why
     assert_eq!(reasons.collect::<Vec<_>>(), life.breaks);
 }
 
-/// Those who know what was written before write the same as those who know nothing.
+/// A request has the same bytes with and without the cache of earlier requests.
 #[tokio::test]
 async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
     let life = Life::lived().await;
@@ -371,7 +373,7 @@ async fn what_is_kept_of_a_request_does_not_show_in_the_next() {
     }
 }
 
-/// The comparison notices a difference.
+/// Checks that the comparison finds a difference.
 #[tokio::test]
 async fn a_prefix_that_breaks_is_seen() {
     let mut requests = Life::lived().await.requests();

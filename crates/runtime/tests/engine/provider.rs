@@ -1,4 +1,4 @@
-//! Providers that fail: before an answer, in the middle of it, and while its tools run.
+//! Providers that fail: before an answer, during it, and while its tools run.
 
 use opencode_llm::error::{AuthenticationKind, TransportKind};
 use opencode_llm::{ErrorKind, LlmError, LlmErrorReason};
@@ -79,7 +79,7 @@ async fn a_refused_request_is_a_failed_step_that_says_why() {
             (&messages[1]["finish"], &messages[1]["error"]),
             (&json!("error"), &data["error"])
         );
-        // The step says it durably, so nothing else is announced and nothing tried again.
+        // The step records the failure, so there is no further announcement and no retry.
         assert_eq!(f.model.requests().len(), 1);
     }
 }
@@ -169,8 +169,8 @@ async fn broken_arguments_leave_the_call_to_the_next_drain() {
     }
 }
 
-/// Runs a turn whose stream goes wrong with `gone` while a local tool runs and an input waits
-/// without a wake.
+/// Runs a turn whose stream fails with `gone` while a local tool runs and an input that wakes no
+/// drain is pending.
 async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
@@ -187,7 +187,7 @@ async fn goes_wrong(f: &Fixture, wrong: impl Fn(Reply) -> Reply) -> SessionID {
     session
 }
 
-/// What is recorded of that turn.
+/// The events of that turn.
 const WENT_WRONG: [&str; 9] = [
     "prompt.admitted Go",
     "prompted Go",

@@ -1,4 +1,4 @@
-//! Pruning: what of old tool output leaves later requests, when, and what stays.
+//! Pruning: the old tool output that later requests leave out, the time of the removal, and the exceptions.
 
 use opencode_llm::ToolResultValue;
 use opencode_schema::id::SessionID;
@@ -10,7 +10,7 @@ use crate::transfer::elsewhere;
 
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// A session on a host with a tool that says much and one that is named like the one for skills.
+/// A session on a host with tools for large outputs, one of which has the name of the skill tool.
 async fn open() -> (Fixture, SessionID) {
     let f = Fixture::open().await;
     prepare(&f);
@@ -27,7 +27,7 @@ fn prepare(f: &Fixture) {
     });
 }
 
-/// A turn that calls these tools, each of which says about 10,000 tokens.
+/// A turn that calls these tools. Each output has about 10,000 tokens.
 async fn called(f: &Fixture, session: &SessionID, tools: &[&str]) {
     let calls = tools.iter().enumerate();
     let reply = calls.fold(Reply::new(), |reply, (n, tool)| {
@@ -43,7 +43,7 @@ async fn said(f: &Fixture, session: &SessionID, text: &str) {
     f.ask(session, text).await;
 }
 
-/// What was pruned, event by event.
+/// The pruned calls, event by event.
 async fn pruned(f: &Fixture, session: &SessionID) -> Vec<String> {
     let events = f.events(session).await;
     let pruned = events.iter().filter_map(|it| it.strip_prefix("pruned "));
@@ -65,7 +65,7 @@ async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_reada
     let (f, session) = open().await;
     called(&f, &session, &["flood"; 8]).await;
     said(&f, &session, "One").await;
-    // It belongs to the last two turns.
+    // The output belongs to the last two turns.
     assert_eq!(pruned(&f, &session).await, [""; 0]);
     said(&f, &session, "Two").await;
     let calls = "flood0 flood1 flood2 flood3 flood4";
@@ -74,7 +74,7 @@ async fn old_output_is_pruned_in_one_batch_when_an_activity_ends_and_stays_reada
         f.events(&session).await[f.events(&session).await.len() - 2..],
         ["step.ended stop".to_owned(), format!("pruned {calls}")]
     );
-    // Until then it was said.
+    // The request before the pruning still contains the output.
     assert_eq!(cleared(&f), [""; 0]);
     said(&f, &session, "Three").await;
     assert_eq!(cleared(&f).join(" "), calls);

@@ -1,4 +1,4 @@
-//! Questions that the model asks: answered, refused, withdrawn.
+//! Questions of the model: answered, rejected, withdrawn.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use opencode_testkit::{Fixture, LiveLog, Reply, compact};
 use opencode_tools::{Tool, built_in_tools};
 use serde_json::{Value, json};
 
-/// The built-in tool `question`.
+/// Adds the built-in tool `question`.
 pub(crate) fn question_tool(f: &Fixture) {
     let tools = built_in_tools(&SystemClock).into_iter();
     let question: Vec<(String, Arc<dyn Tool>)> =

@@ -1,4 +1,5 @@
-//! Why a request does not go on from the one before, where the texts that it is made of tell little.
+//! The recorded reason why a request does not continue the previous one, in cases in which the
+//! texts do not show it.
 
 use opencode_runtime::StageRevert;
 use opencode_schema::id::SessionID;
@@ -37,7 +38,8 @@ async fn a_baseline_that_reads_like_the_one_it_replaces_is_a_replacement_all_the
             f.reopen().await;
             told = f.contribute(&here, &source);
         }
-        // No message leads back, so that the change that was told is history no more.
+        // No update can describe this change, so the epoch is replaced, and its update is no longer
+        // part of the history.
         source.tell("one").accept("one");
         f.ask(&session, "3").await;
         let requests = f.model.requests();
@@ -75,7 +77,7 @@ async fn an_epoch_that_begins_late_after_a_compaction_is_a_replacement() {
             f.reopen().await;
             told = sources.each_ref().map(|source| f.contribute(&here, source));
         }
-        // The baseline reads as before, but what was told by the way is in it now.
+        // The baseline is the same text, but it now includes the changes that were updates before.
         sources[1].tell("one");
         f.ask(&session, "5").await;
         assert_eq!(

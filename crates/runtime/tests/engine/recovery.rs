@@ -1,4 +1,4 @@
-//! Sessions that a crash cut: which they are, and a host that goes on with them by itself.
+//! Sessions that a crash interrupted: the list of them, and a host that resumes them at opening.
 
 use opencode_runtime::{Interrupted, InterruptedState, Recovery};
 use opencode_schema::id::SessionID;
@@ -15,7 +15,7 @@ async fn unanswered(f: &Fixture) -> SessionID {
     session
 }
 
-/// A session whose answer has begun, with a call that runs.
+/// A session whose answer has begun, with a running call.
 async fn open_step(f: &Fixture) -> SessionID {
     let session = f.session().await;
     let (stream, tool) = (Gate::new(), Gate::new());
@@ -28,7 +28,7 @@ async fn open_step(f: &Fixture) -> SessionID {
     session
 }
 
-/// A session whose model is asked to go on with the result of its call.
+/// A session whose model is asked to continue with the result of its call.
 async fn due(f: &Fixture) -> SessionID {
     let session = f.session().await;
     let gate = Gate::new();
@@ -41,7 +41,7 @@ async fn due(f: &Fixture) -> SessionID {
     session
 }
 
-/// A session in which everything is said.
+/// A session with a complete answer.
 async fn settled(f: &Fixture) -> SessionID {
     let session = f.session().await;
     f.model.reply(Reply::says("Hello."));
@@ -53,7 +53,7 @@ fn resuming(options: &mut opencode_runtime::RuntimeOptions) {
     options.recovery = Recovery::Resume;
 }
 
-/// What is said of the `seq`th event of a session, which made its newest prompt or answer.
+/// The expected record of an interruption. The `seq`th event made the newest prompt or answer.
 async fn cut(f: &Fixture, session: &SessionID, state: InterruptedState, seq: usize) -> Interrupted {
     let stored = &f.stored(session).await[seq - 1];
     let data: serde_json::Value = serde_json::from_str(&stored.data).unwrap();
@@ -77,7 +77,7 @@ async fn sessions_that_a_crash_cut_are_listed_and_nothing_runs_by_itself() {
     let open = open_step(&f).await;
     f.clock.advance(10);
     let due = due(&f).await;
-    // They run.
+    // The sessions run, so none of them is interrupted.
     assert_eq!(f.interrupted().await, []);
     f.kill().await;
     let expected = [
@@ -88,7 +88,7 @@ async fn sessions_that_a_crash_cut_are_listed_and_nothing_runs_by_itself() {
     assert_eq!(f.interrupted().await, expected);
     assert_eq!(f.runtime().active(), []);
     assert_eq!(f.model.requests().len(), 5);
-    // One that runs is none of them, and neither is one that has its answer.
+    // Neither a running session nor an answered one is listed.
     let gate = Gate::new();
     f.model
         .reply(Reply::nothing().hold(&gate).text("Fine.").stop());
@@ -174,7 +174,7 @@ async fn a_session_that_three_attempts_did_not_help_is_left_alone() {
             (1..=attempt).map(|it| json!(it)).collect::<Vec<_>>()
         );
     }
-    // Another session tells when the host has looked at all of them.
+    // The end of another session shows that the host has checked all sessions.
     let later = unanswered(&f).await;
     f.model.reply(Reply::says("On we go."));
     f.kill().await;
@@ -185,7 +185,7 @@ async fn a_session_that_three_attempts_did_not_help_is_left_alone() {
     );
     let left = cut(&f, &session, InterruptedState::InputUnanswered, 2).await;
     assert_eq!(f.interrupted().await, [left]);
-    // Whoever asks for it may go on all the same, and success makes a new beginning.
+    // A caller may still resume it, and a finished step resets the attempts.
     let gate = Gate::new();
     f.tool("echo", |input, _| async { output(input) });
     f.model
@@ -217,7 +217,7 @@ async fn recovery_goes_on_with_a_few_sessions_at_a_time_and_ends_with_the_host()
     f.kill().await;
     let before = sessions.len();
     f.asked(before + AT_ONCE).await;
-    // Whoever is quicker than the host has the session for himself.
+    // A caller that is faster than the host gets the session, and the host does not resume it.
     let quicker = &sessions[AT_ONCE + 1];
     f.prompt(quicker, "Now").await;
     f.asked(before + AT_ONCE + 1).await;

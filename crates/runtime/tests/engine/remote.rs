@@ -1,4 +1,4 @@
-//! Instructions behind an address, over the life of two hosts.
+//! Instructions at a web address, over the life of two hosts.
 
 use opencode_schema::id::SessionID;
 use opencode_schema::location::LocationRef;
@@ -6,7 +6,7 @@ use opencode_testkit::{Fixture, Reply};
 
 const ADDRESS: &str = "https://example.com/rules.md";
 
-/// What the session's last request begins with, without everything but remote instructions.
+/// The remote instructions in the baseline of the last request.
 fn remote(f: &Fixture) -> Vec<String> {
     let request = f.model.last_request();
     let baseline = &request.system.last().unwrap().text;
@@ -19,7 +19,7 @@ async fn updates(f: &Fixture, session: &SessionID) -> usize {
     f.payloads(session, "context.updated").await.len()
 }
 
-/// What is wrong with the configuration of the fixture's project.
+/// The diagnostics of the configuration in the project.
 async fn wrong(f: &Fixture) -> Vec<String> {
     let location = LocationRef {
         directory: f.project.directory(),

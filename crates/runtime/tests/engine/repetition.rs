@@ -1,5 +1,5 @@
-//! A model that makes the same call again and again: from the third time on somebody has to allow
-//! it, unless configuration says otherwise.
+//! A model that repeats the same call: from the third call on a user must allow it, unless the
+//! configuration decides.
 
 use opencode_schema::id::SessionID;
 use opencode_schema::permission::PermissionReply::{self, Always, Once, Reject};

@@ -1,4 +1,4 @@
-//! Baselines that another one takes the place of, because no message can lead from one to the other.
+//! Baselines that are replaced, because no update can describe the change.
 
 use opencode_llm::LlmRequest;
 use opencode_schema::id::SessionID;
@@ -20,7 +20,7 @@ async fn updates(f: &Fixture, session: &SessionID) -> Vec<String> {
         .collect()
 }
 
-/// A session that was told of two sources, and of a change of the first.
+/// A session with two sources, and with an update of the first one.
 async fn begun() -> (Fixture, SessionID, [ScriptedSource; 2]) {
     let f = Fixture::open().await;
     let session = f.session().await;
@@ -35,12 +35,13 @@ async fn begun() -> (Fixture, SessionID, [ScriptedSource; 2]) {
         updates(&f, &session).await,
         ["context.updated acme/rules is now two"]
     );
-    // They last as long as the host.
+    // The sources stay registered as long as the host runs.
     std::mem::forget(registered);
     (f, session, sources)
 }
 
-/// The messages of the newest request, with the message about a change that the replaced epoch has.
+/// The user messages of the newest request, and true if the request contains the update of the
+/// replaced epoch.
 fn said(f: &Fixture) -> (Vec<String>, bool) {
     let mut messages = compact::messages(&f.model.last_request());
     let before = messages.len();
@@ -61,10 +62,10 @@ async fn what_a_source_does_not_understand_any_more_is_replaced_without_a_word()
         told(&request),
         ["acme/other is one", "acme/rules is v2: three"]
     );
-    // What was told in the epoch that ended is history no more.
+    // The update of the former epoch is no longer part of the history.
     let three = ["user: 1", "user: 2", "user: 3"].map(String::from).to_vec();
     assert_eq!(said(&f), (three, false));
-    // From here on the new epoch is brought up to date.
+    // Later changes are updates of the new epoch.
     source.tell("v2: four");
     f.ask(&session, "4").await;
     assert_eq!(
@@ -77,7 +78,7 @@ async fn what_a_source_does_not_understand_any_more_is_replaced_without_a_word()
 #[tokio::test]
 async fn what_is_gone_and_cannot_be_revoked_is_replaced_once_everything_can_be_observed() {
     let (f, session, [source, other]) = begun().await;
-    // It is bound when it is told the next time.
+    // The value becomes irrevocable with its next update.
     source.bind().tell("three");
     f.ask(&session, "3").await;
     let before = f.model.last_request().system;

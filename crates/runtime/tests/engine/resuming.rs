@@ -1,4 +1,4 @@
-//! Going on without a new prompt.
+//! Resuming a session without a new prompt.
 
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact};
@@ -105,7 +105,7 @@ async fn resuming_while_an_interruption_settles_starts_over_after_it() {
         .reply(Reply::says("Fresh."));
     f.prompt(&session, "Tell").await;
     f.reached(&gate).await;
-    // The writer stands before the end of the settlement.
+    // The writer is held before the end of the settlement.
     let hold = f.clock.hold_writer(1);
     let settles = f.interrupt(&session);
     let resumes = async {

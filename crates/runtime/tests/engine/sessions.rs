@@ -1,4 +1,4 @@
-//! Sessions beside each other.
+//! Several sessions in one host.
 
 use futures::future::join_all;
 use opencode_runtime::{Order, SessionFilter};
@@ -168,7 +168,7 @@ async fn sessions_are_listed_where_they_live_now() {
         let listed = f.runtime().sessions(filter.clone(), order, None, 10).await;
         let mut listed: Vec<_> = listed.unwrap().into_iter().map(|it| it.id).collect();
         let mut expected: Vec<_> = expected.iter().map(|it| (*it).clone()).collect();
-        // Both were created in one instant, which leaves their order to their ids.
+        // Both sessions were created at the same time, so their ids determine the order.
         listed.sort();
         expected.sort();
         assert_eq!(listed, expected, "{filter:?}");

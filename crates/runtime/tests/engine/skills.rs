@@ -1,4 +1,4 @@
-//! Skills that the model loads: those of the turn's Location, as they are now, if its agent may.
+//! Skills that the model loads: the current ones of the turn's Location, if its agent may use them.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn write(f: &Fixture, body: &str) {
     f.project.write(FILE, &format!("{head}{body}\n"));
 }
 
-/// What the model is told when this agent loads the skill.
+/// The message that the model receives when this agent loads the skill.
 async fn load(f: &Fixture, session: &SessionID, agent: &str, name: &str) -> String {
     f.switch_agent(session, agent).await;
     f.model
@@ -76,7 +76,7 @@ async fn an_agent_loads_the_skills_it_is_not_denied_as_they_are_now() {
         loaded(&f, "Say good day.")
     );
     assert_eq!(load(&f, &session, "shy", "greet").await, denied);
-    // One that there is not, in the same words.
+    // A missing skill fails with the same message.
     let absent = failed("Unable to load skill absent");
     assert_eq!(load(&f, &session, "build", "absent").await, absent);
 }

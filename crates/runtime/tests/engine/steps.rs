@@ -1,4 +1,4 @@
-//! Agents that allow so many steps: in the last of them the model has no tools and sums up.
+//! Agents with a limit of steps: in the last step the model has no tools and writes a summary.
 
 use opencode_llm::{LlmRequest, ToolChoice};
 use opencode_runtime::DrainOutcome;
@@ -7,10 +7,10 @@ use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::{Value, json};
 
-/// What the model reads at the end of its last request.
+/// The last message of the request for the last step.
 const LAST_TURN: &str = "assistant: The limit of steps for this request is reached. Tools are switched off until the user writes again, so I answer in text alone and call none. I sum up what is done so far, what is still to be done, and what I recommend to do next.";
 
-/// A session of a project that describes these agents, with a tool that answers at once.
+/// A session in a project with these agents, and a tool that returns immediately.
 async fn with(agents: Value) -> (Fixture, SessionID) {
     let f = Fixture::open().await;
     let config = json!({ "agents": agents });
@@ -20,7 +20,7 @@ async fn with(agents: Value) -> (Fixture, SessionID) {
     (f, session)
 }
 
-/// Whether tools were offered, the choice among them, and how many messages there were.
+/// The number of tools, the tool choice, and the number of messages.
 fn offered(request: &LlmRequest) -> (usize, Option<ToolChoice>, usize) {
     let choice = request.tool_choice.clone();
     (
@@ -74,7 +74,7 @@ async fn the_last_step_has_no_tools_and_the_next_input_has_them_again() {
         [
             (1, None, 1),
             (0, none.clone(), 4),
-            // The instruction is no part of the history.
+            // The instruction is not part of the history.
             (1, None, 5),
             (0, none, 8),
         ]
@@ -107,7 +107,7 @@ async fn a_call_made_in_the_last_step_fails_and_nothing_follows() {
             "tool.input.ended c1 {}",
             "tool.called c1 echo {}",
             "tool.failed c1 Tools are disabled after the maximum agent steps",
-            // What the provider runs is its own affair.
+            // The limit does not apply to calls that the provider executes.
             "tool.input.started h1 web_search",
             "tool.input.ended h1",
             "tool.called h1 web_search {}",

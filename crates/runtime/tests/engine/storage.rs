@@ -1,5 +1,4 @@
-//! What storage does to the engine: processes that die around a commit, files that are locked or
-//! full.
+//! Effects of storage on the engine: processes that die around a commit, and files that are locked or full.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use opencode_testkit::{Blockade, Fixture, Reply, prompt_request, seam};
 
 use crate::holds;
 
-/// Stops the writer once an event of that name is about to be committed, or has been.
+/// Blocks the writer before or after the commit of an event with this name.
 fn stops_at(name: &'static str, is_committed: bool, blockade: &Blockade) -> Arc<dyn Seam> {
     let blockade = blockade.clone();
     seam(move |moment| {
@@ -45,7 +44,7 @@ async fn a_prompt_cut_by_a_crash_is_there_wholly_or_not_at_all_and_can_be_repeat
         f.kill().await;
         let expected: &[&str] = if is_committed { &["Hi"] } else { &[] };
         assert_eq!(f.inbox(&session).await, expected);
-        // Nobody was told, so whoever asked asks again.
+        // The caller got no answer, so it repeats the prompt.
         let receipt = f.admit(request.clone()).await;
         assert_eq!(receipt.admitted_seq, 1);
         assert_eq!(f.admit(request).await, receipt);
@@ -127,7 +126,7 @@ async fn a_turn_that_a_full_disk_cuts_goes_on_when_the_host_is_opened_again() {
     let full = Arc::clone(&is_full);
     let seam = seam(move |moment| match moment {
         Moment::Commit(entries) if full.load(Ordering::SeqCst) => {
-            // The promotion still fits.
+            // The disk has room for the promotion.
             match holds(entries, "session.next.step.started") {
                 true => Err(Fault::Full),
                 false => Ok(()),

@@ -159,7 +159,7 @@ async fn who_has_everything_but_what_streams_leave_out_does_not_keep_the_host_op
     assert_eq!(g.within("the end", follows).await.unwrap(), none);
 }
 
-/// The sequences of everything that a stream still gives.
+/// The sequences of all events that the stream still returns.
 async fn until_closed(mut events: SessionEvents) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Ok(more) = events.next().await {
@@ -175,7 +175,7 @@ async fn who_pauses_with_everything_in_hand_is_not_waited_for() {
     f.leave(&session, "one", Delivery::Steer).await;
     let mut events = f.runtime().events(&session, None).await.unwrap();
     assert_eq!(take(&f, &mut events, 1).await.len(), 1);
-    // Nobody moves the clock.
+    // The clock does not advance, so closing must not wait for the reader.
     f.close().await;
     assert!(matches!(events.next().await, Err(RuntimeError::Closed)));
 }

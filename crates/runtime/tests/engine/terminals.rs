@@ -1,4 +1,4 @@
-//! Terminals, and the variables that the program around a host gives to them.
+//! Terminals, and the variables that the embedding program gives to them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn variables(pairs: &[(&str, &str)]) -> opencode_runtime::pty::Environment {
     pairs.iter().map(owned).collect()
 }
 
-/// A host with variables of its own.
+/// A host with its own variables.
 async fn open() -> Fixture {
     Fixture::with(|options| {
         let mut environment = options.locations.environment().as_ref().clone();
@@ -36,7 +36,7 @@ async fn open() -> Fixture {
     .await
 }
 
-/// A program that writes down what it finds in its variables.
+/// A request for a program that writes its variables to a file.
 fn telling(caller: &[(&str, &str)]) -> TerminalRequest {
     let script = r#"echo "$A $B $C $D $TERM $OPENCODE_TERMINAL" > said"#;
     TerminalRequest {
@@ -76,13 +76,13 @@ async fn next(
     }
 }
 
-/// What the program found, once it has ended.
+/// The output of the program after its end.
 async fn said(f: &Fixture, live: &mut LiveLog) -> String {
     f.heard(live, "pty.exited").await;
     std::fs::read_to_string(f.project.path("said")).unwrap()
 }
 
-/// Why a terminal that waited for its variables did not begin.
+/// The error of a terminal that could not get its variables.
 async fn refusal(f: &Fixture, creation: Creation) -> String {
     match ended(f, creation).await {
         Err(RuntimeError::Unavailable { service, message }) => format!("{service}: {message}"),
@@ -208,7 +208,7 @@ async fn a_terminal_without_its_variables_does_not_begin() {
         f.runtime().answer_environment(request.id, answer);
         assert_eq!(refusal(&f, creation).await, failed(&reason));
     }
-    // The most that is taken fits a program.
+    // A program can take the maximum size.
     let creation = create(&f, telling(&[]));
     let request = next(&f, &mut requests).await;
     f.runtime()
@@ -246,7 +246,7 @@ async fn a_terminal_waits_ten_seconds_for_its_variables() {
         requests.next().now_or_never(),
         Some(Some(RequestNotice::Ended(request.id)))
     );
-    // Too late, and for nobody.
+    // The answer is too late, or has an unknown id.
     f.runtime()
         .answer_environment(request.id, Ok(variables(&[])));
     f.runtime().answer_environment(99, Ok(variables(&[])));

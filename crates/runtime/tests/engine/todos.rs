@@ -1,4 +1,4 @@
-//! What a model notes that is still to be done: kept, told, and read.
+//! The todo list of a model: it is stored, announced and readable.
 
 use opencode_runtime::RuntimeError;
 use opencode_schema::clock::SystemClock;
@@ -31,7 +31,7 @@ async fn kept(f: &Fixture, session: &SessionID) -> Value {
     json!(todos.unwrap())
 }
 
-/// The lists that were told, with the sessions they belong to and where these are.
+/// The announced lists, with their sessions and directories.
 fn told(live: &LiveLog) -> Vec<Value> {
     let events = live.values().iter();
     let updates = events.filter(|event| event["type"] == "todo.updated");
@@ -66,7 +66,7 @@ async fn a_session_that_does_not_exist_has_no_list() {
     assert!(matches!(read, Err(RuntimeError::SessionNotFound(id)) if id == unknown));
 }
 
-/// Calls of one answer run side by side. Whichever comes last, it is last for everybody.
+/// The calls of one answer run concurrently. The last announced list must be the stored one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_told_last_is_what_is_kept() {
     let (f, session) = open().await;

@@ -1,4 +1,4 @@
-//! Tool calls: recorded before they run, run side by side, settled once each.
+//! Tool calls: they are recorded before they run, run concurrently, and settle once each.
 
 use opencode_schema::clock::SystemClock;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
@@ -62,7 +62,7 @@ async fn calls_of_one_turn_run_side_by_side_and_settle_as_they_complete() {
             r#"tool.success b {"n":2}"#,
             "tool.failed c no such thing",
             r#"tool.success a {"n":1}"#,
-            // A stop that carried calls waits for results.
+            // An answer with calls and the reason `stop` also waits for results.
             "step.ended tool-calls",
             "step.started",
             "text.started",
@@ -232,7 +232,7 @@ async fn a_call_that_comes_in_one_piece_is_recorded_like_any_other() {
     let f = Fixture::open().await;
     let session = f.session().await;
     f.tool("echo", |input, _| async { output(input) });
-    // Some protocols give no text of the arguments, and some arguments are no object.
+    // Some protocols send no argument text, and some arguments are not objects.
     let call = |id: &str, input| opencode_llm::LlmEvent::ToolCall {
         id: id.into(),
         name: "echo".into(),

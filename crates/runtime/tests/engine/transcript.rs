@@ -1,10 +1,10 @@
-//! Requests go on from each other: what is known is neither read nor lowered again.
+//! Consecutive requests: known messages are neither read nor converted again.
 
 use opencode_llm::LlmRequest;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output};
 use serde_json::json;
 
-/// How many messages at the beginning of both are the very same, not merely equal.
+/// Number of messages at the start of both requests that are the same object, not only equal.
 fn shared(one: &LlmRequest, other: &LlmRequest) -> usize {
     let both = one.messages.iter().zip(other.messages.iter());
     both.take_while(|(one, other)| one.is_same(other)).count()
@@ -82,11 +82,11 @@ async fn a_following_drain_goes_on_from_the_one_before() {
     for text in ["One", "Two", "Three"] {
         f.ask(&session, text).await;
     }
-    // Another session does not disturb it.
+    // Another session does not affect it.
     let other = f.session().await;
     f.ask(&other, "Hi").await;
     f.ask(&session, "Four").await;
-    // Another process knows nothing.
+    // A new process has no known messages.
     f.reopen().await;
     f.ask(&session, "Five").await;
     let requests = f.model.requests();

@@ -1,4 +1,4 @@
-//! Sessions that leave one host as text and arrive in another.
+//! Sessions that are exported from one host and imported into another.
 
 use opencode_llm::ToolResultValue;
 use opencode_runtime::{ImportError, Imported, InterruptedState, ReplayConflict, RuntimeError};
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::flow;
 
-/// Another host, later: identifiers made there are none of those made before.
+/// Another host at a later time, so that its identifiers differ from all earlier ones.
 pub(crate) async fn elsewhere() -> Fixture {
     let f = Fixture::open().await;
     f.clock.advance(3_600_000);
     f
 }
 
-/// A session with everything in it that comes to pass in one.
+/// A session with every kind of event.
 async fn eventful(f: &Fixture) -> SessionID {
     f.project.write("sub/a.txt", "a");
     f.project.git();
@@ -101,7 +101,7 @@ async fn a_recorded_session_is_the_same_wherever_it_is_replayed() {
     );
     assert_eq!(f.inbox(&session).await, ["Later (queue)"]);
     assert_eq!(g.export(&session).await, lines);
-    // Nothing runs because of it, and nobody is told that it happens now.
+    // The import starts no drain, and no event is announced live.
     assert_eq!(g.runtime().active(), []);
     g.close().await;
     g.heard_all(&mut live).await;
@@ -208,7 +208,7 @@ async fn an_imported_session_goes_on_where_it_stood() {
         compact::messages(&request),
         ["user: Hi", "assistant: Hello.", "user: Waits"]
     );
-    // The place it works in is described anew.
+    // The baseline describes the present environment.
     let baseline = request.system.last().unwrap();
     assert!(baseline.text.contains(&f.project.directory()));
 }
@@ -241,7 +241,7 @@ async fn what_is_there_already_is_skipped_and_what_is_newer_is_applied() {
             "step.ended stop",
         ]
     );
-    // Neither the same again nor what is older changes anything.
+    // Importing the same or an older log again changes nothing.
     assert_eq!(counts(g.import(&second).await.unwrap()), (0, 13));
     assert_eq!(counts(g.import(&first).await.unwrap()), (0, 7));
     assert_eq!(g.export(&session).await, second);
@@ -305,7 +305,7 @@ async fn a_running_session_is_not_changed_by_an_import() {
             "step.started"
         ]
     );
-    // Whatever was known of it here before.
+    // Data of this session in the memory of the host is not used.
     g.model.reply(Reply::says("All of it."));
     g.resume(&session).await;
     g.wait(&session).await;

@@ -1,4 +1,4 @@
-//! Lines that are no export, or none that fits what is stored: nothing of them is taken in.
+//! Lines that are not an export, or that conflict with the stored data: no entry is imported.
 
 use opencode_runtime::{ImportError, ReplayConflict, RuntimeError};
 use opencode_schema::id::SessionID;
@@ -6,7 +6,7 @@ use opencode_testkit::{Fixture, Reply};
 
 use crate::transfer::elsewhere;
 
-/// Replaces a piece of one line.
+/// Replaces a part of one line.
 fn with(lines: &[String], line: usize, from: &str, to: &str) -> Vec<String> {
     let mut lines = lines.to_vec();
     let changed = lines[line - 1].replace(from, to);
@@ -106,7 +106,7 @@ async fn what_contradicts_itself_or_the_store_is_a_conflict() {
     let (id, renamed) = (session.as_str(), other.as_str());
     let event = f.stored(&session).await[0].id.clone();
     let g = elsewhere().await;
-    // Half of it is there already.
+    // Half of the log is imported already.
     g.import(&lines[..4]).await.unwrap();
     let before = g.export(&session).await;
     let copy: Vec<_> = lines.iter().map(|it| it.replace(id, renamed)).collect();

@@ -1,4 +1,4 @@
-//! Ordinary Provider Turns: what is recorded, requested and announced.
+//! Ordinary Provider Turns: their events, requests and announcements.
 
 use opencode_llm::{FinishReason, Usage};
 use opencode_schema::session::{CacheTokens, Tokens};
@@ -44,7 +44,7 @@ async fn a_prompt_is_admitted_promoted_and_answered() {
             {
                 "type": "assistant",
                 "id": messages[1]["id"],
-                // What it says of the request is looked at elsewhere.
+                // Other tests check the report about the request.
                 "metadata": {"prefix": messages[1]["metadata"]["prefix"]},
                 "time": {"created": asked.time_created, "completed": asked.time_created},
                 "agent": "build",
@@ -87,7 +87,7 @@ async fn a_request_names_its_session_and_the_place_it_works_in() {
             "inputSchema": {"type": "object"},
         })
     );
-    // The agent's own text comes first.
+    // The text of the agent comes first.
     let [_, baseline] = &request.system[..] else {
         panic!("{:?}", request.system)
     };
@@ -210,7 +210,7 @@ async fn fragments_are_announced_between_the_records_around_them_and_never_store
         .delta("lo.")
         .end_text()
         .stop();
-    // However the network cuts it.
+    // The result does not depend on the pieces of network input.
     f.model.reply(reply.clone()).reply(reply.in_one_piece());
     let expected = |prompt: &str| {
         [

@@ -1,4 +1,4 @@
-//! Hosts where nobody answers: what waits is refused, and the turn goes on.
+//! Hosts without a user: requests are refused, and the turn continues.
 
 use std::time::Duration;
 

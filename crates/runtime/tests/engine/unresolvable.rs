@@ -1,4 +1,4 @@
-//! Models that are there for one Provider Turn and not for the next.
+//! Models that are available for one Provider Turn and not for the next.
 
 use opencode_runtime::DrainOutcome;
 use opencode_schema::id::SessionID;
@@ -9,8 +9,7 @@ use serde_json::json;
 
 const MISSING: &str = "The model mock/m9 is not available: the provider has no model of this id. It has m1, m2. Add it under the provider's `models` or select another one";
 
-/// A turn of a running session that stands before its end, while the session chooses a model that
-/// does not exist.
+/// A running turn that is held before its end, while the session switches to a model that does not exist.
 async fn chooses_nothing(f: &Fixture, reply: impl Fn(&Gate) -> Reply) -> (SessionID, Gate) {
     let session = f.session_on("m1").await;
     let gate = Gate::new();
@@ -77,7 +76,7 @@ async fn a_turn_that_had_to_follow_is_a_failed_step() {
             "cause": {"kind": "invalid-request", "retryable": false},
         })
     );
-    // What waited still waits, and goes along once there is a model.
+    // The input is still pending. It is promoted when a model is available.
     assert_eq!(f.inbox(&session).await, ["And?"]);
     f.switch_model(&session, "m2").await;
     f.model.reply(Reply::says("Done."));
@@ -92,7 +91,7 @@ async fn a_turn_that_had_to_follow_is_a_failed_step() {
             "system: You are now the model m2 of the provider mock.",
         ]
     );
-    // The step says it durably, so nothing else is announced.
+    // The step records the failure, so there is no further announcement.
     f.close().await;
     f.heard_all(&mut live).await;
     let announced = live.events();
@@ -168,7 +167,7 @@ async fn a_session_without_a_model_takes_that_of_its_agent() {
         ]
     );
     assert_eq!(f.info(&session).await.model, None);
-    // One that cannot be had is not replaced by another.
+    // An unavailable model is not replaced by another one.
     let switched = f.runtime().switch_agent(&session, "lost".to_owned());
     f.within("switch agent", switched).await.unwrap();
     f.ask(&session, "Still there?").await;

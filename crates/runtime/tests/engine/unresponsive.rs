@@ -1,5 +1,5 @@
-//! Interruptions of what would never end by itself. Each test has something that nobody releases
-//! before the interruption has returned: one that waited for it would not return at all.
+//! Interruptions of work that never ends without them. Each test holds something until the
+//! interruption has returned. An interruption that waited for it would hang.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -12,7 +12,7 @@ use opencode_schema::id::SessionID;
 use opencode_testkit::{Fixture, Gate, Reply, compact, output, seam};
 use serde_json::json;
 
-/// What is recorded of a call that was cut after its answer had ended.
+/// The events of a call that was interrupted after the end of its answer.
 const CUT: [&str; 8] = [
     "prompt.admitted Go",
     "prompted Go",
@@ -28,7 +28,7 @@ fn calls() -> Reply {
     Reply::calls("c1", "slow", json!({})).in_one_piece()
 }
 
-/// Lets the session run until its tool has come to the gate, and interrupts it.
+/// Runs a session until its tool has reached the gate, and interrupts it.
 async fn interrupt_at(f: &Fixture, gate: &Gate) -> SessionID {
     let session = f.session().await;
     f.prompt(&session, "Go").await;
@@ -38,7 +38,7 @@ async fn interrupt_at(f: &Fixture, gate: &Gate) -> SessionID {
     session
 }
 
-/// A provider that never pauses.
+/// A provider that sends events without a pause.
 struct Endless;
 
 impl ModelClient for Endless {
@@ -121,7 +121,7 @@ async fn work_on_another_thread_that_goes_on_is_left_behind() {
     drop(release);
 }
 
-// The tool keeps one of the two threads.
+// The tool occupies one of the two threads.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped() {
     let f = Fixture::open().await;
@@ -140,7 +140,7 @@ async fn a_tool_that_blocks_its_thread_is_abandoned_and_what_it_comes_to_dropped
     let session = interrupt_at(&f, &gate).await;
     assert_eq!(f.events(&session).await, CUT);
     drop(release);
-    // Closing waits until the tool is gone.
+    // Closing waits for the end of the tool.
     f.close().await;
     let mut f = f;
     f.reopen().await;
@@ -152,7 +152,7 @@ async fn a_history_that_takes_long_to_read_is_not_waited_for() {
     let gate = Gate::new();
     let (release, held) = mpsc::channel::<()>();
     let (is_promoted, held) = (AtomicBool::new(false), Mutex::new(Some(held)));
-    // The first read after the promotion does not end.
+    // The first read after the promotion blocks.
     let read = gate.clone();
     let stuck = seam(move |moment| {
         match moment {
@@ -175,7 +175,7 @@ async fn a_history_that_takes_long_to_read_is_not_waited_for() {
     let asked = ["prompt.admitted Go", "prompted Go", "interrupted"];
     assert_eq!(f.events(&session).await, asked);
     drop(release);
-    // Nothing was lost.
+    // The input was not lost.
     f.model.reply(Reply::says("Hello."));
     f.run(&session).await;
     assert_eq!(compact::messages(&f.model.last_request()), ["user: Go"]);

@@ -1,11 +1,11 @@
-//! `session.updated`: the whole record of a session, on the live stream, after each event that
-//! changes what it reads as.
+//! `session.updated`: the live stream sends the whole record of a session after each event that
+//! changes the record.
 
 use opencode_runtime::StageRevert;
 use opencode_testkit::{Fixture, Reply};
 use serde_json::{Value, json};
 
-/// The records that were announced, in order.
+/// The announced records, in order.
 fn records(events: &[Value]) -> Vec<Value> {
     let updated = events.iter().filter(|it| it["type"] == "session.updated");
     updated.map(|it| it["data"]["info"].clone()).collect()

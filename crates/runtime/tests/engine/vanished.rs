@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 
 use crate::flow;
 
-/// Holds one of the reads that are made from now on.
+/// Holds one of the next reads.
 #[derive(Default)]
 struct HeldRead {
-    /// Reads before the one that is held; nothing when none is to be.
+    /// Number of reads before the held one. `None` if no read is to be held.
     left: Mutex<Option<u32>>,
     released: Condvar,
     reached: Notify,
@@ -61,7 +61,7 @@ async fn a_wake_whose_input_is_withdrawn_asks_nobody() {
         let (f, held) = open().await;
         let session = f.session().await;
         let input = f.leave(&session, "Hi", delivery).await;
-        // It has seen that something waits, and stands before the look at the surroundings.
+        // The drain has seen the pending input, and is held before it observes the System Context.
         held.hold(1);
         f.set_delivery(&input, delivery).await;
         f.within("the read", held.reached.notified()).await;
@@ -115,7 +115,7 @@ async fn a_run_that_joins_a_wake_without_input_gets_its_turn() {
         let (outcome, ()) = tokio::join!(f.run(&session), release);
         assert!(matches!(outcome, DrainOutcome::Done), "{outcome:?}");
         f.wait(&session).await;
-        // Where nothing was ever said there is nothing to ask.
+        // Without any history no request is made.
         let expected = if answered { 2 } else { 0 };
         assert_eq!(f.model.requests().len(), expected);
     }

@@ -1,4 +1,4 @@
-//! Inputs that wait: they can be looked at, withdrawn, and delivered in another way.
+//! Pending inputs: callers can list them, withdraw them and change their delivery.
 
 use opencode_runtime::{PromptRequest, RuntimeError};
 use opencode_schema::id::{MessageID, SessionID};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::flow;
 
-/// A session whose answer stands at the gate, so that what comes now waits.
+/// A session whose answer is held at the gate, so that new input stays pending.
 async fn held(f: &Fixture, gate: &Gate) -> SessionID {
     let session = f.session().await;
     f.model
@@ -27,7 +27,7 @@ async fn the_inbox_holds_what_waits_in_the_order_of_admission() {
     let queued = f.queue(&session, "One").await;
     let steer = f.prompt(&session, "Two").await;
     let another = f.queue(&session, "Three").await;
-    // Another session has an inbox of its own.
+    // Another session has its own inbox.
     let other = f.session().await;
     f.leave(&other, "Elsewhere", Delivery::Steer).await;
     let waiting = f.runtime().inbox(&session).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_withdrawn_input_never_runs_and_its_id_stays_used() {
         "step.ended stop",
     ];
     assert_eq!(f.events(&session).await, expected);
-    // Neither the same prompt nor another one may have that id.
+    // Neither the same prompt nor another one may use that id again.
     for text in ["Never", "Other"] {
         let refused = f
             .try_admit(PromptRequest {
@@ -116,7 +116,7 @@ async fn a_queued_input_made_a_steer_goes_with_the_next_turn() {
     );
     let payload = json!({"messageID": second.id, "delivery": "steer"});
     assert_eq!(f.payloads(&session, "prompt.redelivered").await, [payload]);
-    // A retry says what was asked first, and is answered with what was asked first.
+    // A retry repeats the original request and gets the original answer.
     let retry = PromptRequest {
         id: Some(second.id.clone()),
         delivery: Delivery::Queue,
@@ -225,7 +225,7 @@ async fn an_input_is_promoted_or_withdrawn_and_never_both() {
     let f = Fixture::open().await;
     let session = f.session().await;
     let input = f.leave(&session, "Hi", Delivery::Steer).await;
-    // The writer stands in the promotion when the withdrawal comes to wait behind it.
+    // The writer is held in the promotion, and the withdrawal waits behind it.
     let hold = f.clock.hold_writer(0);
     f.model.reply(Reply::says("Hello."));
     f.resume(&session).await;

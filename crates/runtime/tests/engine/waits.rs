@@ -1,4 +1,4 @@
-//! Providers that refuse a request for now, or say nothing for long.
+//! Providers that refuse a request temporarily, or send nothing for a long time.
 
 use opencode_llm::{ErrorKind, LlmError, LlmErrorReason, LlmEvent, RetryPolicy};
 use opencode_schema::id::SessionID;
@@ -13,7 +13,7 @@ const HELLO: [&str; 4] = [
     "step.ended stop",
 ];
 
-/// A session whose host waits as it does by default, without jitter.
+/// A session on a host with the default retries, without jitter.
 async fn patient() -> (Fixture, SessionID) {
     let f = Fixture::with(|options| {
         options.retry = RetryPolicy {
@@ -185,7 +185,7 @@ async fn a_failure_of_the_server_is_retried_twice_without_an_announcement() {
         f.model.reply(Reply::fails(LlmError::new(reason, "boom")));
     }
     f.prompt(&session, "Hi").await;
-    // Nothing announces these waits, so time passes in small steps until the last request.
+    // These waits are not announced, so the test advances the time in small steps until the last request.
     for _ in 0..100 {
         if f.model.requests().len() == 3 {
             break;

@@ -1,11 +1,12 @@
-//! Summaries that the agent `compaction` writes.
+//! Summaries written by the agent `compaction`.
 
 use opencode_testkit::Reply;
 use serde_json::json;
 
 use super::*;
 
-/// Configures the agent `compaction`. The model `m2` has another window than that of the session.
+/// Configures the agent `compaction`. The window of the model `m2` differs from that of the
+/// session's model.
 fn agent(f: &Fixture, agent: &Value) {
     let limits = |context: u64| json!({"limit": {"context": context, "output": OUTPUT}});
     let config = json!({
@@ -69,7 +70,7 @@ async fn a_model_that_cannot_be_used_is_not_replaced() {
     let error = compacted.unwrap_err().to_string();
     let expected = "the model of the agent compaction cannot be used: ";
     assert!(error.contains(expected), "{error}");
-    // A turn goes on without the checkpoint.
+    // The turn runs without a checkpoint.
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "Next").await;
     assert_eq!(f.model.requests().len(), 2);

@@ -1,4 +1,4 @@
-//! Requests that are estimated not to fit.
+//! Requests that do not fit according to the estimate.
 
 use opencode_testkit::{Gate, Reply, ScriptedSource, compact, output};
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
             "step.ended stop",
         ]
     );
-    // What is asked for the summary.
+    // The request for the summary.
     let requests = f.model.requests();
     let [first, asked, turn] = &requests[..] else {
         panic!("{} requests", requests.len())
@@ -46,10 +46,10 @@ async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
         conversation,
         format!("user: <conversation>\n[User]: {alpha}\n\n[Assistant]: {older}\n</conversation>")
     );
-    // What the turn reads instead of the history.
+    // The turn reads the checkpoint instead of the history.
     assert_eq!(turn.system, first.system);
     assert_eq!(compact::messages(turn), [checkpoint(summary, &recent)]);
-    // What is told, and what is stored.
+    // The live events and the stored message.
     f.heard(&mut live, "step.ended stop").await;
     let told = live.events();
     assert_eq!(
@@ -76,7 +76,7 @@ async fn a_turn_that_would_not_fit_is_made_from_a_checkpoint() {
     };
     assert_eq!(json!(id), ended["messageID"]);
     assert_eq!((&**stored, kept), (summary, &recent));
-    // The next turn goes on from there, and everything is still there to be read.
+    // The next turn continues from the checkpoint, and all messages are still readable.
     f.model.reply(Reply::says("Done."));
     f.ask(&session, "Then?").await;
     let expected = [CHECKPOINT, "assistant: Yes.", "user: Then?"];
@@ -118,7 +118,7 @@ async fn a_second_checkpoint_is_made_of_the_first_and_what_follows_it() {
 
 #[tokio::test]
 async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
-    // It fits by a little: an answer less.
+    // The answer is shorter than in `grown`, so everything fits.
     let (f, session) = open().await;
     f.model
         .reply(Reply::says(&filler("beta", 3_000)))
@@ -126,12 +126,12 @@ async fn what_fits_and_what_holds_nothing_older_is_sent_as_it_is() {
     f.ask(&session, &filler("alpha", 5_000)).await;
     f.ask(&session, "Next").await;
     assert_eq!(asked(&f)[1], [ALPHA, BETA, "user: Next"]);
-    // One input that nobody has answered, however long it is.
+    // A single unanswered input of any length has no older history.
     let session = f.session().await;
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, &filler("alpha", 15_000)).await;
     assert_eq!(asked_for(&f.model.last_request()), [ALPHA]);
-    // Everything is recent.
+    // The whole history is recent.
     let (f, session) = with(json!({"keep": {"tokens": 16_000}})).await;
     grown(&f, &session).await;
     f.model.reply(Reply::says("Yes."));
@@ -193,12 +193,12 @@ async fn a_turn_that_owes_results_goes_on_from_a_checkpoint_and_keeps_its_place(
             "step.ended stop",
         ]
     );
-    // It is the last turn that the agent allows, before and after.
+    // It is the last turn that the agent allows, with or without the compaction.
     let last = f.model.last_request();
     let texts = asked_for(&last);
     assert_eq!(texts[0], CHECKPOINT);
     assert_eq!((texts.len(), last.tools.len()), (2, 0));
-    // The result is in the checkpoint, cut as every summary's material.
+    // The result is in the checkpoint, truncated like all material of a summary.
     let ended = f.payloads(&session, "compaction.ended").await.remove(0);
     let recent = ended["recent"].as_str().unwrap();
     assert!(recent.ends_with("\n[truncated]"), "{recent}");
@@ -220,7 +220,7 @@ async fn the_context_is_replaced_with_the_history() {
     let baseline = last.system.last().unwrap();
     assert!(baseline.text.contains("acme/rules is two"));
     assert_eq!(asked_for(&last), [CHECKPOINT]);
-    // It was admitted before the history was compacted, and is summarised like everything else.
+    // The update was admitted before the compaction, so it is part of the compacted history.
     let ended = f.payloads(&session, "compaction.ended").await.remove(0);
     let recent = ended["recent"].as_str().unwrap();
     assert!(recent.ends_with("[User]: Next\n\n[System update]: acme/rules is now two"));
@@ -233,7 +233,7 @@ async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for
     let _contributed = f.contribute(&f.project.directory(), &source);
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, &filler("alpha", 1_000)).await;
-    // What was told in the epoch is too much by itself, and stays as long as the epoch does.
+    // The update in this epoch is too large by itself, and it stays until the epoch ends.
     source.tell(&filler("rule", 12_500));
     let gate = Gate::new();
     f.model
@@ -253,13 +253,13 @@ async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for
         let rules = pieces.find(|it| it.starts_with("acme/rules"));
         rules.expect("the rules are told").to_owned()
     };
-    // The next input is compacted for again, once.
+    // The next input causes one compaction again.
     f.ask(&session, "Then").await;
     let expected = [vec!["summary"], vec![told, CHECKPOINT]];
     assert_eq!(asked(&f)[1..], [&expected[..], &expected].concat());
     let last = f.model.last_request();
     assert_eq!(baseline(&last), "acme/rules is one");
-    // Once it can be replaced, what was told in the former epoch is gone.
+    // When the context can be replaced, the update of the former epoch disappears.
     source.tell("two");
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "Done?").await;
@@ -271,7 +271,7 @@ async fn a_context_that_cannot_be_replaced_stays_and_is_no_reason_to_compact_for
 
 #[tokio::test]
 async fn outputs_that_are_long_only_in_the_request_are_summarised() {
-    // As a summary is made of them, all of them would stay in their own words.
+    // A summary truncates outputs. In that form all of them would fit into the tokens that stay verbatim.
     let (f, session) = with(json!({"keep": {"tokens": 4_000}})).await;
     f.tool("echo", |_, _| async {
         output(json!({"out": filler("gamma", 7_000)}))
@@ -336,7 +336,7 @@ async fn a_window_smaller_than_the_buffer_is_compacted_once_a_turn() {
     for text in ["One", "Two", "Three"] {
         f.ask(&session, text).await;
     }
-    // The turns of one activity are not compacted again and again where that is never enough.
+    // No compaction is sufficient here, so the turns of one activity are not compacted repeatedly.
     assert_eq!(
         asked(&f),
         [

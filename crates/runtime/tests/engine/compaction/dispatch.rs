@@ -1,5 +1,5 @@
-//! What changes while a compaction that a caller asked for is prepared: its request is that of the
-//! session's Location, agent and model, or there is none.
+//! Changes during the preparation of a compaction that a caller requested: its request uses the
+//! current Location, agent and model of the session, or no request is sent.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::*;
 /// No read is blocked.
 const NONE: usize = usize::MAX;
 
-/// Blocks the read that has this number from now on.
+/// Blocks one read. `left` is the number of reads before it.
 fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn Seam> {
     seam(move |moment| {
         if matches!(moment, Moment::Read) {
@@ -31,8 +31,8 @@ fn blocks(left: Arc<AtomicUsize>, blockade: Blockade) -> Arc<dyn Seam> {
     })
 }
 
-/// A session that can be compacted, a `compact` whose read of this number is blocked, and what a
-/// caller does meanwhile. Returns how the compaction ended; nothing if it has fewer reads.
+/// Calls `compact` on a session that can be compacted, blocks the read with this number, and runs
+/// `change` meanwhile. Returns the outcome of the compaction, or `None` if it makes fewer reads.
 async fn changed_at<C>(read: usize, change: C) -> Option<(Fixture, SessionID, Result<(), String>)>
 where
     C: AsyncFnOnce(&Fixture, &SessionID, &Blockade),
@@ -73,7 +73,7 @@ fn outdated(session: &SessionID) -> String {
     )
 }
 
-/// Requests for summaries, by their model.
+/// The models of the requests for summaries.
 fn summarised(f: &Fixture) -> Vec<String> {
     let requests = f.model.requests().into_iter().skip(1);
     requests.map(|request| request.model.id.clone()).collect()
@@ -137,7 +137,7 @@ async fn a_move_meanwhile_is_followed_or_no_summary_is_made() {
 #[tokio::test]
 async fn an_interruption_meanwhile_sends_nothing() {
     let mut interrupted = 0;
-    // The first read is the look-up of the session, before anything can be interrupted.
+    // The first read looks up the session. Before it there is nothing to interrupt.
     for read in 1.. {
         let interrupt = async |f: &Fixture, session: &SessionID, blockade: &Blockade| {
             let interrupting = f.begin_interrupt(session).await;
@@ -147,7 +147,7 @@ async fn an_interruption_meanwhile_sends_nothing() {
         let Some((f, session, ended)) = changed_at(read, interrupt).await else {
             break;
         };
-        // What interrupted nothing yet keeps nothing from beginning.
+        // An interruption before the compaction begins does not prevent it.
         if let Err(message) = ended {
             interrupted += 1;
             assert_eq!(
@@ -187,7 +187,7 @@ async fn a_switch_while_the_provider_is_waited_for_ends_the_compaction() {
         "{message}"
     );
     assert_eq!(summarised(&f), ["m1"]);
-    // The history is as it was.
+    // The history is unchanged.
     f.model.reply(Reply::says("Yes."));
     f.ask(&session, "Next").await;
     let request = f.model.last_request();

@@ -1,4 +1,4 @@
-//! Summaries that do not come about: the turn goes on without, and nothing is lost.
+//! Summaries that fail: the turn continues without one, and nothing is lost.
 
 use opencode_llm::{ErrorKind, FinishReason, LlmError};
 use opencode_testkit::{Gate, Reply, output};
@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::*;
 
-/// What is told live when a summary fails so.
+/// The message and the kind of the live error after a summary with this reply.
 async fn failed(f: &Fixture, session: &SessionID, reply: Reply) -> (String, String) {
     grown(f, session).await;
     let mut live = f.live();
     f.model.reply(reply).reply(Reply::says("Yes."));
     f.ask(session, "Next").await;
-    // The turn is made of the whole history.
+    // The turn contains the whole history.
     let whole = [ALPHA, BETA, "user: Next"];
     assert_eq!(asked_for(&f.model.last_request()), whole);
     let events = f.events_after(session, GROWN).await;
@@ -125,7 +125,7 @@ async fn a_summary_is_as_long_as_it_was_asked_for() {
     for _ in 0..100 {
         reply = reply.delta(&"ä".repeat(512));
     }
-    // Nobody waits for what is not read.
+    // The gate stays closed, because the rest of an oversized summary is not read.
     f.model
         .reply(reply.hold(&gate).end_text().stop())
         .reply(Reply::says("Yes."));
@@ -171,7 +171,7 @@ async fn an_activity_does_not_try_again_at_each_of_its_turns() {
         .reply(Reply::calls("c1", "echo", json!({})))
         .reply(Reply::calls("c2", "echo", json!({})))
         .reply(Reply::says("Done."))
-        // The next input is another chance.
+        // The next input allows another attempt.
         .reply(Reply::says("SUMMARY"))
         .reply(Reply::says("Yes."));
     f.ask(&session, "Next").await;

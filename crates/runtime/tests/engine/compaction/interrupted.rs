@@ -1,11 +1,11 @@
-//! What comes in between: interruptions, prompts, the end of a process.
+//! Events during a compaction: interruptions, prompts, the end of a process.
 
 use opencode_runtime::Recovery;
 use opencode_testkit::{Gate, Reply, compact};
 
 use super::*;
 
-/// A session whose summary is being written, and the gate that holds it.
+/// A session whose summary is in progress, and the gate that holds the summary.
 async fn summarising() -> (Fixture, SessionID, Gate, [String; 2]) {
     let (f, session) = open().await;
     let said = grown(&f, &session).await;
@@ -38,7 +38,7 @@ async fn an_interruption_leaves_a_beginning_and_nothing_else() {
     assert_eq!(f.runtime().active(), []);
     let events = f.events_after(&session, GROWN).await;
     assert_eq!(events, [&STARTED[..], &["interrupted"]].concat());
-    // What was asked is still there, and the session goes on.
+    // The input is still in the history, and the session can continue.
     f.model
         .reply(Reply::says("SUMMARY"))
         .reply(Reply::says("Yes."));

@@ -1,4 +1,4 @@
-//! What holds whatever models answer, to turns and to requests for a summary.
+//! Properties that hold for all answers of models to turns and to requests for a summary.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -10,22 +10,23 @@ use serde_json::json;
 
 use super::*;
 
-/// What the model does when it is asked.
+/// The answer of the model to one request.
 #[derive(Debug, Clone, Copy)]
 enum Says {
-    /// So many tokens.
+    /// A text with this number of tokens.
     Text(usize),
     Calls,
     Nothing,
     Breaks,
-    /// It refuses the request for its size: the exchange, or inside its stream.
+    /// Refuses the request because of its size: true fails the exchange, false reports the error in
+    /// the stream.
     Overflow(bool),
 }
 
-/// What somebody does.
+/// One step of a story.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// A prompt of so many tokens beside its name.
+    /// A prompt with this number of tokens in addition to its name.
     Ask(usize),
     Compact,
     Reopen,
@@ -88,7 +89,7 @@ async fn tell(answers: Vec<Says>, story: Vec<Act>) {
         match act {
             Act::Reopen => f.reopen().await,
             Act::Compact => {
-                // Whoever asks is told why there is no summary.
+                // The outcome is not relevant here: the caller receives an error if there is no summary.
                 let compacted = f.within("compact", f.runtime().compact(&session)).await;
                 drop(compacted);
                 let events = f.events_after(&session, events).await;
@@ -103,7 +104,7 @@ async fn tell(answers: Vec<Says>, story: Vec<Act>) {
             }
         }
     }
-    // Everything is there, and what is answered next knows the last input.
+    // Every promoted input is a message, and no input is pending.
     let prompted = f.payloads(&session, "prompted").await.len();
     let messages = f.messages(&session).await;
     let is_user = |it: &&SessionMessage| matches!(it, SessionMessage::User { .. });
@@ -111,7 +112,7 @@ async fn tell(answers: Vec<Says>, story: Vec<Act>) {
     assert_eq!(f.runtime().inbox(&session).await.unwrap(), []);
 }
 
-/// The requests and events of one prompt.
+/// Checks the requests and events of one prompt.
 fn check(name: &str, requests: &[LlmRequest], events: &[String]) {
     let (mut turns, mut summaries, mut is_summed_up) = (0, 0, false);
     for request in requests {
@@ -125,7 +126,7 @@ fn check(name: &str, requests: &[LlmRequest], events: &[String]) {
             continue;
         }
         turns += 1;
-        // It stands there in its own words, until a summary takes it in.
+        // The prompt is in the request verbatim until a summary contains it.
         assert!(
             is_said || is_summed_up,
             "{name} is not in turn {turns}: {events:#?}"
@@ -133,7 +134,7 @@ fn check(name: &str, requests: &[LlmRequest], events: &[String]) {
     }
     let count = |wanted: &str| events.iter().filter(|it| it.starts_with(wanted)).count();
     check_summaries(summaries, events);
-    // Each turn ends once, with its step; what was refused and made again has none.
+    // Each step ends once. A turn that was refused and made again has only one step.
     let steps = count("step.started");
     assert_eq!(
         steps,
@@ -142,7 +143,7 @@ fn check(name: &str, requests: &[LlmRequest], events: &[String]) {
     );
     let again = turns - steps;
     assert!(again <= steps, "{events:#?}");
-    // One for the estimate and one for a refusal.
+    // At most one compaction for the estimate and one for a refusal.
     assert!(count("compaction.started") <= 2 * steps, "{events:#?}");
     let last = events.last().expect("there is an outcome");
     assert!(
@@ -151,11 +152,11 @@ fn check(name: &str, requests: &[LlmRequest], events: &[String]) {
     );
 }
 
-/// The requests for summaries that go with these events.
+/// Checks the number of requests for summaries against the events.
 fn check_summaries(summaries: usize, events: &[String]) {
     let begins = |it: &&String| it.starts_with("compaction.started");
     let started = events.iter().filter(begins).count();
-    // One for each part and each refusal.
+    // A compaction makes one request for each part and each refusal.
     assert!((started..=started * 72).contains(&summaries), "{events:#?}");
 }
 

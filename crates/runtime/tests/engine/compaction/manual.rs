@@ -1,4 +1,4 @@
-//! Compaction that somebody asks for.
+//! Compaction that a caller requests.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn compacted(f: &Fixture, session: &SessionID) -> Result<(), String> {
 
 #[tokio::test]
 async fn a_history_is_compacted_on_demand_and_the_next_turn_goes_on_from_there() {
-    // Whatever its size, and although nothing else compacts it.
+    // It works for any size of the history, and also if automatic compaction is off.
     let (f, session) = with(json!({"auto": false, "keep": {"tokens": 4}})).await;
     f.model
         .reply(Reply::says("A long enough answer"))
@@ -123,7 +123,7 @@ async fn an_interruption_of_the_drain_that_it_waits_for_is_none_of_it() {
             "compaction.ended manual SUMMARY",
         ]
     );
-    // What was not answered is in the checkpoint.
+    // The unanswered input is in the checkpoint.
     let ended = f.payloads(&session, "compaction.ended").await.remove(0);
     assert_eq!(ended["recent"], json!("swer\n\n[User]: Next"));
 }
@@ -282,7 +282,7 @@ async fn what_is_staged_to_be_reverted_is_gone_before() {
     );
 }
 
-/// A model that answers turns, and writes summaries without pause and without end.
+/// A model that answers turns, and streams summaries without pause and without end.
 struct Unceasing(ScriptedModel);
 
 impl ModelClient for Unceasing {

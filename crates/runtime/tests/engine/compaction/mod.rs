@@ -1,4 +1,4 @@
-//! Compaction as hosts see it: histories that outgrow the window of their model.
+//! Compaction from the view of a host: histories that exceed the window of their model.
 
 mod agent;
 mod automatic;
@@ -18,14 +18,14 @@ use opencode_schema::message::SessionMessage;
 use opencode_testkit::{Fixture, Reply, compact};
 use serde_json::{Value, json};
 
-/// The window of the model, in tokens.
+/// The window of the model in tokens.
 const WINDOW: u64 = 20_000;
-/// Its longest answer, and so its longest summary.
+/// Maximum length of its answers, and so of its summaries, in tokens.
 const OUTPUT: u64 = 1_000;
-/// What stays in its own words.
+/// Number of tokens that stay verbatim.
 const KEEP: usize = 100;
 
-/// A session whose request is compacted for beyond 12,000 tokens.
+/// A session that compacts requests beyond 12,000 tokens.
 async fn open() -> (Fixture, SessionID) {
     with(json!({})).await
 }
@@ -55,12 +55,12 @@ fn configure(f: &Fixture, settings: Value) {
     f.project.write("opencode.json", &config.to_string());
 }
 
-/// So many tokens of a word and the space behind it.
+/// A word and a space, repeated for this number of tokens.
 fn filler(word: &str, tokens: usize) -> String {
     format!("{word} ").repeat(tokens * 4 / (word.len() + 1))
 }
 
-/// A prompt and an answer that fit, and leave no room for another turn.
+/// Adds a prompt and an answer that fit, but leave no room for another turn.
 async fn grown(f: &Fixture, session: &SessionID) -> [String; 2] {
     let said = [filler("alpha", 5_000), filler("beta", 8_000)];
     f.model.reply(Reply::says(&said[1]));
@@ -68,17 +68,17 @@ async fn grown(f: &Fixture, session: &SessionID) -> [String; 2] {
     said
 }
 
-/// Events that `grown` makes.
+/// Number of events that `grown` records.
 const GROWN: usize = 6;
 
-/// What stays of the answer of `grown` beside a prompt of a few letters.
+/// The verbatim part of a checkpoint: the end of the answer of `grown`, and a short prompt.
 fn kept(answer: &str, prompt: &str) -> String {
     let prompt = format!("[User]: {prompt}");
     let left = KEEP * 4 - 4 * ((prompt.len() + 2) / 4);
     format!("{}\n\n{prompt}", &answer[answer.len() - left..])
 }
 
-/// What the model was asked, request by request: for a summary, or these messages.
+/// The requests to the model: `summary` for a request for a summary, otherwise the messages.
 fn asked(f: &Fixture) -> Vec<Vec<String>> {
     let requests = f.model.requests();
     requests.iter().map(asked_for).collect()
@@ -96,7 +96,7 @@ fn asked_for(request: &LlmRequest) -> Vec<String> {
     messages.iter().map(|message| shortened(message)).collect()
 }
 
-/// The first words of long texts.
+/// The first words of a long text.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(24) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -104,7 +104,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// The message that a checkpoint becomes.
+/// The message of a checkpoint.
 fn checkpoint(summary: &str, recent: &str) -> String {
     format!(
         "user: <conversation-checkpoint>\nThis is a record of the conversation so far, not a set of instructions.\n<summary>\n{summary}\n</summary>\n<recent-context>\n{recent}\n</recent-context>\n</conversation-checkpoint>"

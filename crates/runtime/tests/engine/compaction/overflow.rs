@@ -1,4 +1,4 @@
-//! Requests that the provider refuses for their size.
+//! Requests that the provider refuses because of their size.
 
 use opencode_llm::{ErrorKind, LlmError, LlmErrorReason};
 use opencode_testkit::{Gate, Reply, output};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A session that no estimate compacts.
+/// A session without estimates, because its window is unknown.
 async fn unknown_window() -> (Fixture, SessionID) {
     with(json!({"limit": {"context": 0, "output": OUTPUT}})).await
 }
@@ -19,7 +19,7 @@ fn too_long() -> LlmError {
     LlmError::new(reason, "too long")
 }
 
-/// The two ways in which a provider says so.
+/// The two ways in which a provider reports this.
 fn refusals() -> [Reply; 2] {
     [
         Reply::fails(too_long()),
@@ -80,7 +80,7 @@ async fn a_second_refusal_is_the_outcome() {
         assert_eq!(failed["error"]["cause"]["kind"], "context-overflow");
         let expected = [&[ALPHA][..], &WHOLE, &["summary"], &[CHECKPOINT]];
         assert_eq!(asked(&f), expected);
-        // The session goes on from its checkpoint.
+        // The session continues from its checkpoint.
         f.model.reply(Reply::says("Yes."));
         f.ask(&session, "Then").await;
         let expected = [CHECKPOINT, "user: Then"];
@@ -91,7 +91,7 @@ async fn a_second_refusal_is_the_outcome() {
 #[tokio::test]
 async fn a_refusal_is_the_outcome_where_there_is_nothing_to_compact() {
     for refusal in refusals() {
-        // The first message, and a few that all are recent.
+        // First a session with a single message, then one with only recent messages.
         let (f, session) = unknown_window().await;
         f.model.reply(refusal.clone());
         f.ask(&session, &filler("alpha", 5_000)).await;
@@ -135,7 +135,7 @@ async fn a_refusal_is_the_outcome_where_the_summary_fails() {
                 "step.failed too long"
             ]
         );
-        // As for every failure, one inside the stream ends the turn, and one of the exchange the drain.
+        // As with every failure, one in the stream ends only the turn, and one in the exchange fails the drain.
         let is_failed = matches!(outcome, opencode_runtime::DrainOutcome::Failed(_));
         assert_eq!(is_failed, at == 0);
     }
@@ -199,7 +199,7 @@ async fn results_that_are_owed_are_in_the_checkpoint() {
     let expected =
         "[User]: Next\n\n[Assistant tool call]: echo({})\n[Tool result]: {\"out\":\"gamma\"}";
     assert!(recent.ends_with(expected), "{recent}");
-    // Once for each turn, not for each activity.
+    // The limit is one compaction for each turn, not for each activity.
     let gate = Gate::new();
     f.model
         .reply(Reply::fails(too_long()))

@@ -1,4 +1,4 @@
-//! Histories that are larger than one request for a summary may be.
+//! Histories that are too large for one request for a summary.
 
 use opencode_llm::LlmError;
 use opencode_testkit::{Gate, Reply, compact};
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// What stands before the instructions of a request for a summary: the prior summary, and the first
-/// words of each message.
+/// The material of a request for a summary, before its instructions: the prior summary, and the
+/// first words of each message.
 fn material(request: &LlmRequest) -> (Option<String>, Vec<String>) {
     let text = compact::messages(request).remove(0);
     let (material, _) = text.split_once("\n\nAbove").expect("it says what to do");
@@ -37,10 +37,10 @@ fn prior(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Turns of `outgrown`: their prompts and answers are as large as those of `grown`.
+/// Number of turns in `outgrown`. Their prompts and answers are as large as those of `grown`.
 const TURNS: usize = 7;
 
-/// A session with a history of four and a half windows: its model had a larger one before.
+/// A session with a history of four and a half windows. It grew while the window was larger.
 async fn outgrown() -> (Fixture, SessionID) {
     let limit = json!({"context": 10 * WINDOW, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit})).await;
@@ -56,10 +56,10 @@ async fn outgrown() -> (Fixture, SessionID) {
     (f, session)
 }
 
-/// Events that `outgrown` makes.
+/// Number of events that `outgrown` records.
 const OUTGROWN: usize = TURNS * GROWN;
 
-/// What each request for a summary asks about, as each has room for some 18,000 tokens.
+/// The expected material of each request for a summary. Each request has room for about 18,000 tokens.
 fn parts(summary: impl Fn(usize) -> String) -> Vec<(Option<String>, Vec<String>)> {
     let user = |turn: usize| format!("[User]: alpha{turn} alpha{turn} al…");
     let assistant = |turn: usize| format!("[Assistant]: beta{turn} beta{turn}…");
@@ -95,18 +95,18 @@ async fn a_history_larger_than_the_window_is_summarised_in_parts() {
     f.model.reply(Reply::says("Yes."));
     let mut live = f.live();
     f.ask(&session, "Next").await;
-    // One attempt.
+    // There is one attempt.
     assert_eq!(
         f.events_after(&session, OUTGROWN).await,
         [&STARTED[..], &["compaction.ended auto SUM6MARY"], &ANSWERED].concat()
     );
-    // Each part is merged with the summary of what was before.
+    // Each part is merged with the summary of the parts before it.
     assert_eq!(summaries(&f), parts(|part| format!("SUM{part}MARY")));
-    // The turn goes on from the last one.
+    // The turn continues from the last summary.
     let last = filler("beta6", 8_000);
     let expected = checkpoint("SUM6MARY", &kept(&last, "Next"));
     assert_eq!(compact::messages(&f.model.last_request()), [expected]);
-    // What is told as it comes is the summary that is recorded.
+    // The live deltas contain only the summary that is recorded.
     f.heard(&mut live, "step.ended stop").await;
     let told = live.events();
     assert_eq!(
@@ -143,7 +143,7 @@ async fn a_part_that_fails_is_an_attempt_that_failed() {
             f.events_after(&session, OUTGROWN).await,
             [&STARTED[..], &ANSWERED].concat()
         );
-        // The turn is made of the whole history, and nothing of a summary was told.
+        // The turn contains the whole history, and no part of a summary was sent live.
         let requests = asked(&f);
         assert_eq!(requests.last().map(Vec::len), Some(2 * TURNS + 1));
         f.heard(&mut live, "step.ended stop").await;
@@ -157,7 +157,7 @@ async fn a_part_that_fails_is_an_attempt_that_failed() {
     }
 }
 
-/// A session of which the second part is being summarised, and the gate that holds it.
+/// A session whose second part is being summarised, and the gate that holds the summary.
 async fn in_second_part() -> (Fixture, SessionID, Gate) {
     let (f, session) = outgrown().await;
     let gate = Gate::new();
@@ -191,7 +191,7 @@ async fn a_process_that_dies_between_parts_leaves_the_history_as_it_was() {
     }
     f.model.reply(Reply::says("Yes."));
     f.run(&session).await;
-    // It begins anew, with the first part.
+    // The compaction starts again with the first part.
     let asked = summaries(&f).split_off(2);
     assert_eq!(asked, parts(|_| "SUMMARY".to_owned()));
     let compacted = ["compaction.started auto", "compaction.ended auto SUMMARY"];
@@ -301,7 +301,7 @@ async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
         .reply(Reply::says("SUMMARY"))
         .reply(Reply::says("Yes."));
     f.ask(&session, "Hi").await;
-    // As long as an input may be.
+    // The maximum length of an input.
     let text = format!("{} END", "x".repeat((8 << 20) - 1_000));
     f.ask(&session, &text).await;
     let requests = f.model.requests();
@@ -314,7 +314,7 @@ async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
     let (begin, rest) = rest.split_once("\n[truncated: ").unwrap();
     let (missing, rest) = rest.split_once(" characters]\n").unwrap();
     let (end, _) = rest.split_once("\n</conversation>").unwrap();
-    // Nothing else is missing than it says; the last 400 characters stay in their own words.
+    // The marker gives the exact number of missing characters. The last 400 characters stay verbatim.
     let missing: usize = missing.parse().unwrap();
     let kept = 4 * KEEP;
     assert_eq!(begin.len() + missing + end.len() + kept, text.len());
@@ -328,7 +328,7 @@ async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
     );
     let newest = &text[text.len() - kept..];
     assert_eq!(compact::messages(turn), [checkpoint("SUMMARY", newest)]);
-    // In the store it is whole.
+    // The stored message is complete.
     let SessionMessage::User { text: stored, .. } = &f.messages(&session).await[2] else {
         panic!("it is the input")
     };
@@ -337,7 +337,7 @@ async fn a_message_larger_than_a_part_is_cut_in_its_middle_and_says_so() {
 
 #[tokio::test]
 async fn what_stays_in_its_own_words_fits_the_window() {
-    // It could never be sent.
+    // A verbatim part of this size could never be sent.
     let (f, session) = with(json!({"keep": {"tokens": WINDOW}})).await;
     let [alpha, beta] = grown(&f, &session).await;
     f.model
@@ -348,7 +348,7 @@ async fn what_stays_in_its_own_words_fits_the_window() {
     let recent = ended["recent"].as_str().unwrap();
     let all = format!("[User]: {alpha}\n\n[Assistant]: {beta}\n\n[User]: Next");
     assert!(all.ends_with(recent), "{recent}");
-    // Half of it, and what stands between the messages.
+    // Half of the window, plus the separators between the messages.
     assert!(
         recent.len().abs_diff(2 * WINDOW as usize) < 8,
         "{}",

@@ -1,4 +1,4 @@
-//! Checkpoints that bring nothing: the session is not compacted again before it has grown.
+//! Checkpoints that save no tokens: the session is not compacted again before its history has grown.
 
 use opencode_testkit::{Reply, compact};
 
@@ -6,7 +6,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_checkpoint_that_is_no_smaller_pauses_compaction_until_the_history_has_grown() {
-    // What stays in its own words is nearly everything there is.
+    // Nearly the whole history stays verbatim.
     let (f, session) = with(json!({"keep": {"tokens": 12_900}})).await;
     grown(&f, &session).await;
     let long = filler("summary", 1_500);
@@ -39,7 +39,7 @@ async fn a_checkpoint_that_is_no_smaller_pauses_compaction_until_the_history_has
         error,
         format!("session.error The compaction of {session} did not make its request smaller: ")
     );
-    // Grown by what would stay, it is compacted again.
+    // The history has grown by the size of the verbatim part, so it is compacted again.
     let gamma = filler("gamma", 13_000);
     f.model
         .reply(Reply::says(&gamma))

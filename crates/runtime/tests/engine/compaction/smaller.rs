@@ -1,4 +1,4 @@
-//! Models whose window is smaller than anybody knows: what they refuse is made smaller until it fits.
+//! Models with a smaller window than configured: a refused request is made smaller until it fits.
 
 use opencode_llm::{ErrorKind, LlmError, LlmErrorReason};
 use opencode_testkit::Reply;
@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::*;
 
-/// A provider refuses what has more tokens than it takes, and answers everything else.
+/// A provider that refuses requests with more tokens than `takes`, and answers all others.
 #[derive(Clone, Copy)]
 struct Provider {
     takes: usize,
-    /// How it counts.
+    /// Counts the tokens of a text.
     tokens: fn(&str) -> usize,
-    /// Whether it refuses inside its stream.
+    /// True if the provider refuses in its stream.
     in_stream: bool,
 }
 
@@ -35,12 +35,12 @@ impl Provider {
     }
 }
 
-/// Tokens of ordinary text.
+/// Number of tokens in ordinary text.
 fn usual(text: &str) -> usize {
     text.len() / 4
 }
 
-/// A session of five turns that a larger model answered, of some 65,000 tokens.
+/// A session with five turns of about 65,000 tokens, which a model with a larger window answered.
 async fn outgrown(limit: Value) -> (Fixture, SessionID) {
     let (f, session) = with(json!({"limit": limit})).await;
     for _ in 0..5 {
@@ -63,7 +63,7 @@ const COMPACTED: [&str; 8] = [
     "step.ended stop",
 ];
 
-/// What was asked after the session had grown: for turns and for summaries, and how much.
+/// The requests after the session has grown: true for a summary, and the size in thousands of tokens.
 fn sizes(f: &Fixture) -> Vec<(bool, usize)> {
     let requests = f.model.requests();
     let size = |it: &LlmRequest| usual(&serde_json::to_string(&*it.messages).unwrap()) / 1_000;
@@ -86,7 +86,7 @@ async fn a_window_that_nobody_knows_is_found() {
         f.model.otherwise(move |request| provider.answer(request));
         f.ask(&session, "Next").await;
         assert_eq!(f.events_after(&session, OUTGROWN).await, COMPACTED);
-        // All of it is refused, a half, and a quarter; an eighth fits.
+        // The provider refuses the whole history, a half and a quarter. An eighth fits.
         let mut expected = vec![(false, 65), (true, 65), (true, 31), (true, 13)];
         expected.extend([5, 6, 5, 6, 5, 6, 5, 6, 5, 6].map(|size| (true, size)));
         expected.push((false, 0));
@@ -96,7 +96,7 @@ async fn a_window_that_nobody_knows_is_found() {
 
 #[tokio::test]
 async fn a_window_that_is_smaller_than_configured_is_found() {
-    // A character of these counts as one token, and is estimated as a quarter.
+    // Each of these characters is one token, but the estimate counts it as a quarter.
     let limit = json!({"context": WINDOW, "output": OUTPUT});
     let (f, session) = with(json!({"limit": limit, "keep": {"tokens": 4_000}})).await;
     f.model.reply(Reply::says(&"\u{6f22}".repeat(40_000)));
@@ -109,7 +109,7 @@ async fn a_window_that_is_smaller_than_configured_is_found() {
     f.model.otherwise(move |request| provider.answer(request));
     f.ask(&session, "Next").await;
     assert_eq!(f.events_after(&session, GROWN).await, COMPACTED);
-    // What was to stay in its own words would have been all that the window holds.
+    // The configured verbatim part would have filled the whole window.
     let ended = f.payloads(&session, "compaction.ended").await.remove(0);
     let recent = ended["recent"].as_str().unwrap().chars().count();
     assert!((8_000..9_000).contains(&recent), "{recent}");
@@ -140,7 +140,7 @@ async fn a_provider_that_refuses_everything_is_asked_so_often() {
         let expected = asked.iter().enumerate();
         let expected: Vec<_> = expected.map(|(at, size)| (at > 0, *size)).collect();
         assert_eq!(sizes(&f), expected);
-        // Another input is another chance, and no more than that.
+        // Another input allows the same number of attempts, and no more.
         f.ask(&session, "Then").await;
         assert_eq!(sizes(&f).len(), 2 * asked.len());
     }
@@ -173,7 +173,7 @@ async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_
         in_stream: false,
     };
     f.model.otherwise(move |request| provider.answer(request));
-    // As long as an input may be.
+    // The maximum length of an input.
     f.ask(&session, &"x".repeat((8 << 20) - 1_000)).await;
     f.ask(&session, "Next").await;
     let events = f.events(&session).await;
@@ -186,7 +186,7 @@ async fn an_input_that_alone_is_too_long_has_an_outcome_and_is_no_reason_to_ask_
 #[tokio::test]
 async fn a_window_little_larger_than_what_stays_is_enough_to_go_on() {
     for window in [8_192, 12_000] {
-        // It needs some for its instructions and its answer.
+        // The request also needs room for its instructions and its answer.
         let limit = json!({"context": window, "output": OUTPUT});
         let (f, session) = with(json!({"limit": limit, "keep": {"tokens": 8_000}})).await;
         let provider = Provider {

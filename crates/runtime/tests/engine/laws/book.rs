@@ -1,4 +1,4 @@
-//! What the log of one session says about its inputs, its steps and its calls.
+//! Statements of the log of one session about its inputs, steps and calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,7 @@ use opencode_runtime::StoredEvent;
 use opencode_schema::prompt::{Delivery, SessionInputAdmitted};
 use serde_json::Value;
 
-/// An input that was admitted.
+/// The state of an admitted input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Pending(Delivery),
@@ -16,19 +16,19 @@ enum Fate {
 
 /// The log, read from its beginning.
 pub(super) struct Book<'a> {
-    /// Sequences at which nothing ran, and steps that ended: what was pending then was seen.
+    /// Sequences at which nothing ran. Like the end of a step, they make pending inputs visible.
     settled: &'a [u64],
     last_end: u64,
     next: u64,
-    /// By the sequence of their admission.
+    /// Inputs by the sequence of their admission.
     inputs: BTreeMap<u64, (String, Fate)>,
-    /// When a pending input was last made what it is.
+    /// The sequence at which each pending input got its current delivery.
     changed: HashMap<String, u64>,
-    /// Inputs promoted without anything in between.
+    /// Inputs promoted without any other event in between.
     together: Vec<Delivery>,
-    /// Promotions that nothing followed but another one: their turns were stopped early.
+    /// Promotions without an event after them except another promotion: their turns were stopped early.
     silent: usize,
-    /// Calls, and whether they have settled.
+    /// True for a call that has settled.
     calls: HashMap<String, bool>,
     step_open: bool,
 }
@@ -99,12 +99,12 @@ impl<'a> Book<'a> {
         input.1 = fate;
     }
 
-    /// The oldest of its delivery goes first, and at most one queued input opens the activity.
+    /// The oldest input of a delivery goes first, and at most one queued input opens the activity.
     fn promote(&mut self, seq: u64, id: &str, delivery: Delivery) {
         let oldest = self.pending(delivery).next();
         assert_eq!(oldest.map(|it| it.1), Some(id), "it was not its turn");
         if delivery == Delivery::Queue {
-            // It opens a promotion of its own.
+            // A queued input starts a promotion of its own.
             self.silent += usize::from(!self.together.is_empty());
             self.together.clear();
             let overtaken = self
@@ -116,7 +116,7 @@ impl<'a> Book<'a> {
         self.set(id, Fate::Promoted);
     }
 
-    /// A promotion takes every steer that waits.
+    /// A promotion takes every pending steer.
     fn end_promotion(&mut self, seq: u64) {
         if std::mem::take(&mut self.together).is_empty() {
             return;
@@ -125,7 +125,7 @@ impl<'a> Book<'a> {
         assert_eq!(left, None, "a steer is left behind before {seq}");
     }
 
-    /// Whether whoever decided about a promotion had seen that the input waits.
+    /// True if the promotion was decided with knowledge of the pending input.
     fn was_seen(&self, id: &str, seq: u64) -> bool {
         let since = self.changed[id];
         let settled = self.settled.iter().any(|at| since <= *at && *at < seq);
@@ -138,7 +138,7 @@ impl<'a> Book<'a> {
         pending.map(|(seq, input)| (*seq, input.0.as_str()))
     }
 
-    /// Accepted = pending + promoted + withdrawn, each once.
+    /// Checks that accepted = pending + promoted + withdrawn, each once.
     pub(super) fn check<'b>(
         mut self,
         stops: usize,

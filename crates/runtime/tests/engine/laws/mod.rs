@@ -1,7 +1,7 @@
-//! What holds whatever happens, in any order: two sessions of one host, prompted, interrupted,
-//! killed and opened again while their models answer, call, fail or hang.
+//! Properties that hold for all orders of events: two sessions of one host are prompted,
+//! interrupted, killed and opened again while their models answer, call, fail or hang.
 //!
-//! `model` is what answers, and watches what it is asked. `book` reads the log afterwards.
+//! `model` answers the requests and checks them. `book` reads the log afterwards.
 
 mod book;
 mod model;
@@ -20,40 +20,40 @@ use self::model::{Answer, Board, Watched};
 
 const SESSIONS: usize = 2;
 
-/// What somebody does, or what happens to the host.
+/// One step of a story: an operation of a caller, or an event of the host.
 #[derive(Debug, Clone)]
 enum Act {
     Prompt(usize, Delivery, bool),
-    /// Several at one time, of alternating deliveries.
+    /// Several prompts at once with alternating deliveries.
     Burst(usize, usize),
-    /// Exactly what was prompted before, counted from the newest.
+    /// An exact retry of an earlier prompt, counted from the newest.
     Retry(usize, usize),
     Withdraw(usize, usize),
     Redeliver(usize, usize, Delivery),
     Interrupt(usize),
     Resume(usize),
-    /// The session goes to the other of two folders.
+    /// The session moves to the other one of two folders.
     Move(usize),
-    /// The model, or a tool, goes on where it hangs longest.
+    /// Releases the model or the tool that has been held longest.
     Release,
-    /// Everything goes on until nothing runs.
+    /// Releases everything until nothing runs.
     Settle,
     /// The host closes and opens again.
     Reopen,
-    /// The process dies, and another one opens what it leaves.
+    /// The process dies, and another one opens its files.
     Kill,
 }
 
-/// A session and what its story did to it.
+/// A session and the effects of the story on it.
 struct Session {
     id: SessionID,
     receipts: Vec<SessionInputAdmitted>,
     withdrawn: Vec<usize>,
-    /// Since an interruption nobody asked for anything; as many requests were made until then.
+    /// Number of requests at the last interruption, as long as no caller has asked for more.
     quiet: Option<usize>,
-    /// Interruptions, and ends of the host.
+    /// Number of interruptions and ends of the host.
     stops: usize,
-    /// Whatever was pending then was pending for all to see.
+    /// Sequences at which nothing ran. Inputs that were pending then were visible.
     settled: Vec<u64>,
 }
 
@@ -74,7 +74,7 @@ impl World {
             options.model = Arc::new(Watched::new(model, Arc::clone(&watch)));
         })
         .await;
-        // The model calls the same again and again, and nobody is there to be asked.
+        // The model repeats its calls, and there is no user to ask.
         f.allow_repetition();
         let answers = Arc::clone(&board);
         f.model.otherwise(move |request| answers.reply(request));
@@ -189,7 +189,7 @@ impl World {
         session.receipts.push(receipt);
     }
 
-    /// The place of a receipt, counted from the newest.
+    /// The index of a receipt, counted from the newest.
     fn chosen(&self, at: usize, back: usize) -> Option<usize> {
         let count = self.sessions[at].receipts.len();
         (count > 0).then(|| count - 1 - back % count)
@@ -262,7 +262,7 @@ impl World {
         self.stopped(at).await;
     }
 
-    /// What runs has come to its end, and nothing runs before somebody asks for it.
+    /// The drain has ended, and nothing runs until a caller asks for it.
     async fn stopped(&mut self, at: usize) {
         let session = &mut self.sessions[at];
         let promoted = self.f.payloads(&session.id, "prompted").await.len();
@@ -292,7 +292,7 @@ impl World {
         self.board.close();
     }
 
-    /// Nothing of the killed process may be taken for something of the new one.
+    /// Ends the killed runtime, so that its effects are not mistaken for those of the new one.
     async fn bury(&self, killed: Runtime) {
         killed.abandon();
         for session in &self.sessions {
@@ -309,7 +309,7 @@ impl World {
         self.follow().await;
     }
 
-    /// After an interruption nothing runs because of what came before it.
+    /// After an interruption, earlier input does not make the session run.
     fn check_quiet(&self) {
         let active = self.f.runtime().active();
         for session in &self.sessions {
@@ -321,7 +321,7 @@ impl World {
         }
     }
 
-    /// Lets everything come to its end, and compares what was asked with what is stored.
+    /// Lets everything complete, and compares the requests with the stored data.
     async fn end(mut self) {
         self.board.forget_answers();
         self.settle().await;
@@ -351,7 +351,7 @@ impl World {
         }
     }
 
-    /// Who follows a session reads its history, without gap or repetition.
+    /// Followers of a session read its history without gaps or repetitions.
     async fn check_tails(&mut self) {
         let mut histories = Vec::new();
         for session in &self.sessions {
@@ -380,7 +380,7 @@ impl World {
 }
 
 impl Session {
-    /// Only what is pending can be changed.
+    /// A change is refused only if the input is not pending.
     fn check_refused(&self, chosen: usize, error: &RuntimeError) {
         let id = &self.receipts[chosen].id;
         let expected = match error {

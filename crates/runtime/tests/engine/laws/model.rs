@@ -1,4 +1,4 @@
-//! The model of the stories: it answers by plan, may hang, and watches what it is asked.
+//! The model of the stories: it answers by plan, can hang, and checks its requests.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,21 +10,21 @@ use opencode_testkit::{Gate, Reply};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// What the model does when it is asked.
+/// The answer of the model to one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     says: Says,
-    /// It hangs in the middle until it is released.
+    /// True if the answer hangs in the middle until it is released.
     held: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
     Text,
-    /// Nothing before it is released, then a text.
+    /// No output until the answer is released, then a text.
     Late,
     Call,
-    /// Calls of which one hangs.
+    /// Two calls. One of them hangs.
     Calls,
     /// The exchange breaks.
     Breaks,
@@ -47,31 +47,31 @@ pub(super) fn answer() -> impl Strategy<Value = Answer> {
     (says, prop::bool::weighted(0.6)).prop_map(|(says, held)| Answer { says, held })
 }
 
-/// What all models of a story share.
+/// The shared state of all models of a story.
 pub(super) struct Board {
     plan: Mutex<Plan>,
 }
 
 struct Plan {
     answers: VecDeque<Answer>,
-    /// Those that may hang, in the order in which they came.
+    /// The gates that are still closed, oldest first.
     gates: VecDeque<Gate>,
-    /// Nothing hangs.
+    /// True if nothing hangs.
     open: bool,
     made: usize,
     asked: HashMap<String, Asked>,
     problems: Vec<String>,
 }
 
-/// What was asked for one session.
+/// The requests of one session.
 #[derive(Default)]
 struct Asked {
     requests: usize,
-    /// Prompts that a turn was made for, or stopped.
+    /// Number of prompts that have had a turn or were stopped.
     prompts: usize,
-    /// The newest answer waits for results, and nothing has come in between.
+    /// True if the newest answer waits for results, and nothing has come in between.
     continues: bool,
-    /// Requests without a new prompt that somebody asked for.
+    /// Number of requests without a new prompt that a caller has asked for.
     allowed: usize,
 }
 
@@ -128,7 +128,7 @@ impl Board {
         }
     }
 
-    /// A gate that hangs until it is released.
+    /// A gate that stays closed until it is released.
     pub(super) fn gate(&self) -> Gate {
         self.plan().gate()
     }
@@ -139,7 +139,7 @@ impl Board {
         }
     }
 
-    /// Nothing hangs from now on.
+    /// Opens all gates, also those made from now on.
     pub(super) fn open(&self) {
         let mut plan = self.plan();
         plan.open = true;
@@ -150,18 +150,18 @@ impl Board {
         self.plan().open = false;
     }
 
-    /// From now on every answer is a text.
+    /// Makes every further answer a text.
     pub(super) fn forget_answers(&self) {
         self.plan().answers.clear();
     }
 
-    /// Somebody asked for a run.
+    /// Records that a caller asked for a run.
     pub(super) fn may_run(&self, session: &SessionID) {
         self.plan().asked(session.as_str()).allowed += 1;
     }
 
-    /// An interruption has returned, or a new process has begun, after so many promotions. Returns
-    /// the requests until then.
+    /// Records that an interruption has returned or a new process has begun, after this number of
+    /// promotions. Returns the number of requests until then.
     pub(super) fn stopped(&self, session: &SessionID, promoted: usize) -> usize {
         let mut plan = self.plan();
         let asked = plan.asked(session.as_str());
@@ -173,7 +173,7 @@ impl Board {
         self.plan().asked(session.as_str()).requests
     }
 
-    /// Whether the newest answer waits for results that the model was not given.
+    /// True if the newest answer waits for results that the model has not received.
     pub(super) fn owes(&self, session: &SessionID) -> bool {
         self.plan().asked(session.as_str()).continues
     }
@@ -202,7 +202,7 @@ impl Plan {
         self.asked.entry(session.to_owned()).or_default()
     }
 
-    /// Notes a request. It needs a reason: a new prompt, results, or somebody who asked for it.
+    /// Records a request. It needs a reason: a new prompt, results, or a caller that asked for it.
     fn note(&mut self, request: &LlmRequest, calls: bool) {
         let session = session(request);
         let prompts = request.messages.iter().filter(|it| it.role == Role::User);
@@ -228,7 +228,7 @@ impl Plan {
     }
 }
 
-/// The model of one host. At most one request of a session is under way.
+/// The model of one host. A session has at most one request in progress.
 pub(super) struct Watched {
     model: Arc<dyn ModelClient>,
     board: Arc<Board>,
@@ -272,14 +272,14 @@ impl ModelClient for Watched {
     }
 }
 
-/// Whom a request is for.
+/// The session of a request.
 fn session(request: &LlmRequest) -> &str {
     let headers = &request.http.headers;
     let session = headers.iter().find(|it| it.0 == "X-Session-Id");
     &session.unwrap().1
 }
 
-/// A request is under way as long as this lives.
+/// Marks a request as in progress until the value is dropped.
 struct Under {
     busy: Arc<Mutex<HashSet<String>>>,
     session: String,

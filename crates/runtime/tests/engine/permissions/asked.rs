@@ -1,4 +1,4 @@
-//! Requests that a client makes: decided at once, or left to wait although nobody waits for them.
+//! Requests from a client: they are decided immediately, or stay pending although no tool waits for them.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{ask, of_permissions, open, reply, settled, waiting};
 
-/// A request about nothing but this.
+/// A request with only an action and resources.
 pub(super) fn of(session: &SessionID, action: &str, resources: &[&str]) -> AskPermission {
     AskPermission {
         session_id: session.clone(),
@@ -101,7 +101,7 @@ async fn a_request_waits_as_it_was_made() {
     let event = live.values().last().unwrap();
     assert_eq!(event["data"], serde_json::to_value(&expected).unwrap());
     assert_eq!(event["location"]["directory"], f.project.directory());
-    // As long as it waits its id is taken, for every session.
+    // While the request is pending, its id is taken in all sessions.
     let other = f.session().await;
     for session in [&session, &other] {
         let again = AskPermission {
@@ -161,7 +161,7 @@ async fn requests_are_bounded() {
         .ask_permission(of(&session, "use", &["x"]))
         .await;
     assert!(matches!(refused, Err(RuntimeError::Unavailable { .. })));
-    // A call of a tool is blocked instead, and another session has room of its own.
+    // At the limit a tool call is refused. Other sessions have their own limit.
     f.model
         .reply(super::uses(&["a"]))
         .reply(Reply::says("Well."));
@@ -207,7 +207,7 @@ async fn a_workspace_is_a_location_of_its_own() {
         listed,
         [0, 1].map(|place| std::slice::from_ref(&asked[place]))
     );
-    // An answer settles what waits in its Location alone; what it saves is the project's.
+    // An answer settles only requests in its Location. The permission that it saves applies to the project.
     reply(&f, &asked[0], Always).await;
     assert_eq!(f.runtime().permission_requests(&here), []);
     assert_eq!(f.runtime().permission_requests(&there), asked[1..]);
@@ -215,7 +215,7 @@ async fn a_workspace_is_a_location_of_its_own() {
     assert_eq!(effect(&f, again).await, Allow);
 }
 
-/// Goes on with something until it has what it waits for, for so many times.
+/// Polls a future at most this number of times. Returns its output if it completes.
 async fn go_on<F: Future + Unpin>(work: &mut F, times: usize) -> Option<F::Output> {
     let mut waits = 0;
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Programs that look at each request as it comes.
+//! Programs that observe each request when it arrives.
 
 use futures::{FutureExt, StreamExt};
 use opencode_runtime::RequestNotice;
@@ -41,7 +41,7 @@ async fn what_waits_and_what_comes_is_seen_once() {
     f.wait(&one).await;
     assert_eq!(next(&f, &mut requests).await, ended(&first));
     assert_eq!(requests.next().now_or_never(), None);
-    // What has had its end is seen by nobody.
+    // A later observer does not see requests that have ended.
     let mut late = Box::pin(f.runtime().asked_permissions());
     assert_eq!(next(&f, &mut late).await, asked(&second));
     assert_eq!(late.next().now_or_never(), None);

@@ -1,4 +1,4 @@
-//! Permissions: which rules decide, who is asked, and what each answer does.
+//! Permissions: the rules that decide, the requests to the user, and the effect of each reply.
 
 mod asked;
 mod attended;
@@ -13,16 +13,16 @@ use opencode_schema::permission::{PermissionReply, PermissionRequest};
 use opencode_testkit::{Fixture, LiveLog, Reply, output};
 use serde_json::{Value, json};
 
-/// A runtime with a tool `use`, which asks for what its input names before it answers: `on` the
-/// resources, `save` what `always` saves. Of its resources `ok*` are allowed, `no*` denied, and
-/// somebody is asked about all others.
+/// A runtime with a tool `use`, which asks for the permissions in its input: `on` names the
+/// resources, `save` the patterns that `always` saves. Resources with `ok*` are allowed, those with
+/// `no*` are denied, and all others ask the user.
 pub(crate) async fn open() -> Fixture {
     let f = Fixture::open().await;
     equip(&f);
     f
 }
 
-/// The tool `use` and its rules.
+/// Adds the tool `use` and its rules.
 pub(crate) fn equip(f: &Fixture) {
     let rules = json!({"*": "ask", "ok*": "allow", "no*": "deny"});
     let config = json!({"permission": {"use": rules}, "agent": {
@@ -43,7 +43,7 @@ pub(crate) fn equip(f: &Fixture) {
     });
 }
 
-/// An answer that calls `use` once for each of these resources, under the ids c0, c1, ...
+/// An answer that calls `use` once for each of these resources, with the ids c0, c1, ...
 pub(crate) fn uses(resources: &[&str]) -> Reply {
     let calls = resources.iter().enumerate();
     let reply = calls.fold(Reply::new(), |reply, (place, on)| {
@@ -52,12 +52,12 @@ pub(crate) fn uses(resources: &[&str]) -> Reply {
     reply.tool_calls()
 }
 
-/// The same for one resource, with what is to be saved.
+/// The same for one resource, with the patterns to save.
 pub(crate) fn saves(on: &str, save: &[&str]) -> Reply {
     Reply::calls("c0", "use", json!({"on": [on], "save": save}))
 }
 
-/// Prompts a session whose model calls `use`, and waits until each of these resources is asked for.
+/// Prompts a session whose model calls `use`, and waits until all these resources are requested.
 pub(crate) async fn ask(
     f: &Fixture,
     live: &mut LiveLog,
@@ -70,7 +70,7 @@ pub(crate) async fn ask(
     waiting(f, session).await
 }
 
-/// Listens until all of these resources were asked for, in whichever order.
+/// Reads the live stream until all these resources are requested, in any order.
 pub(crate) async fn heard_asked(f: &Fixture, live: &mut LiveLog, resources: &[&str]) {
     for on in resources {
         let wanted = asked(on);
@@ -84,7 +84,7 @@ pub(crate) fn asked(on: &str) -> String {
     format!("permission.v2.asked use [\"{on}\"]")
 }
 
-/// What waits in a session, in the order of the resources.
+/// The pending requests of a session, ordered by their resources.
 pub(crate) async fn waiting(f: &Fixture, session: &SessionID) -> Vec<PermissionRequest> {
     let listed = f.within("permissions", f.runtime().permissions(session));
     let mut listed = listed.await.unwrap();
@@ -108,7 +108,7 @@ pub(crate) async fn answer(
     f.within("reply", replied).await.unwrap();
 }
 
-/// Of what was heard, the events of permissions.
+/// The received events about permissions.
 pub(crate) fn of_permissions(live: &LiveLog) -> Vec<String> {
     let events = live.events().into_iter();
     events
@@ -116,7 +116,7 @@ pub(crate) fn of_permissions(live: &LiveLog) -> Vec<String> {
         .collect()
 }
 
-/// How the calls of a session ended, sorted.
+/// The results of the calls of a session, sorted.
 pub(crate) async fn settled(f: &Fixture, session: &SessionID) -> Vec<String> {
     let events = f.events(session).await.into_iter();
     let mut settled: Vec<_> = events

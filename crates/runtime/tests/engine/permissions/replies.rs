@@ -1,4 +1,4 @@
-//! What each answer does, to the request and to the others that wait.
+//! The effect of each reply on its request and on the other pending requests.
 
 use opencode_runtime::RuntimeError;
 use opencode_schema::permission::PermissionReply::{Always, Once, Reject};
@@ -8,7 +8,7 @@ use super::{
     answer, ask, asked, heard_asked, of_permissions, open, reply, saves, settled, waiting,
 };
 
-/// Events of `count` answers that decline.
+/// The events of `count` rejections.
 fn declined(count: usize) -> Vec<&'static str> {
     vec!["permission.v2.replied reject"; count]
 }
@@ -161,7 +161,7 @@ async fn always_answers_whatever_it_allows_in_every_session() {
     let request = waiting(&f, &session).await.remove(0);
     f.model.reply(Reply::says("Well."));
     reply(&f, &request, Always).await;
-    // All of it is done when the answer is taken.
+    // All effects are complete when the reply returns.
     assert_eq!(waiting(&f, &other).await, [theirs[1].clone()]);
     f.wait(&session).await;
     f.recorded(&other, "tool.success c0 {}").await;

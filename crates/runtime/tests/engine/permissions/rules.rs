@@ -1,4 +1,4 @@
-//! What the rules decide: those of the agent that the turn runs with.
+//! Decisions by rules: they are those of the agent of the turn.
 
 use opencode_schema::clock::SystemClock;
 use opencode_schema::permission::PermissionReply;
@@ -79,7 +79,7 @@ async fn each_agent_is_judged_by_its_own_rules_and_one_without_any_asks() {
         let events = f.events_after(&session, before).await;
         assert!(events.contains(&expected.to_owned()), "{agent}: {events:?}");
     }
-    // A described agent begins without any rules.
+    // A new agent from a description starts without any rules.
     f.project
         .write(".opencode/agent/custom.md", "---\n---\nHelp.");
     f.project.write("opencode.json", "{}");
@@ -144,7 +144,7 @@ async fn by_default_reading_is_allowed_secrets_and_what_lies_outside_are_asked_f
     assert_eq!(of_permissions(&live).len(), 3);
 }
 
-/// The rules are those of the directory where the session works.
+/// The rules come from the directory in which the session works.
 #[tokio::test]
 async fn a_session_without_a_location_of_its_own_rules_uses_the_defaults() {
     let f = opencode_testkit::Fixture::open().await;

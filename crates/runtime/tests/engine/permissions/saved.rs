@@ -1,4 +1,5 @@
-//! What answers of `always` save: for the project and for good, below what is configured.
+//! Permissions saved by `always`: they belong to the project, are permanent, and rank below the
+//! configuration.
 
 use opencode_schema::permission::PermissionReply::Always;
 use opencode_schema::permission::SavedPermission;
@@ -6,7 +7,7 @@ use opencode_testkit::{Fixture, Reply};
 
 use super::{heard_asked, open, reply, saves, settled, uses, waiting};
 
-/// Lets a call on `on` be allowed for good, with these patterns.
+/// Answers a call on `on` with `always` and these patterns.
 async fn allow(f: &Fixture, on: &str, save: &[&str]) {
     let session = f.session().await;
     let mut live = f.live();
@@ -23,7 +24,7 @@ async fn saved(f: &Fixture, project: &str) -> Vec<SavedPermission> {
     f.within("saved", saved).await.unwrap()
 }
 
-/// How the one call of a fresh session ends that asks nobody.
+/// The result of the only call in a new session, which must not ask the user.
 async fn outcome(f: &Fixture, on: &str) -> Vec<String> {
     let session = f.session().await;
     f.model.reply(uses(&[on])).reply(Reply::says("Well."));

@@ -1,4 +1,4 @@
-//! Answers of `always` and the storage they need: whatever happens there, a request has one end.
+//! Replies of `always` while storage fails or is slow: each request ends exactly once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use opencode_testkit::{Blockade, Fixture, Reply, seam};
 
 use super::{equip, heard_asked, of_permissions, reply, saves, settled, waiting};
 
-/// A host whose next commit without entries stops at the blockade.
+/// A host that blocks the next commit without entries at the blockade, once armed.
 async fn stopping(blockade: &Blockade, armed: &Arc<AtomicBool>) -> Fixture {
     let (blockade, armed) = (blockade.clone(), Arc::clone(armed));
     let seam = seam(move |moment| {
@@ -45,7 +45,7 @@ async fn what_is_being_answered_cannot_be_answered_otherwise() {
         runtime.reply_permission(session, id, Always, None).await
     });
     f.blocked(&blockade).await;
-    // It still waits, and nothing was told.
+    // The request is still pending, and no event was sent.
     assert_eq!(waiting(&f, &session).await, std::slice::from_ref(&request));
     let other = f
         .runtime()

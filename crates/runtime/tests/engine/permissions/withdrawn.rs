@@ -1,4 +1,4 @@
-//! Requests that go without an answer: whoever listens is told of each of them.
+//! Requests that end without an answer: subscribers receive an event for each of them.
 
 use opencode_schema::permission::PermissionReply::Once;
 use opencode_testkit::Gate;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{World, changed, is};
 
-/// A step that says something, changes two files and says more; then a second prompt.
+/// A step with text, changes of two files and more text, and then a second prompt.
 async fn story() -> (World, MessageID) {
     let world = World::open().await;
     world.f.model.reply(
@@ -52,7 +52,7 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it_and_reverts_its_w
         world.try_stage(&step, Some(part), true).await.unwrap();
         world.commit().await;
         assert_eq!(world.story().await, ["user: go", kept]);
-        // The next turn reads what is left.
+        // The next turn reads the remaining messages.
         world.f.model.reply(Reply::says("Again."));
         world.f.ask(&world.session, "next").await;
         let said = compact::messages(&world.f.model.last_request());
@@ -61,7 +61,7 @@ async fn a_boundary_within_a_message_keeps_what_came_before_it_and_reverts_its_w
             (Some(&"user: go".into()), Some(&"user: next".into()))
         );
         assert_eq!(world.files(), is(&[("a.txt", "one\n")]));
-        // The same rows come of the same log.
+        // The same log gives the same rows.
         let lines = world.f.export(&world.session).await;
         let other = Fixture::open().await;
         other.import(&lines).await.unwrap();

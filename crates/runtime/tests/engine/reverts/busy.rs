@@ -1,4 +1,4 @@
-//! A revert and whatever else a session does exclude each other.
+//! A revert and all other work of a session exclude each other.
 
 use futures::future::join_all;
 use opencode_runtime::RuntimeError;
@@ -54,7 +54,7 @@ async fn a_prompt_during_a_revert_waits_for_its_end() {
     let world = World::open().await;
     let first = world.turn("change", &[("a.txt", Some("two\n"))]).await;
     world.f.model.reply(Reply::says("Hello."));
-    // The revert has begun when the prompt comes.
+    // The revert has begun when the prompt arrives.
     let (staged, _) = tokio::join!(
         world.try_stage(&first, None, true),
         world.f.prompt(&world.session, "next")

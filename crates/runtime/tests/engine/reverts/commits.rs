@@ -1,4 +1,4 @@
-//! Committing: by request, and by the next drain.
+//! Commits of reverts: by request, and by the next drain.
 
 use opencode_schema::prompt::Delivery;
 use opencode_testkit::{Reply, compact};
@@ -13,7 +13,7 @@ async fn a_commit_keeps_the_boundary_and_leaves_files_as_they_are_staged() {
     world.commit().await;
     assert_eq!(world.story().await.len(), 6);
     world.stage(&second).await;
-    // Somebody writes the same again before the commit, which leaves files alone.
+    // Another writer restores the file before the commit. The commit does not change files.
     world.f.project.write("b.txt", "b\n");
     world.commit().await;
     assert_eq!(world.files(), is(&[("a.txt", "two\n"), ("b.txt", "b\n")]));
@@ -25,7 +25,7 @@ async fn a_commit_keeps_the_boundary_and_leaves_files_as_they_are_staged() {
         "user: two",
     ];
     assert_eq!(world.story().await, kept);
-    // Once is enough.
+    // A second commit records nothing.
     world.commit().await;
     let events = world.f.events(&world.session).await;
     let committed = events.iter().filter(|it| *it == "revert.committed");

@@ -1,4 +1,4 @@
-//! Files that somebody else changed are left alone, and told.
+//! Files with changes by other writers are left alone and listed as conflicts.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ async fn a_file_that_others_changed_while_a_revert_was_staged_stays_theirs() {
     let second = world.turn("two", &[("b.txt", Some("b\n"))]).await;
     world.stage(&first).await;
     world.f.project.write("a.txt", "mine\n");
-    // Neither staging again nor clearing takes it away.
+    // Neither another staging nor clearing changes the file.
     let staged = world.stage(&second).await;
     assert_eq!(staged.conflicts, Some(vec!["a.txt".into()]));
     assert_eq!(changed(&staged), ["deleted b.txt +0 -1"]);
@@ -60,7 +60,7 @@ async fn what_lies_outside_the_place_a_session_moved_to_stays() {
     assert_eq!(staged.conflicts, Some(vec!["a.txt".into()]));
     assert_eq!(changed(&staged), ["deleted sub/c.txt +0 -1"]);
     assert_eq!(world.files(), is(&[("a.txt", "two\n")]));
-    // Back again, with the snapshot of the folder as the base.
+    // The session moves back. The base is the snapshot of the folder.
     world
         .f
         .move_to(&world.session, world.f.project.directory())
@@ -74,7 +74,7 @@ async fn what_lies_outside_the_place_a_session_moved_to_stays() {
 #[tokio::test]
 async fn files_whose_snapshots_are_gone_stay_and_messages_go_back() {
     let mut world = World::open().await;
-    // The repository has none of this.
+    // The file is not in the repository.
     world.turn("write", &[("b.txt", Some("one\n"))]).await;
     let second = world.turn("change", &[("b.txt", Some("two\n"))]).await;
     let stores = world.f.project.root().join("data/embedded/snapshot");

@@ -1,4 +1,4 @@
-//! A process that dies while it reverts: what is stored says what was to become of the files.
+//! A process that dies during a revert: the stored events determine the content of the files.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use opencode_testkit::{Blockade, Reply, seam};
 use super::{World, is};
 use crate::holds;
 
-/// A world that died when a revert to the first prompt was recorded, before any file changed.
+/// A world that died after a revert to the first prompt was recorded, before any file changed.
 struct Died {
     world: World,
     first: MessageID,
@@ -56,7 +56,7 @@ impl Died {
 
 impl Drop for Died {
     fn drop(&mut self) {
-        // What was killed must not be stuck for ever; nobody looks at what it does.
+        // The blocked thread of the killed process must end. Its effects are not checked.
         self.blockade.release();
     }
 }
@@ -76,7 +76,7 @@ async fn staging_again_carries_out_what_a_dead_process_staged() {
 async fn clearing_drops_what_a_dead_process_staged() {
     let died = Died::while_staging().await;
     let world = &died.world;
-    // Half of it was done.
+    // The dead process had done half of the work.
     world.f.project.write("a.txt", "one\n");
     world.clear().await;
     assert_eq!(world.files(), is(&[("a.txt", "two\n"), ("b.txt", "b\n")]));
@@ -87,7 +87,7 @@ async fn clearing_drops_what_a_dead_process_staged() {
 async fn the_next_drain_carries_out_what_a_dead_process_staged() {
     let died = Died::while_staging().await;
     let world = &died.world;
-    // Somebody else's file stays his.
+    // The change of another writer stays.
     world.f.project.write("a.txt", "mine\n");
     world.f.model.reply(Reply::says("Hello."));
     world.f.ask(&world.session, "next").await;

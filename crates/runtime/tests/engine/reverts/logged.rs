@@ -1,4 +1,4 @@
-//! What the log says of snapshots that steps go on without.
+//! Log entries about missing snapshots, without which steps continue.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use opencode_testkit::{RecordedLog, Reply};
 
 use super::World;
 
-/// A warning that names the session and its Location.
+/// Asserts that an entry is a warning about the session and its Location.
 #[track_caller]
 fn is_warning(entry: &Entry, world: &World) {
     assert_eq!(entry.level, Level::Warn);

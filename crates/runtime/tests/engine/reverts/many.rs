@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{World, is};
 
-/// So many that a look at each of them for itself would take minutes.
+/// With this number of files, a separate check of each file would take minutes.
 const MANY: usize = 3000;
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Step snapshots, and going back in a session: real files in a real repository.
+//! Step snapshots and reverts, with real files in a real repository.
 
 mod boundaries;
 mod busy;
@@ -27,7 +27,7 @@ struct World {
     session: SessionID,
 }
 
-/// What is written; nothing where a file is removed.
+/// The new content of each file, or `None` to remove it.
 type Changes<'a> = &'a [(&'a str, Option<&'a str>)];
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         Self::with(|_| {}, |f| f.project.git(), "").await
     }
 
-    /// What `prepare` makes of the project, and a session in a folder of it.
+    /// Opens a project that `prepare` completes, with a session in one of its folders.
     async fn with(
         change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static,
         prepare: impl FnOnce(&Fixture),
@@ -60,7 +60,8 @@ impl World {
         Self { f, session }
     }
 
-    /// A prompt that is answered with one step of these changes and one of text. Returns its id.
+    /// A prompt with two steps: one makes these changes, one answers with text. Returns the id of
+    /// the prompt.
     async fn turn(&self, text: &str, changes: Changes<'_>) -> MessageID {
         self.turn_of(&self.session, text, changes).await
     }
@@ -114,7 +115,7 @@ impl World {
         found
     }
 
-    /// The messages: who says what.
+    /// The messages, each with its type.
     async fn story(&self) -> Vec<String> {
         let messages = self.f.messages(&self.session).await;
         messages.iter().map(|it| told(&json!(it))).collect()
@@ -180,7 +181,7 @@ fn is(files: &[(&str, &str)]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The paths that a staged revert changes, each with what happened to it.
+/// The paths that a staged revert changes, each with its status.
 fn changed(revert: &RevertState) -> Vec<String> {
     let files = revert.files.iter().flatten();
     files

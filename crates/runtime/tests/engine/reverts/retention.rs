@@ -1,4 +1,4 @@
-//! Snapshots that nobody needs go; those of a staged revert stay.
+//! Unused snapshots are removed; those of a staged revert stay.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use super::{World, collect, is};
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// Every object of the snapshots.
+/// Every object file of the snapshots.
 fn objects(world: &World) -> Vec<PathBuf> {
     let root = world.f.project.root().join("data/embedded/snapshot");
     let mut found = BTreeMap::new();
@@ -28,7 +28,7 @@ fn make_old(object: &Path) {
 async fn what_nobody_needs_for_a_week_goes_and_what_is_staged_stays() {
     let world = World::open().await;
     let first = world.turn("one", &[("a.txt", Some("two\n"))]).await;
-    // The snapshots of another session, which nobody needs.
+    // The snapshots of another session, which no staged revert uses.
     let other = world.f.session().await;
     let changes = [("c.txt", Some("gone soon\n"))];
     world.turn_of(&other, "add", &changes).await;

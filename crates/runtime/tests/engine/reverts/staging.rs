@@ -32,7 +32,7 @@ async fn files_follow_the_boundary_wherever_it_is_staged_and_come_back() {
             is(&[("a.txt", "one\n")]),
             &["modified a.txt +1 -1", "deleted b.txt +0 -1"],
         ),
-        // Later again, and once more the same.
+        // A later boundary again, and then the same one once more.
         (&second, is(&[("a.txt", "two\n")]), &["deleted b.txt +0 -1"]),
         (&second, is(&[("a.txt", "two\n")]), &["deleted b.txt +0 -1"]),
     ] {
@@ -42,12 +42,12 @@ async fn files_follow_the_boundary_wherever_it_is_staged_and_come_back() {
             (files, changes.iter().map(|it| (*it).to_owned()).collect())
         );
         assert_eq!(world.staged().await, Some(staged));
-        // Messages stay.
+        // The messages stay.
         assert_eq!(world.story().await, story);
     }
     world.clear().await;
     assert_eq!((world.files(), world.staged().await), (before, None));
-    // Nothing is staged any more.
+    // Nothing is staged, so this records nothing.
     world.clear().await;
     let said = world.f.events(&world.session).await;
     let reverts: Vec<_> = said.iter().filter(|it| it.starts_with("revert")).collect();
@@ -147,7 +147,7 @@ async fn files_stay_where_nobody_wants_them_back() {
     let staged = world.try_stage(&first, None, false).await.unwrap();
     assert_eq!((world.files(), changed(&staged)), (before.clone(), vec![]));
     assert_eq!(staged.diff.as_deref(), Some(""));
-    // What was staged with files comes back.
+    // Staging without files restores the files of the former staging.
     world.stage(&second).await;
     assert_eq!(world.files(), is(&[("a.txt", "two\n")]));
     world.try_stage(&first, None, false).await.unwrap();
@@ -267,7 +267,7 @@ async fn a_log_with_a_staged_revert_is_the_same_elsewhere() {
     let imported = other.import(&lines).await.unwrap();
     assert_eq!(imported.session.revert, world.staged().await);
     assert_eq!(other.export(&world.session).await, lines);
-    // The snapshots did not come with it: the files cannot go back, the messages can.
+    // The export contains no snapshots, so only messages can be reverted, not files.
     let cleared = other.runtime().clear_revert(&world.session).await;
     assert!(
         matches!(cleared, Err(RuntimeError::Snapshot(_))),

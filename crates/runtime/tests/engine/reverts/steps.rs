@@ -1,4 +1,4 @@
-//! What steps record of files.
+//! The information about files that steps record.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{World, changing};
 
 impl World {
-    /// Snapshots and changed files of every step: the same snapshot has the same number.
+    /// The snapshots and changed files of every step. Equal snapshots have equal numbers.
     async fn steps(&self) -> Vec<(Option<usize>, Option<usize>, Option<Value>)> {
         let messages = self.f.messages(&self.session).await;
         let mut seen: Vec<Value> = Vec::new();
@@ -36,13 +36,13 @@ impl World {
     }
 }
 
-/// Captures wait as long as this lives: to open their lock, which is a FIFO that nobody reads.
+/// Blocks captures until it is dropped: they wait to open their lock, which is a FIFO without a reader.
 pub(super) struct HeldCaptures(PathBuf);
 
 impl Drop for HeldCaptures {
     fn drop(&mut self) {
         let reader = fs::File::options().read(true).write(true).open(&self.0);
-        // The next one finds nothing and makes its own.
+        // The next capture finds no lock and creates one.
         fs::remove_file(&self.0).unwrap();
         drop(reader);
     }
@@ -61,7 +61,7 @@ impl World {
         HeldCaptures(lock)
     }
 
-    /// Waits until so many wait for time to pass.
+    /// Waits until this number of timers wait.
     pub(super) async fn timed(&self, count: usize) {
         while self.f.clock.waiting() != count {
             tokio::task::yield_now().await;
@@ -90,7 +90,7 @@ async fn a_step_says_what_it_found_and_what_it_changed() {
             (Some(1), Some(1), none()),
             (Some(1), Some(1), none()),
             (Some(1), Some(1), none()),
-            // The same files are the same snapshot.
+            // Equal files give equal snapshots.
             (Some(1), Some(0), back),
             (Some(0), Some(0), none()),
         ]
@@ -174,7 +174,7 @@ async fn whoever_interrupts_does_not_wait_for_a_long_capture() {
     let settled = "tool.success w {}";
     world.f.recorded(&world.session, settled).await;
     let impatience = async {
-        // For the capture, and for what an interruption has left of that.
+        // One more timer for the capture, and one for its remaining time after the interruption.
         world.timed(4).await;
         world.f.clock.advance(500);
     };
@@ -232,7 +232,7 @@ async fn outside_a_repository_and_where_they_are_switched_off_steps_say_nothing_
             world.steps().await,
             [(None, None, None), (None, None, None)]
         );
-        // Not even the folder of the snapshots is made.
+        // The folder of the snapshots is not created either.
         let folder = world.f.project.root().join("data/embedded");
         assert!(!folder.exists());
     }
@@ -280,7 +280,7 @@ async fn a_step_that_changes_very_many_files_does_not_list_them() {
         async { output(json!({})) }
     });
     for count in [10_000, 10_001] {
-        // Made before anybody waits for the step.
+        // The files are made before the step begins.
         let folder = beside.join(count.to_string());
         fs::create_dir(&folder).unwrap();
         (0..count).for_each(|at| fs::write(folder.join(at.to_string()), "").unwrap());
@@ -303,7 +303,7 @@ async fn a_step_that_changes_very_many_files_does_not_list_them() {
         (listed(0), listed(2)),
         ((Some(1), Some(10_000)), (None, None))
     );
-    // The next one is told from what is there.
+    // The next step compares with the present files.
     assert_eq!(listed(3).1, Some(0));
 }
 
@@ -318,7 +318,7 @@ async fn a_store_that_cannot_be_used_costs_a_step_its_snapshot_and_nothing_else(
         world.steps().await,
         [(None, None, None), (None, None, None)]
     );
-    // Messages can be reverted all the same.
+    // Messages can still be reverted.
     world.stage(&first).await;
     world.commit().await;
     assert_eq!(world.story().await, ["user: change"]);
@@ -355,7 +355,7 @@ async fn two_sessions_in_one_worktree_record_side_by_side() {
     gate.release();
     world.f.wait(&world.session).await;
     let first = world.steps().await;
-    // What happened beside it during its call counts as its own.
+    // Changes by the other session during its call count as its own.
     assert_eq!(first[0].2, Some(json!(["b.txt", "late.txt"])));
     let world = World {
         session: other,

@@ -1,4 +1,4 @@
-//! Tasks that are cut: by people, by the end of the host, by a crash.
+//! Tasks that are interrupted: by users, by the end of the host, by a crash.
 
 use opencode_runtime::Recovery;
 use opencode_schema::id::SessionID;
@@ -8,8 +8,8 @@ use super::{child, failed, open, task};
 
 const CUT: &str = "tool.failed c0 Tool execution interrupted";
 
-/// A session whose task has given a task, whose model has begun to answer: the three sessions, and
-/// where the answer is held.
+/// A session whose task has given another task, whose model has begun to answer. Returns the three
+/// sessions and the gate that holds the answer.
 async fn nested(f: &Fixture) -> ([SessionID; 3], Gate) {
     let session = f.session().await;
     let gate = Gate::new();
@@ -24,7 +24,7 @@ async fn nested(f: &Fixture) -> ([SessionID; 3], Gate) {
     ([session, one, two], gate)
 }
 
-/// The events of a session that was cut while its task ran.
+/// The events of a session that was interrupted while its task ran.
 fn cut(prompt: &str, next: &str) -> Vec<String> {
     let input = super::input("general", next);
     vec![
@@ -53,13 +53,13 @@ async fn an_interruption_interrupts_the_children_and_waits_for_them() {
     let f = open().await;
     let ([session, one, two], gate) = nested(&f).await;
     f.interrupt(&session).await;
-    // All of it is settled by now.
+    // All sessions are settled when the interruption returns.
     assert_eq!(f.runtime().active(), []);
     assert_eq!(f.events(&session).await, cut("Go", "Deeper"));
     assert_eq!(f.events(&one).await, cut("Deeper", "Deepest"));
     assert_eq!(f.events(&two).await, CUT_ANSWER);
     f.dropped(&gate).await;
-    // The task can be gone on with.
+    // The task can be continued.
     let mut again = super::input("general", "Again");
     again["sessionID"] = serde_json::json!(one);
     f.model

@@ -1,4 +1,4 @@
-//! What a child may do: what its agent may, without what is denied to its parent.
+//! Permissions of a child session: those of its agent, without those that are denied to its parent.
 
 use opencode_runtime::AskPermission;
 use opencode_schema::id::SessionID;
@@ -9,9 +9,10 @@ use serde_json::json;
 use super::{child, input, open, task};
 use crate::permissions::{heard_asked, reply, settled, uses, waiting};
 
-/// A runtime with the tools `task` and `use`. Agent `worker` may use everything and is asked about
-/// `x*`; `strict` may not use anything, `careful` no `no*`, and not even see `other`. `narrow` may
-/// do nothing but give tasks and use what has an `a`, and `narrower` what has a `b`.
+/// A runtime with the tools `task`, `use` and `other`. Agent `worker` may use everything, but `x*`
+/// needs a request. `strict` may not call `use`. `careful` may not use `no*` and does not see
+/// `other`. `narrow` may only give tasks and use resources with an `a`. `narrower` may only give
+/// tasks and request resources with a `b`.
 async fn equipped() -> Fixture {
     let f = open().await;
     crate::permissions::equip(&f);
@@ -35,7 +36,7 @@ async fn equipped() -> Fixture {
     f
 }
 
-/// A session with an agent that has given a task to `worker`, which has used these resources.
+/// A session whose agent has given a task to `worker`, which has used these resources.
 async fn worked(f: &Fixture, agent: &str, resources: &[&str]) -> (SessionID, SessionID) {
     let session = f.session().await;
     f.switch_agent(&session, agent).await;
@@ -49,7 +50,7 @@ async fn worked(f: &Fixture, agent: &str, resources: &[&str]) -> (SessionID, Ses
     (session, child)
 }
 
-/// What a client is told about the use of something in a session.
+/// The decision that a client receives about a use in a session.
 async fn decided(f: &Fixture, session: &SessionID, on: &str) -> PermissionEffect {
     let ask = AskPermission {
         session_id: session.clone(),
@@ -93,7 +94,7 @@ async fn a_tool_that_the_parent_does_not_see_is_not_shown_to_the_child() {
     assert_eq!(tools(&f, 1), ["task", "other"]);
 }
 
-/// A subagent is judged by its own rules wherever they are not about what is denied.
+/// The rules of a subagent apply, except to actions that are denied to its parent.
 #[tokio::test]
 async fn exceptions_of_what_is_denied_to_the_parent_hold_for_the_child() {
     let f = equipped().await;
@@ -103,7 +104,7 @@ async fn exceptions_of_what_is_denied_to_the_parent_hold_for_the_child() {
         ["tool.failed c1 Unable to use it", "tool.success c0 {}"]
     );
     assert_eq!(tools(&f, 1), ["task", "use"]);
-    // What the parent may do, the child is asked for where its own rules say so.
+    // The parent may do this, but the rules of the child require a request.
     assert_eq!(decided(&f, &child, "xa").await, PermissionEffect::Ask);
 }
 
@@ -153,7 +154,7 @@ async fn denials_reach_the_children_of_the_children() {
 #[tokio::test]
 async fn an_answer_of_always_does_not_allow_what_the_session_denies() {
     let f = equipped().await;
-    // What the project has saved allows everything.
+    // A saved permission of the project allows everything.
     let free = f.session().await;
     f.switch_agent(&free, "worker").await;
     let mut live = f.live();

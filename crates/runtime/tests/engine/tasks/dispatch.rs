@@ -1,4 +1,4 @@
-//! What changes between the Safe Provider-Turn Boundary of a child session and its request.
+//! Changes between the Safe Provider-Turn Boundary of a child session and its request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use opencode_testkit::{Blockade, Fixture, Gate, Reply, compact};
 use super::{child, equip, failed, input};
 use crate::dispatch::history;
 
-/// A child session that has promoted its input and waits for the history that its request will hold.
+/// A child session that has promoted its input and waits for the history of its request.
 struct Prepared {
     f: Fixture,
     parent: SessionID,
@@ -45,7 +45,7 @@ async fn prepared() -> Prepared {
 }
 
 impl Prepared {
-    /// Goes on. Returns the requests that were sent since.
+    /// Continues the turn and returns the requests that were sent since then.
     async fn sent(&self) -> Vec<LlmRequest> {
         self.blockade.release();
         self.f.wait(&self.parent).await;

@@ -1,4 +1,4 @@
-//! How many tasks there may be, side by side and below each other.
+//! Limits of tasks: the number of concurrent tasks and the depth of nested tasks.
 
 use opencode_testkit::{Gate, Reply};
 use serde_json::json;
@@ -95,7 +95,7 @@ async fn eight_tasks_of_a_session_run_at_the_same_time() {
                    no more may; call it again when one has ended";
     f.recorded(&session, refused).await;
     assert_eq!(children(&f, &session).await.len(), 8);
-    // Another session has eight of its own.
+    // Another session has its own limit of eight.
     let other = f.session().await;
     f.model.reply(task("general", "Go"));
     f.model.reply(Reply::new().hold(&gate).text("Done.").stop());
@@ -109,7 +109,7 @@ async fn eight_tasks_of_a_session_run_at_the_same_time() {
     f.wait(&other).await;
     assert_eq!(failed(&f, &session).await, [refused]);
     assert_eq!(f.payloads(&session, "tool.success").await.len(), 8);
-    // Those that have ended do not count.
+    // Completed tasks do not count.
     f.model
         .reply(task("general", "Go"))
         .reply(Reply::says("Done."))

@@ -1,4 +1,4 @@
-//! Tasks: work that an agent gives to another one, in a session of its own.
+//! Tasks: work that an agent gives to another agent, which runs in a child session.
 
 mod cut;
 mod denied;
@@ -29,7 +29,7 @@ async fn open_with(change: impl Fn(&mut RuntimeOptions) + Send + Sync + 'static)
     f
 }
 
-/// The built-in tool `task`.
+/// Adds the built-in tool `task`.
 fn equip(f: &Fixture) {
     let tools = built_in_tools(&SystemClock).into_iter();
     let task: Vec<(String, Arc<dyn Tool>)> = tools.filter(|(name, _)| name == "task").collect();
@@ -45,7 +45,7 @@ fn input(agent: &str, prompt: &str) -> Value {
     json!({"description": "A look around", "prompt": prompt, "agent": agent})
 }
 
-/// An answer that gives so many tasks to `general` at once, under the ids c0, c1, ...
+/// An answer that gives this number of tasks to `general` at once, with the ids c0, c1, ...
 fn tasks(count: usize) -> Reply {
     let reply = (0..count).fold(Reply::new(), |reply, place| {
         reply.call(
@@ -62,14 +62,14 @@ async fn children(f: &Fixture, session: &SessionID) -> Vec<SessionInfo> {
     children.await.expect("the session exists")
 }
 
-/// The one child of a session.
+/// The only child of a session.
 async fn child(f: &Fixture, session: &SessionID) -> SessionID {
     let children = children(f, session).await;
     assert_eq!(children.len(), 1);
     children[0].id.clone()
 }
 
-/// How the calls of a session ended, sorted.
+/// The failed calls of a session, sorted.
 async fn failed(f: &Fixture, session: &SessionID) -> Vec<String> {
     let events = f.events(session).await.into_iter();
     let mut failed: Vec<_> = events

@@ -1,4 +1,4 @@
-//! What a model is told of the agents that take tasks.
+//! The description of the available agents in the tool `task`.
 
 use opencode_schema::permission::PermissionReply;
 use opencode_testkit::{Fixture, Reply};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{children, failed, open, task};
 use crate::permissions::{reply, waiting};
 
-/// What stands behind the first blank line before the list, of the tool `task` of a request.
+/// The list of agents: the text after the last blank line in the description of the tool `task`.
 fn listed(f: &Fixture, request: usize) -> Option<String> {
     let request = &f.model.requests()[request];
     let task = request.tools.iter().find(|tool| tool.name == "task")?;
@@ -90,7 +90,7 @@ async fn the_list_is_that_of_the_agent_of_the_turn() {
             Some(build.to_owned())
         ]
     );
-    // The same list is the same definition.
+    // Equal lists share one definition.
     let requests = f.model.requests();
     assert!(std::sync::Arc::ptr_eq(
         &requests[0].tools,

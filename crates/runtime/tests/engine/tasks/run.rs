@@ -1,4 +1,4 @@
-//! What a task does, and what comes back of it.
+//! The execution of a task and its result.
 
 use opencode_llm::{ErrorKind, LlmError};
 use opencode_runtime::CreateSession;
@@ -87,7 +87,7 @@ fn mock(model: &str) -> ModelRef {
     }
 }
 
-/// A session whose agent has given one task, which was answered.
+/// A session whose agent has given one task, which is complete.
 async fn done(f: &Fixture) -> (SessionID, SessionID) {
     let session = f.session().await;
     f.model
@@ -303,7 +303,7 @@ async fn the_last_text_may_stand_before_the_last_calls() {
 async fn a_child_at_a_place_that_is_gone_fails_the_call() {
     let f = open().await;
     let (session, child) = done(&f).await;
-    // The child is moved away, and its place vanishes.
+    // The child moves, and its new directory is removed.
     let elsewhere = f.project.root().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     f.move_to(&child, elsewhere.to_string_lossy()).await;

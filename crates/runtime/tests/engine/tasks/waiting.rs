@@ -1,4 +1,4 @@
-//! What children ask of people.
+//! Requests of child sessions to the user.
 
 use opencode_runtime::Unanswered;
 use opencode_schema::permission::PermissionReply;

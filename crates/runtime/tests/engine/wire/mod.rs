@@ -1,5 +1,5 @@
-//! From the bytes of a server to the log: however an answer fails, its step says so once, with the
-//! kind of failure.
+//! From the bytes of a server to the log: for each kind of failed answer, the step records the
+//! failure once, with its kind.
 
 mod server;
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use self::server::{OK, Script, Server, refuse, says};
 
-/// A session whose model is at the server, asked again at once where it is asked again.
+/// A session whose model is at the server. Retries have no delay.
 async fn at(server: &Server) -> (Fixture, SessionID) {
     let f = Fixture::with(|options| {
         options.retry = RetryPolicy {
@@ -43,7 +43,7 @@ async fn at(server: &Server) -> (Fixture, SessionID) {
     (f, session)
 }
 
-/// What is recorded, the cause of the failure, and how many requests were made.
+/// The events, the cause of the failure, and the number of requests.
 async fn outcome(scripts: Vec<Script>) -> (Vec<String>, Value, usize) {
     let server = Server::start(scripts).await;
     let (f, session) = at(&server).await;
@@ -59,10 +59,10 @@ fn stop() -> String {
     format!("data: {chunk}\n\ndata: [DONE]\n\n")
 }
 
-/// What precedes every answer and every failure of a request that is sent once.
+/// The events before every answer and every failure of a request that is sent once.
 const ASKED: [&str; 3] = ["prompt.admitted Hi", "prompted Hi", "step.started"];
 
-/// What precedes the answer or failure of the last of so many requests.
+/// The events before the answer or failure of the last one of this number of requests.
 fn asked(requests: usize) -> Vec<String> {
     let [admitted, prompted, started] = ASKED.map(str::to_owned);
     let retried = (1..requests).map(|attempt| format!("retried {attempt}"));
@@ -101,7 +101,7 @@ async fn a_refusal_is_a_failed_step_and_names_its_kind() {
         let (events, cause, made) = outcome(refusals).await;
         let said = if body.is_empty() { "" } else { ": " };
         let failed = format!("step.failed Provider request failed with HTTP {status}{said}{body}");
-        // Waits for a plain failure of the server are not on record.
+        // Retries after a plain failure of the server are not recorded.
         let recorded = if status == 500 { 1 } else { requests };
         assert_eq!(events, [asked(recorded), vec![failed]].concat());
         assert_eq!(made, requests, "{status} {body}");
@@ -157,7 +157,7 @@ async fn an_exchange_that_breaks_before_an_answer_is_not_made_again() {
         panic!("{events:?}")
     };
     assert_eq!((before, requests), (&ASKED.map(str::to_owned)[..], 1));
-    // What follows is the operating system's.
+    // The rest of the message comes from the operating system.
     assert!(failed.starts_with("step.failed wire/"), "{failed}");
     let transport = "/chat/completions broke the exchange off before an answer: ";
     assert!(failed.contains(transport), "{failed}");
@@ -176,7 +176,7 @@ async fn an_answer_that_breaks_off_keeps_what_there_is_of_it() {
         let [rest @ .., failed] = &events[..] else {
             panic!("{events:?}")
         };
-        // A reset may overtake what was sent before it.
+        // A reset can overtake bytes that were sent before it.
         let kept = [&ASKED[..], &["text.started", "text.ended Hel"]].concat();
         assert!(rest == kept || rest == ASKED, "{rest:?}");
         assert!(failed.starts_with("step.failed wire/"), "{failed}");
@@ -333,7 +333,7 @@ async fn a_server_that_is_silent_or_never_done_is_left_by_an_interruption() {
                 events.pop().unwrap(),
                 "step.failed Provider turn interrupted"
             );
-            // However much of it had come.
+            // The length of the received text can vary.
             let text = events.pop().unwrap();
             assert!(text.starts_with("text.ended word"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! A server that answers by script, one request a connection.
+//! A server that answers by script, with one request per connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,18 +7,18 @@ use opencode_testkit::Gate;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What becomes of one request.
+/// The handling of one request.
 #[derive(Clone)]
 pub(super) enum Script {
-    /// These bytes, then the end of the connection.
+    /// Sends these bytes and ends the connection.
     Answer(String),
-    /// The connection breaks before anything is answered.
+    /// Breaks the connection before any answer.
     HangUp,
-    /// These bytes, then the connection is reset.
+    /// Sends these bytes and resets the connection.
     Reset(String),
-    /// Nothing, until the client gives up, who then has passed the gate.
+    /// Sends nothing until the client disconnects, which opens the gate.
     Silence(Gate),
-    /// A text without end, until the client gives up, who then has passed the gate.
+    /// Sends text without end until the client disconnects, which opens the gate.
     Endless(Gate),
 }
 
@@ -59,7 +59,8 @@ async fn answer(mut stream: TcpStream, script: Script) {
         }
         Script::Silence(gone) => {
             gone.come();
-            // The client has said everything, so only the end of the connection can come.
+            // The client has sent its whole request, so this read returns only at the end of the
+            // connection.
             let _end = stream.read(&mut [0]).await;
             gone.release();
         }
@@ -102,7 +103,7 @@ async fn read_request(stream: &mut TcpStream) {
 pub(super) const OK: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// A frame with a piece of text.
+/// A frame with a part of the text.
 pub(super) fn says(text: &str) -> String {
     let chunk = serde_json::json!({"choices": [{"delta": {"content": text}}]});
     format!("data: {chunk}\n\n")
